@@ -1,0 +1,39 @@
+import type { TransportRequest } from "./wire/transport.ts";
+
+/**
+ * The canonical form of a JSON value by RFC 8785 (JCS): members sorted by UTF-16 code units, numbers as ECMAScript
+ * prints doubles, no white space. Equal texts mean equal payloads.
+ *
+ * @throws TypeError for a number that is not finite or a value that JSON does not know.
+ */
+export function canonicalize(value: unknown): string {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return JSON.stringify(value);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new TypeError("a number that is not finite has no canonical form");
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value)) return `[${value.map(canonicalize).join(",")}]`;
+  if (typeof value === "object") {
+    const members = Object.keys(value).sort();
+    const object = value as Record<string, unknown>;
+    return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalize(object[name])}`).join(",")}}`;
+  }
+  throw new TypeError(`a ${typeof value} has no canonical form`);
+}
+
+/**
+ * The canonical form of a whole transport request, defaults applied: an absent `app_version` equals the empty one.
+ * Two requests under one idempotency key are the same payload exactly when these texts are equal.
+ */
+export function canonicalRequest(request: TransportRequest): string {
+  return canonicalize({ ...request, app_version: request.app_version ?? "" });
+}
+
+/**
+ * The canonical payload hash. The digest is handed in, because no hash function exists in every runtime.
+ *
+ * @param sha256 takes the UTF-8 encoding of the text.
+ */
+export function canonicalHash<Digest>(request: TransportRequest, sha256: (text: string) => Digest): Digest {
+  return sha256(canonicalRequest(request));
+}

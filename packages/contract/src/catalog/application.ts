@@ -1,0 +1,145 @@
+import { boolean, number, type Probe, string, strings } from "./declare.ts";
+
+export const application: Probe = {
+  id: "application",
+  title: "Application",
+  meaning: "The host app as installed: version, signer, where it came from, and what it was granted.",
+  platforms: ["android", "ios"],
+  enabledByDefault: true,
+  fields: {
+    bundleId: string("Package name on Android, bundle identifier on iOS."),
+    appName: string("Label of the app as users see it.", { on: "android" }),
+    appVersion: string("Version shown to users: versionName on Android, CFBundleShortVersionString on iOS."),
+    appBuild: string("Build number: version code on Android, CFBundleVersion on iOS."),
+    bundleExecutable: string("CFBundleExecutable: name of the main executable.", { on: "ios" }),
+    minimumOsVersion: string("MinimumOSVersion of the bundle: lowest iOS the app accepts.", { on: "ios" }),
+    targetSdkVersion: number("API level", "ApplicationInfo.targetSdkVersion: API level the app is written for.", {
+      on: "android",
+    }),
+    minSdkVersion: number("API level", "ApplicationInfo.minSdkVersion: lowest API level the app accepts.", {
+      on: "android",
+    }),
+    isDebuggable: boolean(
+      "The build is meant for debugging (ApplicationInfo.FLAG_DEBUGGABLE on Android); not that a debugger is attached.",
+    ),
+    isSimulatorBuild: boolean("The app was compiled for the iOS Simulator.", { on: "ios" }),
+    isAppExtension: boolean("The code runs in an app extension, not in the app itself.", { on: "ios" }),
+    isInstantApp: boolean("PackageManager.isInstantApp: the app runs without being installed.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    isSystemApp: boolean("ApplicationInfo.FLAG_SYSTEM: the app is part of the system image.", { on: "android" }),
+    isUpdatedSystemApp: boolean("ApplicationInfo.FLAG_UPDATED_SYSTEM_APP: an update of an app of the system image.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    isInstalledOnExternalStorage: boolean(
+      "ApplicationInfo.FLAG_EXTERNAL_STORAGE: the app is installed on external storage.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    isSplitApks: boolean("The app is installed as several APKs, as from an app bundle; false means one APK.", {
+      on: "android",
+    }),
+    splitNames: strings("Names of the installed splits; they reflect the device's languages and screen.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+
+    signingCertificateSha256: strings("SHA-256 of the certificates that sign the installed app now, one per signer.", {
+      on: "android",
+    }),
+    signingCertificateHistorySha256: strings(
+      "SHA-256 of the app's present and past signing certificates (SigningInfo history).",
+      { on: "android" },
+    ),
+    hasMultipleSigners: boolean("SigningInfo.hasMultipleSigners: several signers at once, not a rotated key.", {
+      on: "android",
+    }),
+    embeddedProvisioningProfilePresent: boolean(
+      "The bundle holds a provisioning profile; App Store installs hold none.",
+      { on: "ios" },
+    ),
+    getTaskAllowEntitlement: boolean("The entitlement get-task-allow is set. Never filled: no public API tells.", {
+      on: "never",
+    }),
+
+    installerPackage: string("Installer of record, as PackageManager reports it; absent when the system knows none.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    installingPackageName: string(
+      "InstallSourceInfo.getInstallingPackageName (API 30 and later): package that carried out the install.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    initiatingPackageName: string(
+      "InstallSourceInfo.getInitiatingPackageName (API 30 and later): package that asked for the install.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    initiatingPackageSigningCertificateSha256: strings(
+      "SHA-256 of the certificates of the package that asked for the install.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    installPackageSource: string(
+      "InstallSourceInfo.getPackageSource (API 33 and later), such as store or local file; the installer states it.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    updateOwnerPackageName: string(
+      "InstallSourceInfo.getUpdateOwnerPackageName (API 34 and later): package that owns updates.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    firstInstallTimeMs: number("epoch ms", "PackageInfo.firstInstallTime: when the app was first installed.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    lastUpdateTimeMs: number(
+      "epoch ms",
+      "PackageInfo.lastUpdateTime: when the app was last updated; equal to the install time if never.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    receiptPresent: boolean(
+      "A store receipt lies where the bundle says; false is normal for builds that never came from the store.",
+      {
+        on: "ios",
+        sensitivity: "medium",
+      },
+    ),
+    receiptEnvironment: string(
+      "Production or sandbox, by the location of the receipt; its contents are not verified.",
+      { on: "ios", sensitivity: "medium" },
+    ),
+
+    isForeground: boolean("The app was in the foreground when the event was collected.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    processUptimeMs: number("ms", "Time since this app's process was started.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    grantedPermissions: strings("Permissions this app asks for and holds now; one that is missing was not granted.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+  },
+};

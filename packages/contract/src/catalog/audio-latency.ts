@@ -1,0 +1,38 @@
+import { boolean, number, type Probe } from "./declare.ts";
+
+export const audioLatency: Probe = {
+  id: "audio_latency",
+  title: "Audio latency",
+  meaning: "Delays and buffer sizes of the audio path. Nothing is recorded and no microphone permission is used.",
+  platforms: ["android", "ios"],
+  enabledByDefault: false,
+  fields: {
+    measured: boolean("The audio path was examined; false means that it was not, and then nothing else is said.", {
+      required: true,
+    }),
+    outputLatencyMs: number(
+      "ms",
+      "Delay from app to loudspeaker as the platform states it; depends on the route (AVAudioSession on iOS).",
+      {
+        sensitivity: "medium",
+      },
+    ),
+    inputLatencyMs: number("ms", "AVAudioSession.inputLatency: stated delay from microphone to app.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+    ioBufferDurationMs: number("ms", "AVAudioSession.IOBufferDuration: length of the current audio buffer.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+    framesPerBuffer: number(
+      "count",
+      "AudioManager.PROPERTY_OUTPUT_FRAMES_PER_BUFFER: frames in the native output buffer.",
+      { on: "android" },
+    ),
+    nativeSampleRate: number(
+      "Hz",
+      "Sample rate of the output: AudioManager.PROPERTY_OUTPUT_SAMPLE_RATE or AVAudioSession.sampleRate.",
+    ),
+  },
+};

@@ -1,0 +1,89 @@
+import { CATALOG } from "./catalog.ts";
+import type { Field } from "./declare.ts";
+
+/** How a value departs from the catalog. Data for drift and for adopted fields; by itself never a reason to reject. */
+export interface Departure {
+  readonly kind: "unknown-probe" | "unknown-field" | "wrong-type" | "missing-field";
+  readonly probe: string;
+  /** Field of the probe's data, with `.` before a member of an object field; absent for an unknown probe. */
+  readonly field?: string;
+  /** JSON type of what was found. */
+  readonly found: "string" | "number" | "boolean" | "null" | "array" | "object" | "absent";
+}
+
+interface FieldTable {
+  readonly fields: ReadonlyMap<string, Field & { readonly members?: FieldTable }>;
+  readonly required: readonly string[];
+}
+
+function tableOf(fields: Readonly<Record<string, Field>>): FieldTable {
+  const entries = Object.entries(fields);
+  return {
+    fields: new Map(
+      entries.map(([name, field]) => [name, field.fields ? { ...field, members: tableOf(field.fields) } : field]),
+    ),
+    required: entries.filter(([, field]) => field.required).map(([name]) => name),
+  };
+}
+
+const PROBES = new Map(CATALOG.map((probe) => [probe.id, tableOf(probe.fields)]));
+
+/**
+ * Compares the successful outcomes of an event with the catalog.
+ *
+ * @param probes the `probes` of an event that passed `validateTransportRequest`.
+ * @returns every departure; empty where the event is exactly as published.
+ */
+export function checkAgainstCatalog(probes: Readonly<Record<string, unknown>>): readonly Departure[] {
+  const departures: Departure[] = [];
+  for (const id of Object.keys(probes)) {
+    const outcome = probes[id] as { status: string; data?: Readonly<Record<string, unknown>> };
+    const table = PROBES.get(id);
+    if (!table) departures.push({ kind: "unknown-probe", probe: id, found: "object" });
+    else if (outcome.status === "success" && outcome.data) checkFields(departures, id, "", outcome.data, table);
+  }
+  return departures;
+}
+
+function checkFields(
+  departures: Departure[],
+  probe: string,
+  prefix: string,
+  data: Readonly<Record<string, unknown>>,
+  table: FieldTable,
+): void {
+  for (const name of table.required) {
+    if (!Object.hasOwn(data, name)) {
+      departures.push({ kind: "missing-field", probe, field: prefix + name, found: "absent" });
+    }
+  }
+  for (const name of Object.keys(data)) {
+    const value = data[name];
+    const field = table.fields.get(name);
+    if (!field) departures.push({ kind: "unknown-field", probe, field: prefix + name, found: jsonType(value) });
+    else if (!fits(value, field)) {
+      departures.push({ kind: "wrong-type", probe, field: prefix + name, found: jsonType(value) });
+    } else if (field.members) {
+      checkFields(departures, probe, `${prefix}${name}.`, value as Record<string, unknown>, field.members);
+    }
+  }
+}
+
+function fits(value: unknown, field: Field): boolean {
+  switch (field.type) {
+    case "string[]":
+      return Array.isArray(value) && value.every((item) => typeof item === "string");
+    case "number[]":
+      return Array.isArray(value) && value.every((item) => typeof item === "number");
+    case "object":
+      return jsonType(value) === "object";
+    default:
+      return typeof value === field.type;
+  }
+}
+
+function jsonType(value: unknown): Exclude<Departure["found"], "absent"> {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value as "string" | "number" | "boolean" | "object";
+}

@@ -1,0 +1,79 @@
+import { boolean, type Probe, string } from "./declare.ts";
+
+export const deviceSecurityPosture: Probe = {
+  id: "device_security_posture",
+  title: "Device security posture",
+  meaning: "How well the device is secured by its own means: lock screen, biometrics, key storage, patch level, clock.",
+  platforms: ["android", "ios"],
+  enabledByDefault: true,
+  fields: {
+    hasSecureLockScreen: boolean(
+      "A PIN, pattern, password or passcode is set; KeyguardManager.isDeviceSecure on Android.",
+      { sensitivity: "medium" },
+    ),
+    isDeviceLocked: boolean("KeyguardManager.isDeviceLocked: unlocking now takes a credential.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    isUserUnlocked: boolean(
+      "UserManager.isUserUnlocked: unlocked at least once since boot, so that private storage is open.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    protectedDataAvailable: boolean(
+      "UIApplication.isProtectedDataAvailable: protected files can be read now, as a rule while unlocked.",
+      {
+        on: "ios",
+        sensitivity: "medium",
+      },
+    ),
+    biometryAvailable: boolean(
+      "Biometrics can be used now: hardware present and enrolled. False may mean either is missing.",
+      {
+        sensitivity: "medium",
+        permission: { android: "USE_BIOMETRIC" },
+      },
+    ),
+    biometryType: string(
+      "Kind of biometrics the device offers; LAContext.biometryType on iOS. Says nothing about enrolment.",
+    ),
+    fingerprintHardwarePresent: boolean(
+      "The system declares a fingerprint reader (PackageManager.FEATURE_FINGERPRINT); not that one is enrolled.",
+      { on: "android" },
+    ),
+    faceHardwarePresent: boolean(
+      "The system declares face authentication (PackageManager.FEATURE_FACE); not that a face is enrolled.",
+      { on: "android" },
+    ),
+    strongBoxAvailable: boolean(
+      "The system declares a StrongBox key store (PackageManager.FEATURE_STRONGBOX_KEYSTORE).",
+      { on: "android" },
+    ),
+    securityPatch: string("Build.VERSION.SECURITY_PATCH: date of the patch level the system declares.", {
+      on: "android",
+    }),
+    automaticTimeEnabled: boolean(
+      "Settings.Global.AUTO_TIME: the clock is set from the network; false means set by hand.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    automaticTimeZoneEnabled: boolean(
+      "Settings.Global.AUTO_TIME_ZONE: the time zone is set from the network; false means set by hand.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    deviceProvisioned: boolean(
+      "Settings.Global.DEVICE_PROVISIONED: first set-up was completed; says nothing about management.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+  },
+};

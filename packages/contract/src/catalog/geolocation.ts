@@ -1,0 +1,93 @@
+import { boolean, number, type Permission, type Probe, string } from "./declare.ts";
+
+const LOCATION: Permission = { android: "ACCESS_COARSE_LOCATION", ios: "location authorisation" };
+const LOCATION_ANDROID: Permission = { android: "ACCESS_COARSE_LOCATION" };
+const LOCATION_IOS: Permission = { ios: "location authorisation" };
+
+export const geolocation: Probe = {
+  id: "geolocation",
+  title: "Geolocation",
+  meaning:
+    "A position the platform already has or gives under a permission granted before; the SDK never asks the user for one.",
+  platforms: ["android", "ios"],
+  enabledByDefault: false,
+  fields: {
+    authorizationStatus: string("What the app is allowed to learn of the location, as the platform words it.", {
+      sensitivity: "medium",
+    }),
+    hasCoarsePermission: boolean("The app may read at least an approximate location; false means not granted.", {
+      sensitivity: "medium",
+    }),
+    locationServicesEnabled: boolean("Location is switched on for the whole device, whatever this app is allowed.", {
+      sensitivity: "medium",
+    }),
+    gnssSupported: boolean("The device has satellite positioning hardware; false means looked and saw none.", {
+      on: "android",
+    }),
+
+    latitude: number(
+      "degrees",
+      "Latitude of the last known position, north positive; coarse if only coarse is granted.",
+      {
+        sensitivity: "high",
+        permission: LOCATION,
+      },
+    ),
+    longitude: number(
+      "degrees",
+      "Longitude of the last known position, east positive; coarse if only coarse is granted.",
+      {
+        sensitivity: "high",
+        permission: LOCATION,
+      },
+    ),
+    accuracyMeters: number("m", "Radius of horizontal uncertainty as the platform estimates it.", {
+      sensitivity: "high",
+      permission: LOCATION,
+    }),
+    altitudeMeters: number("m", "Altitude of the position; absent when the platform has none.", {
+      sensitivity: "high",
+      permission: LOCATION,
+    }),
+    locationAgeMs: number("ms", "Age of the position when it was read; an old one says little of now.", {
+      sensitivity: "high",
+      permission: LOCATION,
+    }),
+    provider: string("Location.getProvider: the source of the position, such as gps, network or fused.", {
+      on: "android",
+      sensitivity: "high",
+      permission: LOCATION_ANDROID,
+    }),
+    isFromMockProvider: boolean(
+      "Location.isMock (isFromMockProvider before API 31): the system marks the position as mocked.",
+      {
+        on: "android",
+        sensitivity: "high",
+        permission: LOCATION_ANDROID,
+      },
+    ),
+    isSimulatedBySoftware: boolean(
+      "CLLocationSourceInformation.isSimulatedBySoftware (iOS 15 and later): software made up the position.",
+      {
+        on: "ios",
+        sensitivity: "high",
+        permission: LOCATION_IOS,
+      },
+    ),
+    isProducedByAccessory: boolean(
+      "CLLocationSourceInformation.isProducedByAccessory (iOS 15 and later): an accessory supplied it.",
+      {
+        on: "ios",
+        sensitivity: "high",
+        permission: LOCATION_IOS,
+      },
+    ),
+    mockLocationAppsFound: boolean(
+      "An app that can mock the location is installed. Never filled: would need to list all packages.",
+      {
+        on: "never",
+        sensitivity: "high",
+      },
+    ),
+  },
+};

@@ -1,0 +1,103 @@
+import { boolean, number, type Probe, string, strings } from "./declare.ts";
+
+export const mediaBluetoothApps: Probe = {
+  id: "media_bluetooth_apps",
+  title: "Media, Bluetooth and apps",
+  meaning:
+    "Audio, screens, accessibility use and listed apps around a session, to be seen where remote control is a worry.",
+  platforms: ["android", "ios"],
+  enabledByDefault: false,
+  fields: {
+    audioOutputRoute: string(
+      "Where sound goes now, such as speaker, headphones or Bluetooth; AVAudioSession.currentRoute on iOS.",
+      {
+        sensitivity: "medium",
+      },
+    ),
+    isMusicActive: boolean("AudioManager.isMusicActive: some app, this one included, plays music.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    isOtherAudioPlaying: boolean("AVAudioSession.isOtherAudioPlaying: another app plays sound.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+    bluetoothBondedDeviceCount: number(
+      "count",
+      "Paired Bluetooth devices (names and addresses are not read); needs the permission from API 31 on.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "BLUETOOTH_CONNECT" },
+      },
+    ),
+
+    isScreenCaptured: boolean(
+      "The screen is recorded or cast now, as far as told: UIScreen.isCaptured on iOS, Android 15 and later.",
+      {
+        sensitivity: "medium",
+        permission: { android: "DETECT_SCREEN_RECORDING" },
+      },
+    ),
+    isScreenMirrored: boolean("The main screen is mirrored to another one; false means looked and saw none.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+    connectedScreenCount: number("count", "Screens connected, the built-in one included.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+    mirroredScreenCount: number("count", "Connected screens that mirror another screen.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+    displayCount: number(
+      "count",
+      "Displays that DisplayManager lists, the built-in one and visible virtual ones included.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    presentationDisplayCount: number(
+      "count",
+      "Displays that DisplayManager lists as fit for presentations, such as external ones.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+
+    accessibilityRunning: boolean(
+      "Assistive technology is on: AccessibilityManager.isEnabled on Android, VoiceOver or its like on iOS.",
+      {
+        sensitivity: "high",
+      },
+    ),
+    enabledAccessibilityServices: strings(
+      "Enabled accessibility services; most serve people who need them. Absent if unreadable.",
+      {
+        on: "android",
+        sensitivity: "high",
+      },
+    ),
+    accessibilityFeatures: strings("Accessibility settings that are on, out of those UIAccessibility reports.", {
+      on: "ios",
+      sensitivity: "high",
+    }),
+    installedFlaggedApps: strings(
+      "Apps of a fixed list, declared in the manifest's queries, that are installed; no other is looked for.",
+      {
+        on: "android",
+        sensitivity: "high",
+      },
+    ),
+    openableFlaggedSchemes: strings(
+      "Listed URL schemes some app can open; absent unless declared in LSApplicationQueriesSchemes.",
+      {
+        on: "ios",
+        sensitivity: "high",
+      },
+    ),
+  },
+};

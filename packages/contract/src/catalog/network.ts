@@ -1,0 +1,149 @@
+import { boolean, number, type Probe, string, strings } from "./declare.ts";
+
+export const network: Probe = {
+  id: "network",
+  title: "Network",
+  meaning:
+    "The network path as the device sees it, without sending anything: link, VPN, proxy, DNS, local addresses, byte counters.",
+  platforms: ["android", "ios"],
+  enabledByDefault: true,
+  fields: {
+    isConnected: boolean("The OS reports a usable network; says nothing about reaching any particular server.", {
+      sensitivity: "medium",
+      permission: { android: "ACCESS_NETWORK_STATE" },
+    }),
+    connectionType: string("Kind of link the active network uses, such as Wi-Fi or cellular.", {
+      sensitivity: "medium",
+      permission: { android: "ACCESS_NETWORK_STATE" },
+    }),
+    networkTransportTypes: strings(
+      "All transports of the active network (NetworkCapabilities.hasTransport); a VPN lists its carriers too.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
+    isMetered: boolean("ConnectivityManager.isActiveNetworkMetered: data use counts against a limit or costs money.", {
+      on: "android",
+      sensitivity: "medium",
+      permission: { android: "ACCESS_NETWORK_STATE" },
+    }),
+    isInternetValidated: boolean(
+      "NET_CAPABILITY_VALIDATED: the system itself has reached the internet over this network.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
+    hasCaptivePortal: boolean("NET_CAPABILITY_CAPTIVE_PORTAL: a sign-in page stands before the internet.", {
+      on: "android",
+      sensitivity: "medium",
+      permission: { android: "ACCESS_NETWORK_STATE" },
+    }),
+    linkDownstreamKbps: number(
+      "kbps",
+      "NetworkCapabilities.getLinkDownstreamBandwidthKbps: the system's estimate, not a measurement.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
+    linkUpstreamKbps: number(
+      "kbps",
+      "NetworkCapabilities.getLinkUpstreamBandwidthKbps: the system's estimate, not a measurement.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
+    activeNetworkMtu: number(
+      "bytes",
+      "LinkProperties.getMtu: largest packet of the active network; absent when the system states none.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
+
+    isVpnActive: boolean("Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen.", {
+      sensitivity: "medium",
+      permission: { android: "ACCESS_NETWORK_STATE" },
+    }),
+    isProxyConfigured: boolean(
+      "An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none.",
+      { sensitivity: "medium" },
+    ),
+    proxyHost: string("Host of the configured proxy; absent when none is set.", { sensitivity: "high" }),
+    proxyPort: number("port", "Port of the configured proxy; absent when none is set.", { sensitivity: "medium" }),
+    isPrivateDnsActive: boolean(
+      "LinkProperties.isPrivateDnsActive: names are looked up over an encrypted connection.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
+    privateDnsServerName: string(
+      "LinkProperties.getPrivateDnsServerName: the private DNS host set by hand; absent in automatic mode.",
+      {
+        on: "android",
+        sensitivity: "high",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
+    dnsServerAddresses: strings("LinkProperties.getDnsServers: addresses of the DNS servers of the active network.", {
+      on: "android",
+      sensitivity: "high",
+      permission: { android: "ACCESS_NETWORK_STATE" },
+    }),
+
+    interfaceNames: strings(
+      "Names of the network interfaces; a tunnel's name alone does not mean a VPN (utun on iOS).",
+      { sensitivity: "medium" },
+    ),
+    localIpAddresses: strings("Addresses of the device's own interfaces; not the address a server sees behind NAT.", {
+      sensitivity: "high",
+    }),
+    wifiSsid: string("Name of the joined Wi-Fi network. Never filled: needs location permission or an entitlement.", {
+      on: "never",
+      sensitivity: "high",
+    }),
+    wifiBssid: string(
+      "Hardware address of the joined access point. Never filled: needs location permission or an entitlement.",
+      {
+        on: "never",
+        sensitivity: "high",
+      },
+    ),
+
+    mobileRxBytes: number("bytes", "TrafficStats.getMobileRxBytes: received over mobile by all apps since boot.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    mobileTxBytes: number("bytes", "TrafficStats.getMobileTxBytes: sent over mobile by all apps since boot.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+    wifiRxBytes: number(
+      "bytes",
+      "Received since boot other than over mobile (TrafficStats total less mobile), hence mostly Wi-Fi.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    wifiTxBytes: number(
+      "bytes",
+      "Sent since boot other than over mobile (TrafficStats total less mobile), hence mostly Wi-Fi.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+  },
+};

@@ -1,0 +1,18 @@
+import { boolean, type Probe } from "./declare.ts";
+
+export const osIntegrityForkTest: Probe = {
+  id: "os_integrity_fork_test",
+  title: "OS integrity: fork test",
+  meaning: "Whether the sandbox lets the app fork. Off by default: the attempt may end the app.",
+  platforms: ["ios"],
+  enabledByDefault: false,
+  fields: {
+    testPerformed: boolean("The test was run; false means that it was held back, and then nothing else is said.", {
+      required: true,
+    }),
+    forkSucceeded: boolean("fork() returned a child. A sandboxed app on a stock iPhone is refused.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+  },
+};

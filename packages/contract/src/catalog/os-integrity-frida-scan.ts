@@ -1,0 +1,31 @@
+import { boolean, number, type Probe } from "./declare.ts";
+
+export const osIntegrityFridaScan: Probe = {
+  id: "os_integrity_frida_scan",
+  title: "OS integrity: Frida scan",
+  meaning: "Whether a Frida server answers on loopback. Off by default: it opens sockets on the device itself.",
+  platforms: ["android"],
+  enabledByDefault: false,
+  fields: {
+    scanPerformed: boolean("The scan was run; false means that it was held back, and then nothing else is said.", {
+      required: true,
+    }),
+    scannedPort: number("port", "The loopback port that was tried.", { on: "android" }),
+    defaultPortOpen: boolean(
+      "The port accepted a connection; false means refused. Any program may listen there, not only Frida.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "INTERNET" },
+      },
+    ),
+    fridaHandshakeReject: boolean(
+      "The listener turned the handshake down in the way of a Frida server; false means it did not.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "INTERNET" },
+      },
+    ),
+  },
+};

@@ -1,0 +1,143 @@
+import { boolean, number, type Permission, type Probe, string, strings } from "./declare.ts";
+
+const SCREENSHOT: Permission = { android: "DETECT_SCREEN_CAPTURE" };
+const RECORDING: Permission = { android: "DETECT_SCREEN_RECORDING" };
+
+export const transactionSafety: Probe = {
+  id: "transaction_safety",
+  title: "Transaction safety",
+  meaning:
+    "What was seen between start and stop of an observation: capture, overlaid touches, calls, remote access apps.",
+  platforms: ["android", "ios"],
+  enabledByDefault: false,
+  fields: {
+    transactionObservationStartedElapsedMs: number(
+      "ms",
+      "When the observation began, on the clock that counts from boot (SystemClock.elapsedRealtime).",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    isInteractive: boolean("The device is awake and in use, such as by PowerManager.isInteractive on Android.", {
+      sensitivity: "medium",
+    }),
+    isDeviceLocked: boolean("KeyguardManager.isDeviceLocked: unlocking now takes a credential.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
+
+    isScreenCaptured: boolean(
+      "The screen is recorded or cast now, as far as told: UIScreen.isCaptured on iOS, Android 15 and later.",
+      {
+        sensitivity: "medium",
+        permission: RECORDING,
+      },
+    ),
+    isScreenMirrored: boolean("The main screen is mirrored to another one; false means looked and saw none.", {
+      on: "ios",
+      sensitivity: "medium",
+    }),
+    isVisibleInScreenRecording: boolean(
+      "A screen recording shows this app (WindowManager screen recording callback, Android 15 and later).",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: RECORDING,
+      },
+    ),
+    screenshotObservationActive: boolean(
+      "Screenshots are being watched for (Android 14 and later); while false, none seen means nothing.",
+      {
+        on: "android",
+        permission: SCREENSHOT,
+      },
+    ),
+    screenshotDetectedSinceObservationStart: boolean(
+      "A screenshot of the app was noticed since the start; false means watched and saw none.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: SCREENSHOT,
+      },
+    ),
+    lastScreenshotDetectedElapsedMs: number(
+      "ms",
+      "When the last screenshot was noticed, on the clock that counts from boot; absent if none was.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: SCREENSHOT,
+      },
+    ),
+
+    observedTouchCount: number(
+      "count",
+      "Touches that were looked at since the start; with 0 the fields on obscured touches mean nothing.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    obscuredTouchObserved: boolean(
+      "A touch came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot.",
+      { on: "android", sensitivity: "medium" },
+    ),
+    lastObscuredTouchElapsedMs: number(
+      "ms",
+      "When the last such touch came, on the clock that counts from boot; absent if none did.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    partiallyObscuredTouchObserved: boolean(
+      "A touch came with FLAG_WINDOW_IS_PARTIALLY_OBSCURED: the window was covered elsewhere than at the spot.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+    lastPartiallyObscuredTouchElapsedMs: number(
+      "ms",
+      "When the last such touch came, on the clock that counts from boot; absent if none did.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
+
+    isCallActive: boolean("A telephone or internet call appears to be going on; with whom is not known.", {
+      on: "android",
+      sensitivity: "high",
+    }),
+    audioMode: string("AudioManager.getMode: normal, ringing, in call or in communication.", {
+      on: "android",
+      sensitivity: "high",
+    }),
+    accessibilityRunning: boolean(
+      "Assistive technology is on: AccessibilityManager.isEnabled on Android, VoiceOver or its like on iOS.",
+      {
+        sensitivity: "high",
+      },
+    ),
+    enabledAccessibilityServiceCount: number(
+      "count",
+      "Enabled accessibility services; absent when the setting can't be read.",
+      { on: "android", sensitivity: "high" },
+    ),
+    accessibilityFeatureCount: number(
+      "count",
+      "Accessibility settings that are on, out of those UIAccessibility reports.",
+      { on: "ios", sensitivity: "high" },
+    ),
+    remoteAccessAppsFound: strings(
+      "Remote access apps of a fixed list that are installed; not that one of them is in use.",
+      { on: "android", sensitivity: "high" },
+    ),
+    remoteAccessAppCount: number("count", "How many remote access apps of that list are installed.", {
+      on: "android",
+      sensitivity: "high",
+    }),
+  },
+};

@@ -1,0 +1,205 @@
+/**
+ * Every way in which the endpoint says no. Types, the OpenAPI document, `docs/errors.md` and the tests derive from
+ * these two tables: a code that is not here cannot be answered.
+ */
+
+interface ProblemDefinition {
+  readonly status: number;
+  readonly title: string;
+  /** When it happens, and what the caller can do. */
+  readonly when: string;
+}
+
+/** What a problem document (RFC 9457) is about; its `type` is `urn:problem:device-risk-signals:<code>`. */
+export const PROBLEMS = {
+  "method-not-allowed": {
+    status: 405,
+    title: "Method not allowed",
+    when: "The path takes another method; `Allow` names it.",
+  },
+  "credentials-missing": {
+    status: 401,
+    title: "Credentials missing",
+    when: "No `Authorization` header came. Send `Authorization: Bearer <application-session-token>`.",
+  },
+  "credentials-invalid": {
+    status: 401,
+    title: "Credentials invalid",
+    when: "The token is malformed, unknown, expired or revoked, or there was more than one. Get a new one.",
+  },
+  "too-many-failures": {
+    status: 429,
+    title: "Too many failed authentications",
+    when: "This source address failed to authenticate too often. Valid credentials from it still pass.",
+  },
+  "too-many-requests": {
+    status: 429,
+    title: "Too many requests",
+    when: "The account is past its rate. Try again after `Retry-After`, with the same idempotency key.",
+  },
+  "idempotency-key-missing": {
+    status: 400,
+    title: "Idempotency key missing",
+    when: "The `Idempotency-Key` header is absent or empty.",
+  },
+  "idempotency-key-invalid": {
+    status: 400,
+    title: "Idempotency key invalid",
+    when: "`Idempotency-Key` came more than once, is longer than 128 characters, or holds other than visible ASCII.",
+  },
+  "media-type-unsupported": {
+    status: 415,
+    title: "Media type not supported",
+    when: "`Content-Type` is not `application/json` in UTF-8.",
+  },
+  "encoding-unsupported": {
+    status: 415,
+    title: "Content encoding not supported",
+    when: "`Content-Encoding` is neither `identity` nor `gzip`.",
+  },
+  "body-corrupt": {
+    status: 400,
+    title: "Body corrupt",
+    when: "The body ended early or is not the gzip data that `Content-Encoding` promises.",
+  },
+  "body-too-large": {
+    status: 400,
+    title: "Body too large",
+    when: "The decompressed body is past the limit (262,144 bytes unless configured). Reading stopped there.",
+  },
+  "text-invalid": {
+    status: 400,
+    title: "Body is not valid JSON text",
+    when: "The body is not UTF-8, not JSON (RFC 8259), or not I-JSON (RFC 7493). `errors` says which and where.",
+  },
+  "request-invalid": {
+    status: 400,
+    title: "Request invalid",
+    when: "The transport request or its raw event breaks the contract. `errors` names every place.",
+  },
+  "adopted-field-invalid": {
+    status: 400,
+    title: "Adopted field invalid",
+    when: "A field that an enabled feature reads departs from the published schema.",
+  },
+  "collected-at-stale": {
+    status: 400,
+    title: "Collection too old",
+    when: "`collected_at` is further in the past than the freshness window. Collect anew.",
+  },
+  "collected-at-future": {
+    status: 400,
+    title: "Collection in the future",
+    when: "`collected_at` is further in the future than the tolerated clock difference.",
+  },
+  "action-refused": {
+    status: 403,
+    title: "Action refused",
+    when: "`action_id` is unknown, expired, of another account or of another `action_type`; which, is not said.",
+  },
+  "session-mismatch": {
+    status: 403,
+    title: "Session mismatch",
+    when: "`session_id` is not the session value that the action was issued with, and the server enforces it.",
+  },
+  "idempotency-conflict": {
+    status: 409,
+    title: "Idempotency key already used",
+    when: "This account has used the key for another payload. Use a new key for a new event.",
+  },
+  "not-found": { status: 404, title: "Not found", when: "Nothing answers at this path." },
+  "request-timeout": {
+    status: 408,
+    title: "Request timed out",
+    when: "The request did not arrive in full within the time allowed.",
+  },
+  "headers-too-large": {
+    status: 431,
+    title: "Header section too large",
+    when: "The request's header section is past the HTTP parser's limit.",
+  },
+  "http-malformed": { status: 400, title: "Malformed HTTP request", when: "The HTTP parser refused the request." },
+  "storage-failed": {
+    status: 500,
+    title: "Storage failed",
+    when: "The event was not stored. The key is not burnt: retry with the same key.",
+  },
+  overloaded: { status: 503, title: "Overloaded", when: "The queue is full. Retry after `Retry-After`." },
+  draining: { status: 503, title: "Shutting down", when: "This process is about to stop. Retry after `Retry-After`." },
+  unavailable: {
+    status: 503,
+    title: "Temporarily unavailable",
+    when: "The database, the key store or the verifier of credentials can't be reached, or the disk is full. Retry after `Retry-After`.",
+  },
+} as const satisfies Record<string, ProblemDefinition>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** What one entry of `errors` is about. Codes of `PROBLEMS` appear there too, where the problem has a single place. */
+export const FAULTS = {
+  "utf8-invalid": "Bytes that are not UTF-8.",
+  "byte-order-mark": "A byte order mark before the JSON text.",
+  "json-invalid": "Not a JSON text, or something after it.",
+  "duplicate-member": "A member name that occurs twice in one object.",
+  "lone-surrogate": "A `\\u` escape of half a surrogate pair.",
+  "number-overflow": "A number beyond the range of a double.",
+  "nesting-too-deep": "More than 64 levels of objects and arrays.",
+  "member-missing": "A required member is absent.",
+  "member-unknown": "A member that the contract does not list at this place.",
+  "type-wrong": "A value of another JSON type than the contract asks for.",
+  "value-not-allowed": "Not one of the values that the contract allows.",
+  "too-short": "An empty string where one character is the least.",
+  "too-long": "A string longer than the contract allows, in code points.",
+  "character-not-allowed": "U+0000 in a string that is stored as a query attribute.",
+  "date-time-invalid": "Not a date-time of RFC 3339 with an offset.",
+  "catalog-departure": "An adopted field whose value departs from the published schema.",
+  "more-errors": "The list was cut here.",
+} as const;
+
+export type FaultCode = keyof typeof FAULTS;
+
+/** One entry of a problem document's `errors`. Names of members may appear in it, values never. */
+export interface ErrorItem {
+  /** RFC 6901 pointer into the request body; empty for the whole request, its headers included. */
+  readonly pointer: string;
+  readonly code: FaultCode | ProblemCode;
+  readonly detail: string;
+}
+
+/** The problem document (RFC 9457) of every answer that is not a 200 or 201. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: readonly ErrorItem[];
+}
+
+/** An expected rejection: returned as a value, turned into HTTP in one place. */
+export interface Rejection {
+  readonly code: ProblemCode;
+  readonly errors: readonly ErrorItem[];
+}
+
+/** A rejection with one entry, by default about the whole request. */
+export function reject(code: ProblemCode, detail: string = PROBLEMS[code].when, pointer = ""): Rejection {
+  return { code, errors: [{ pointer, code, detail }] };
+}
+
+/** Entries that one answer lists at most; a last entry says how many more were found. */
+const MOST_ERRORS = 1_000;
+
+export function problemOf({ code, errors }: Rejection): Problem {
+  const { status, title } = PROBLEMS[code];
+  const first = errors[0]?.detail ?? PROBLEMS[code].when;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : "";
+  const listed = errors.slice(0, MOST_ERRORS);
+  const cut = errors.length - listed.length;
+  return {
+    type: `urn:problem:device-risk-signals:${code}`,
+    title,
+    status,
+    detail: first + more,
+    errors: cut === 0 ? errors : [...listed, { pointer: "", code: "more-errors", detail: `${cut} more were found.` }],
+  };
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// Plain JavaScript, so that it also speaks on a Node too old to read our TypeScript.
+const [major] = process.versions.node.split(".").map(Number);
+if (major < 24) {
+  process.stderr.write(
+    `drs needs Node 24 or later; this is ${process.version} (${process.execPath}).\n` +
+      "The repository brings one along with `npm ci`: start it through npm or npx.\n",
+  );
+  process.exit(1);
+}
+const { main } = await import("../src/main.ts");
+process.exitCode = await main(process.argv.slice(2));

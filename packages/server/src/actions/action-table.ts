@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { type ActionRegistry, type Clock, type RegisteredAction } from "../ports.ts";
+import { asUnavailable, type Executor } from "../store/database.ts";
+import { textArray } from "../store/binary-array.ts";
+import { MicroBatcher } from "../store/micro-batcher.ts";
+
+export interface NewAction {
+  readonly account: string;
+  readonly actionType: string;
+  /** Absent: one is made. */
+  readonly actionId?: string;
+  readonly sessionId?: string;
+  readonly ttlMs: number;
+}
+
+export interface ActionRow {
+  readonly action_id: string;
+  readonly action_type: string;
+  readonly account: string;
+  readonly session_id: string | null;
+  readonly expires_at: string;
+  readonly revoked_at: string | null;
+}
+
+const TIME = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+const COLUMNS = `action_id, action_type, account, session_id, ${TIME("expires_at")}, ${TIME("revoked_at")}`;
+
+/**
+ * Registers an action, unique per (account, id). Registering it again identically (type and session) changes nothing
+ * and returns what stands, its expiry included; otherwise `undefined`.
+ */
+export async function registerAction(
+  executor: Executor,
+  clock: Clock,
+  action: NewAction,
+): Promise<ActionRow | undefined> {
+  const actionId = action.actionId ?? `act_${randomUUID()}`;
+  const now = clock.now();
+  await executor.query(
+    `insert into action (account, action_id, action_type, session_id, registered_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+    [
+      action.account,
+      actionId,
+      action.actionType,
+      action.sessionId ?? null,
+      new Date(now).toISOString(),
+      new Date(now + action.ttlMs).toISOString(),
+    ],
+  );
+  const { rows } = await executor.query<ActionRow>(
+    `select ${COLUMNS} from action where account = $1 and action_id = $2 and action_type = $3
+      and session_id is not distinct from $4 and revoked_at is null`,
+    [action.account, actionId, action.actionType, action.sessionId ?? null],
+  );
+  return rows[0];
+}
+
+/** @returns whether there was such an action that still stood. */
+export async function revokeAction(
+  executor: Executor,
+  clock: Clock,
+  account: string,
+  actionId: string,
+): Promise<boolean> {
+  const { rowCount } = await executor.query(
+    "update action set revoked_at = $3 where account = $1 and action_id = $2 and revoked_at is null",
+    [account, actionId, new Date(clock.now()).toISOString()],
+  );
+  return rowCount === 1;
+}
+
+export async function listActions(executor: Executor, account: string | undefined): Promise<readonly ActionRow[]> {
+  const { rows } = await executor.query<ActionRow>(
+    `select ${COLUMNS} from action where $1::text is null or account = $1 order by registered_at desc, action_id`,
+    [account ?? null],
+  );
+  return rows;
+}
+
+/** How long a revocation may take to be felt. */
+const REMEMBER_MS = 5_000;
+const MOST_REMEMBERED = 50_000;
+
+/** The registry over the table. Actions that were found are remembered for some seconds; absent ones are not. */
+export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
+  const remembered = new Map<string, { readonly action: RegisteredAction; readonly until: number }>();
+  const lookUps = new MicroBatcher<ActionName, RegisteredAction | undefined>({
+    work: findAll,
+    maxItems: 256,
+    lanes: 1,
+  });
+
+  async function findAll(names: readonly ActionName[]): Promise<readonly (RegisteredAction | undefined)[]> {
+    const text = `select a.account, a.action_id, a.action_type, a.session_id,
+        extract(epoch from a.expires_at)::float8 * 1000 as expires_ms
+      from unnest($1::text[], $2::text[]) as asked (account, action_id)
+      join action a on a.account = asked.account and a.action_id = asked.action_id
+      where a.revoked_at is null`;
+    const values = [textArray(names.map(({ account }) => account)), textArray(names.map(({ actionId }) => actionId))];
+    const { rows } = await executor.query<FoundAction>(text, values).catch((fault: unknown) => {
+      throw asUnavailable(fault);
+    });
+    const found = new Map(rows.map((row) => [nameOf({ account: row.account, actionId: row.action_id }), row]));
+    return names.map((name) => {
+      const row = found.get(nameOf(name));
+      if (!row) return undefined;
+      const session = row.session_id === null ? {} : { sessionId: row.session_id };
+      return { actionType: row.action_type, expiresAt: row.expires_ms, ...session };
+    });
+  }
+
+  return {
+    async find(account, actionId) {
+      const name = nameOf({ account, actionId });
+      const known = remembered.get(name);
+      if (known && clock.now() < known.until) return known.action;
+      remembered.delete(name);
+      const action = await lookUps.add({ account, actionId });
+      if (!action) return undefined;
+      remembered.set(name, { action, until: clock.now() + REMEMBER_MS });
+      if (remembered.size > MOST_REMEMBERED) {
+        const [oldest = ""] = remembered.keys();
+        remembered.delete(oldest);
+      }
+      return action;
+    },
+  };
+}
+
+interface ActionName {
+  readonly account: string;
+  readonly actionId: string;
+}
+
+interface FoundAction {
+  readonly account: string;
+  readonly action_id: string;
+  readonly action_type: string;
+  readonly session_id: string | null;
+  readonly expires_ms: number;
+}
+
+/** Neither part can hold U+0000. */
+function nameOf({ account, actionId }: ActionName): string {
+  return `${account}\0${actionId}`;
+}

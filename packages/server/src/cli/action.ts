@@ -1,0 +1,91 @@
+import { LIMITS } from "@device-risk-signals/contract";
+import { Command } from "commander";
+import { listActions, registerAction, revokeAction } from "../actions/action-table.ts";
+import { writeAudit } from "../store/audit.ts";
+import { type Context, Failure, operatorOf, print, printRows, withSystem } from "./context.ts";
+import { account, example, name, ttl } from "./options.ts";
+
+interface RegisterOptions {
+  readonly account: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly session?: string;
+  readonly ttl: number;
+  readonly json?: boolean;
+}
+
+export function actionCommand(context: Context): Command {
+  const command = new Command("action").description("Actions that collections are bound to.");
+
+  command
+    .command("register")
+    .description("Register an action. Registering it again identically changes nothing.")
+    .requiredOption("--account <account>", "the account that the action belongs to", account)
+    .requiredOption("--type <type>", "its action_type", name("an action type", LIMITS.actionType))
+    .option("--id <id>", "its action_id; made where it is not given", name("an action id", LIMITS.actionId))
+    .option("--session <session>", "the session value it is issued with", name("a session value", LIMITS.sessionId))
+    .option("--ttl <duration>", "how long it takes events", ttl, 3_600_000)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs action register --account customer-1 --type payment --ttl 15m --json"))
+    .action(async (options: RegisterOptions) => {
+      const action = await withSystem(context, async ({ pool, clock }) => {
+        const row = await registerAction(pool, clock, {
+          account: options.account,
+          actionType: options.type,
+          ttlMs: options.ttl,
+          ...(options.id !== undefined && { actionId: options.id }),
+          ...(options.session !== undefined && { sessionId: options.session }),
+        });
+        if (!row)
+          throw new Failure("This account has an action of that id with another type or session, or it was revoked.");
+        const detail = { action_id: row.action_id, action_type: row.action_type, expires_at: row.expires_at };
+        const entry = {
+          actor: operatorOf(context),
+          operation: "action.register",
+          outcome: "done",
+          account: options.account,
+        };
+        await writeAudit(pool, clock, { ...entry, detail });
+        return row;
+      });
+      const { revoked_at: _, session_id, ...rest } = action;
+      const shown = session_id === null ? rest : { ...rest, session_id };
+      if (options.json) print(context, JSON.stringify(shown));
+      else
+        print(context, `${action.action_id} (${action.action_type}) of ${action.account}, until ${action.expires_at}`);
+    });
+
+  command
+    .command("list")
+    .description("List actions, newest first.")
+    .option("--account <account>", "only those of this account", account)
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs action list --account customer-1"))
+    .action(async (options: { account?: string; json?: boolean }) => {
+      const rows = await withSystem(context, ({ pool }) => listActions(pool, options.account));
+      printRows(context, rows, options.json ?? false, "No actions.");
+    });
+
+  command
+    .command("revoke")
+    .description("Revoke an action; servers follow within five seconds.")
+    .argument("<action-id>", "its action_id", name("an action id", LIMITS.actionId))
+    .requiredOption("--account <account>", "the account that the action belongs to", account)
+    .addHelpText("after", example("drs action revoke act_1 --account customer-1"))
+    .action(async (actionId: string, options: { account: string }) => {
+      await withSystem(context, async ({ pool, clock }) => {
+        const revoked = await revokeAction(pool, clock, options.account, actionId);
+        if (!revoked) throw new Failure("There is no such action of this account that still stands.");
+        const entry = {
+          actor: operatorOf(context),
+          operation: "action.revoke",
+          outcome: "done",
+          account: options.account,
+        };
+        await writeAudit(pool, clock, { ...entry, detail: { action_id: actionId } });
+      });
+      print(context, "Revoked.");
+    });
+
+  return command;
+}

@@ -1,0 +1,86 @@
+import type { Writable } from "node:stream";
+import { pino } from "pino";
+import { type Config, type Environment, readConfig } from "../config/config.ts";
+import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
+import { faultLog } from "../operations/fault-log.ts";
+import { openSystem, type System } from "../operations/system.ts";
+
+/** What a command has of the world. */
+export interface Context {
+  readonly environment: Environment;
+  /** The directory that relative paths start from. */
+  readonly directory: string;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly onSignal: (signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void) => void;
+}
+
+/** A command that could not do its work; the message is for people. Exit code 1. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+}
+
+/** @throws Failure that names every problem. */
+export function loadConfig({ environment, directory }: Context): Config {
+  const result = readConfig(environment, directory);
+  if (result.ok) return result.config;
+  throw new Failure(
+    ["The configuration is not valid:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
+  );
+}
+
+/** Runs a command on the system, whether or not the server runs, and leaves it as it was. */
+export async function withSystem<T>(context: Context, work: (system: System) => Promise<T>): Promise<T> {
+  const config = loadConfig(context);
+  const logger = pino({ level: config.DRS_LOG_LEVEL === "silent" ? "silent" : "error" }, context.stderr as never);
+  const system = await openSystem(config, {
+    asServer: false,
+    onFault: (fault) => {
+      if (!(fault instanceof EmbeddedFault)) faultLog(logger)(fault);
+    },
+  });
+  try {
+    return await work(system);
+  } finally {
+    await system.close();
+  }
+}
+
+/** Who runs the command, for the audit: the login, which the operating system vouches for no further. */
+export function operatorOf({ environment }: Context): string {
+  return `cli:${environment["SUDO_USER"] ?? environment["USER"] ?? environment["LOGNAME"] ?? "unknown"}`;
+}
+
+export function print({ stdout }: Context, line: string): void {
+  stdout.write(`${line}\n`);
+}
+
+/** One JSON object per line, or a table for people. */
+export function printRows(context: Context, rows: readonly object[], json: boolean, empty: string): void {
+  if (json) {
+    for (const row of rows) print(context, JSON.stringify(row));
+    return;
+  }
+  if (rows.length === 0) return print(context, empty);
+  const names = Object.keys(rows[0] ?? {});
+  const lines = rows.map((row) => names.map((name) => cell((row as Record<string, unknown>)[name])));
+  const widths = names.map((name, column) => Math.max(name.length, ...lines.map((line) => line[column]?.length ?? 0)));
+  for (const line of [names, ...lines]) {
+    print(
+      context,
+      line
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  }
+}
+
+/** Names come from clients: what could steer a terminal is shown as an escape. */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}

@@ -1,0 +1,21 @@
+import { Command } from "commander";
+import { examine } from "../operations/doctor.ts";
+import { type Context, Failure, loadConfig, print, withSystem } from "./context.ts";
+import { example } from "./options.ts";
+
+export function doctorCommand(context: Context): Command {
+  return new Command("doctor")
+    .description("Check configuration, database, migrations, keys, disk and clock, and say what to do.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs doctor"))
+    .action(async (options: { json?: boolean }) => {
+      loadConfig(context);
+      const findings = await withSystem(context, examine);
+      for (const finding of findings) {
+        const { ok, what, detail } = finding;
+        print(context, options.json ? JSON.stringify(finding) : `${ok ? "ok  " : "FAIL"}  ${what}: ${detail}`);
+      }
+      const failed = findings.filter(({ ok }) => !ok).length;
+      if (failed > 0) throw new Failure(`${failed} of ${findings.length} checks failed.`);
+    });
+}

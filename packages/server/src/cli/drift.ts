@@ -1,0 +1,18 @@
+import { Command } from "commander";
+import { listDrift } from "../store/drift.ts";
+import { type Context, printRows, withSystem } from "./context.ts";
+import { example } from "./options.ts";
+
+export function driftCommand(context: Context): Command {
+  const command = new Command("drift").description("Departures of stored events from the catalog, counted; no values.");
+  command
+    .command("list")
+    .description("List departures, most frequent first. Names that don't look like names are counted under *.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs drift list"))
+    .action(async (options: { json?: boolean }) => {
+      const rows = await withSystem(context, ({ pool }) => listDrift(pool));
+      printRows(context, rows, options.json ?? false, "No departures from the catalog.");
+    });
+  return command;
+}

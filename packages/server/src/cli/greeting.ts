@@ -1,0 +1,57 @@
+import { isLoopback } from "../config/config.ts";
+import { registerAction } from "../actions/action-table.ts";
+import { EVENTS_PATH } from "../http/paths.ts";
+import type { System } from "../operations/system.ts";
+import { issueToken } from "../sessions/opaque-tokens.ts";
+import { writeAudit } from "../store/audit.ts";
+
+const ACCOUNT = "development";
+const TTL_MS = 24 * 3_600_000;
+
+/**
+ * What is printed when the server is ready: its address, and on the embedded database on loopback, and only there, a
+ * development token, an action, and a request to paste.
+ */
+export async function greet({ config, pool, clock }: System, url: string): Promise<string[]> {
+  const ready = `Device Risk Signals is ready: ${url}${EVENTS_PATH}`;
+  if (!config.embedded || !isLoopback(config.DRS_HOST)) return [ready];
+
+  const now = new Date(clock.now());
+  const { token, expires_at } = await issueToken(pool, clock, ACCOUNT, TTL_MS);
+  const action = await registerAction(pool, clock, {
+    account: ACCOUNT,
+    actionType: "try",
+    ttlMs: TTL_MS,
+    sessionId: "session-1",
+  });
+  if (!action) throw new Error("the development action could not be registered");
+  const entry = { actor: "server", outcome: "done", account: ACCOUNT };
+  await writeAudit(pool, clock, { ...entry, operation: "token.issue", detail: { expires_at } });
+  await writeAudit(pool, clock, { ...entry, operation: "action.register", detail: { action_id: action.action_id } });
+
+  const body = {
+    action_id: action.action_id,
+    action_type: action.action_type,
+    sdk_version: "0.1.0",
+    platform: "android",
+    app_version: "1.0",
+    observations: {
+      session_id: "session-1",
+      event_type: "device_intel_collection",
+      schema_version: 1,
+      collected_at: now.toISOString(),
+      probes: {
+        fonts: { status: "success", data: { fontsDigest: "a7f3" } },
+        geolocation: { status: "skipped", reason: "disabled" },
+      },
+    },
+  };
+  return [
+    ready,
+    `Development token (until ${expires_at}): ${token}`,
+    `Registered action: ${action.action_id} (${action.action_type})`,
+    "Try it, twice:",
+    `curl -i -X POST ${url}${EVENTS_PATH} -H 'Authorization: Bearer ${token}' -H 'Idempotency-Key: try-${now.getTime()}' ` +
+      `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`,
+  ];
+}

@@ -1,0 +1,42 @@
+import { InvalidArgumentError } from "commander";
+import { duration as readDuration } from "../config/values.ts";
+
+/** Readers of command-line values. What they throw is a usage error: exit code 2. */
+
+export function account(text: string): string {
+  return name("an account", 256)(text);
+}
+
+export function name(what: string, most: number): (text: string) => string {
+  return (text) => {
+    if (text === "" || text.length > 2 * most || text.includes("\0")) {
+      throw new InvalidArgumentError(`${what} has 1 to ${most} characters.`);
+    }
+    return text;
+  };
+}
+
+export function ttl(text: string): number {
+  const result = readDuration(text);
+  if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);
+  if (result.value < 1 || result.value > 3_650 * 86_400_000)
+    throw new InvalidArgumentError("It must lie between 1ms and 3650d.");
+  return result.value;
+}
+
+export function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 0 for all.");
+  return Number(text);
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+export function uuid(text: string): string {
+  if (!UUID.test(text)) throw new InvalidArgumentError("It must be an id as the endpoint or a list printed it.");
+  return text.toLowerCase();
+}
+
+/** Help text with an example. */
+export function example(...lines: readonly string[]): string {
+  return `\n${lines.length > 1 ? "Examples" : "Example"}:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n`;
+}

@@ -1,0 +1,44 @@
+import { Command } from "commander";
+import { actionCommand } from "./action.ts";
+import { auditCommand } from "./audit.ts";
+import { configCommand } from "./config.ts";
+import type { Context } from "./context.ts";
+import { doctorCommand } from "./doctor.ts";
+import { driftCommand } from "./drift.ts";
+import { eventCommand } from "./event.ts";
+import { serveCommand } from "./serve.ts";
+import { tokenCommand } from "./token.ts";
+
+/** The command line, `drs`. */
+export function createProgram(context: Context): Command {
+  const program = new Command("drs")
+    .description("Runs and operates the endpoint that keeps raw device-signal events.")
+    .configureOutput({
+      writeOut: (text) => void context.stdout.write(text),
+      writeErr: (text) => void context.stderr.write(text),
+    })
+    .exitOverride()
+    .showHelpAfterError("(--help shows an example)");
+  const commands = [
+    serveCommand,
+    configCommand,
+    doctorCommand,
+    tokenCommand,
+    actionCommand,
+    eventCommand,
+    auditCommand,
+    driftCommand,
+  ];
+  for (const make of commands) adopt(program, make(context));
+  return program;
+}
+
+/** Commander copies settings to commands that it makes itself only. */
+function adopt(parent: Command, child: Command): void {
+  const inherit = (command: Command): void => {
+    command.copyInheritedSettings(parent);
+    for (const inner of command.commands) inherit(inner);
+  };
+  inherit(child);
+  parent.addCommand(child);
+}

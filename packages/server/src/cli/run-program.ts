@@ -1,0 +1,38 @@
+import { type Command, CommanderError } from "commander";
+import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
+import { KeyStoreUnfit } from "../operations/system.ts";
+import { Unavailable } from "../ports.ts";
+import { SealBroken } from "../seal/sealer.ts";
+import { WrapBroken } from "../seal/secrets.ts";
+import { DatabaseUnfit } from "../store/migrate.ts";
+import { sqlState } from "../store/database.ts";
+import { Failure } from "./context.ts";
+
+const DONE = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Faults whose messages are made for people and quote nothing. */
+const SPOKEN = [Failure, EmbeddedFault, KeyStoreUnfit, DatabaseUnfit, Unavailable, WrapBroken, SealBroken];
+
+/** Runs the program; the result is its exit code. */
+export async function runProgram(program: Command, args: readonly string[]): Promise<number> {
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return DONE;
+  } catch (fault) {
+    if (fault instanceof CommanderError) return fault.exitCode === 0 ? DONE : WRONG_USAGE;
+    program.configureOutput().writeErr?.(`${messageOf(fault)}\n`);
+    return FAILED;
+  }
+}
+
+function messageOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return "failed";
+  const state = sqlState(fault);
+  if (state !== undefined) return `the database refused (SQLSTATE ${state})`;
+  const spoken = SPOKEN.some((kind) => fault instanceof kind);
+  const { code } = fault as NodeJS.ErrnoException;
+  if (!spoken && code === "ECONNREFUSED") return "the database can't be reached: connection refused";
+  return spoken || code === undefined ? fault.message : `${fault.message} (${code})`;
+}

@@ -1,0 +1,33 @@
+import { Command } from "commander";
+import { pino } from "pino";
+import { faultLog } from "../operations/fault-log.ts";
+import { startService } from "../operations/service.ts";
+import { openSystem } from "../operations/system.ts";
+import { type Context, loadConfig, print } from "./context.ts";
+import { greet } from "./greeting.ts";
+import { example } from "./options.ts";
+
+export function serveCommand(context: Context): Command {
+  return new Command("serve")
+    .description("Run the endpoint until SIGTERM or SIGINT, then drain.")
+    .addHelpText("after", example("drs serve", "DRS_PORT=9000 drs serve"))
+    .action(() => serve(context));
+}
+
+async function serve(context: Context): Promise<void> {
+  const config = loadConfig(context);
+  const logger = pino({ level: config.DRS_LOG_LEVEL, base: null }, context.stderr as never);
+  const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));
+  const system = await openSystem(config, { asServer: true, onFault: faultLog(logger) });
+  try {
+    for (const warning of system.warnings) logger.warn(warning);
+    const service = await startService(system, logger);
+    logger.info({ url: service.url, admin: service.adminUrl }, "ready");
+    for (const line of await greet(system, service.url)) print(context, line);
+    logger.info({ signal: await stopped }, "draining");
+    await service.stop();
+    logger.info("stopped");
+  } finally {
+    await system.close();
+  }
+}

@@ -1,0 +1,63 @@
+import { Command } from "commander";
+import { issueToken, listTokens, revokeToken } from "../sessions/opaque-tokens.ts";
+import { writeAudit } from "../store/audit.ts";
+import { type Context, Failure, operatorOf, print, printRows, withSystem } from "./context.ts";
+import { account, example, ttl, uuid } from "./options.ts";
+
+export function tokenCommand(context: Context): Command {
+  const command = new Command("token").description(
+    "Session tokens that this system issues itself; kept as hashes only.",
+  );
+
+  command
+    .command("issue")
+    .description("Issue a token for an account. It is shown once.")
+    .requiredOption("--account <account>", "whose requests it authenticates", account)
+    .option("--ttl <duration>", "how long it is good for", ttl, 3_600_000)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs token issue --account customer-1 --ttl 1h --json"))
+    .action(async (options: { account: string; ttl: number; json?: boolean }) => {
+      const issued = await withSystem(context, async ({ pool, clock }) => {
+        const token = await issueToken(pool, clock, options.account, options.ttl);
+        const detail = { token_id: token.token_id, expires_at: token.expires_at };
+        const entry = {
+          actor: operatorOf(context),
+          operation: "token.issue",
+          outcome: "done",
+          account: options.account,
+        };
+        await writeAudit(pool, clock, { ...entry, detail });
+        return token;
+      });
+      if (options.json) print(context, JSON.stringify(issued));
+      else print(context, `${issued.token}\nFor ${issued.account}, until ${issued.expires_at}. It is not shown again.`);
+    });
+
+  command
+    .command("list")
+    .description("List tokens, newest first. The tokens themselves are not kept.")
+    .option("--account <account>", "only those of this account", account)
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs token list --account customer-1"))
+    .action(async (options: { account?: string; json?: boolean }) => {
+      const rows = await withSystem(context, ({ pool }) => listTokens(pool, options.account));
+      printRows(context, rows, options.json ?? false, "No tokens.");
+    });
+
+  command
+    .command("revoke")
+    .description("Revoke a token; servers follow within five seconds.")
+    .argument("<token-id>", "the token_id that `list` shows", uuid)
+    .addHelpText("after", example("drs token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
+    .action(async (tokenId: string) => {
+      await withSystem(context, async ({ pool, clock }) => {
+        const of = await revokeToken(pool, clock, tokenId);
+        if (of === undefined) throw new Failure(`There is no token ${tokenId} that still stands.`);
+        const entry = { actor: operatorOf(context), operation: "token.revoke", outcome: "done", account: of };
+        await writeAudit(pool, clock, { ...entry, detail: { token_id: tokenId } });
+      });
+      print(context, `Revoked ${tokenId}.`);
+    });
+
+  return command;
+}

@@ -1,0 +1,120 @@
+import { isIP } from "node:net";
+import { resolve, sep } from "node:path";
+import { type Values, type Variable, type VariableName, VARIABLES } from "./variables.ts";
+
+/** The effective configuration: every value typed, every rule between values held. */
+export interface Config extends Values {
+  /** Absolute. */
+  readonly DRS_DATA_DIR: string;
+  /** Absolute; `undefined` where the key store is a database. */
+  readonly DRS_KEY_DIR: string | undefined;
+  /** Whether the embedded PostgreSQL serves. */
+  readonly embedded: boolean;
+}
+
+export type ConfigResult =
+  { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly problems: readonly string[] };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the `DRS_` variables of an environment. Pure; reports every problem at once; values of secrets stay out of it. */
+export function readConfig(environment: Environment, directory: string): ConfigResult {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith("DRS_") && !Object.hasOwn(VARIABLES, name))
+      problems.push(`${name} is not a variable of this server`);
+  }
+  for (const [name, variable] of Object.entries(VARIABLES) as [VariableName, Variable<unknown>][]) {
+    const raw = environment[name] ?? variable.fallback;
+    if (raw === undefined) continue;
+    const result = variable.read(raw);
+    if ("problem" in result) problems.push(`${name} ${result.problem}`);
+    else values[name] = result.value;
+  }
+  const read = values as unknown as Values;
+  if (problems.length === 0) problems.push(...conflicts(read, directory));
+  if (problems.length > 0) return { ok: false, problems };
+
+  const embedded = read.DRS_DATABASE_URL === undefined;
+  const keyDir = read.DRS_KEY_DIR ?? (embedded && !read.DRS_KEY_DATABASE_URL ? "./.keys" : undefined);
+  const config: Config = {
+    ...read,
+    DRS_DATA_DIR: resolve(directory, read.DRS_DATA_DIR),
+    DRS_KEY_DIR: keyDir === undefined ? undefined : resolve(directory, keyDir),
+    embedded,
+  };
+  return { ok: true, config };
+}
+
+function conflicts(values: Values, directory: string): string[] {
+  const problems: string[] = [];
+  const refuseWhen = (condition: unknown, problem: string): void => {
+    if (condition) problems.push(problem);
+  };
+  const external = values.DRS_DATABASE_URL !== undefined;
+  const hasKey = values.DRS_KEY_ENCRYPTION_KEY ?? values.DRS_KEY_ENCRYPTION_KEY_FILE;
+  refuseWhen(
+    values.DRS_KEY_DIR && values.DRS_KEY_DATABASE_URL,
+    "DRS_KEY_DIR and DRS_KEY_DATABASE_URL exclude each other",
+  );
+  refuseWhen(
+    values.DRS_KEY_ENCRYPTION_KEY && values.DRS_KEY_ENCRYPTION_KEY_FILE,
+    "DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other",
+  );
+  refuseWhen(
+    external && !(values.DRS_KEY_DIR ?? values.DRS_KEY_DATABASE_URL),
+    "DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required with DRS_DATABASE_URL: keys must lie apart from the events",
+  );
+  refuseWhen(
+    (external || values.DRS_KEY_DATABASE_URL) && !hasKey,
+    "DRS_KEY_ENCRYPTION_KEY or DRS_KEY_ENCRYPTION_KEY_FILE is required with DRS_DATABASE_URL or DRS_KEY_DATABASE_URL",
+  );
+  refuseWhen(
+    values.DRS_MIGRATION_DATABASE_URL && !external,
+    "DRS_MIGRATION_DATABASE_URL has no meaning without DRS_DATABASE_URL",
+  );
+  const inside = `${resolve(directory, values.DRS_KEY_DIR ?? "./.keys")}${sep}`.startsWith(
+    `${resolve(directory, values.DRS_DATA_DIR)}${sep}`,
+  );
+  refuseWhen(
+    !external && inside,
+    "DRS_KEY_DIR must not lie inside DRS_DATA_DIR: a key in the same backup as its events erases nothing",
+  );
+  refuseWhen(
+    (values.DRS_TLS_CERT_FILE === undefined) !== (values.DRS_TLS_KEY_FILE === undefined),
+    "DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together",
+  );
+  refuseWhen(
+    !isLoopback(values.DRS_HOST) && !values.DRS_TLS_CERT_FILE && !values.DRS_TLS_TERMINATED_BY_PROXY,
+    "DRS_HOST is not loopback and TLS is off: set DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE, or say DRS_TLS_TERMINATED_BY_PROXY=true",
+  );
+  const verifiers = [values.DRS_JWT_JWKS_URL, values.DRS_JWT_SECRET, values.DRS_INTROSPECTION_URL];
+  refuseWhen(
+    verifiers.filter((value) => value !== undefined).length > 1,
+    "DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other",
+  );
+  refuseWhen(
+    (values.DRS_JWT_JWKS_URL ?? values.DRS_JWT_SECRET) && !(values.DRS_JWT_ISSUER && values.DRS_JWT_AUDIENCE),
+    "DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required with JWT verification",
+  );
+  refuseWhen(values.DRS_JWT_CLOCK_SKEW > 300_000, "DRS_JWT_CLOCK_SKEW must be at most 5m");
+  return problems;
+}
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** The effective values for people to read, secrets masked. */
+export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
+  const names = Object.keys(VARIABLES) as VariableName[];
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = config[name];
+      const masked = "secret" in VARIABLES[name] && value !== undefined;
+      return [name, masked ? "(set)" : (value ?? null)];
+    }),
+  );
+}

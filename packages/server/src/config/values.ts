@@ -1,0 +1,58 @@
+/** Readers of single configuration values: text in, value or a reason why not out. */
+
+export type Read<T> = (text: string) => { readonly value: T } | { readonly problem: string };
+
+export const text: Read<string> = (raw) => (raw === "" ? { problem: "must not be empty" } : { value: raw });
+
+export const flag: Read<boolean> = (raw) =>
+  raw === "true" ? { value: true } : raw === "false" ? { value: false } : { problem: "must be true or false" };
+
+export function integer(least: number, most: number): Read<number> {
+  return (raw) => {
+    const value = Number(raw);
+    if (!/^\d{1,15}$/.test(raw) || value < least || value > most) {
+      return { problem: `must be a whole number from ${least} to ${most}` };
+    }
+    return { value };
+  };
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): Read<T> {
+  return (raw) => {
+    const value = values.find((candidate) => candidate === raw);
+    return value === undefined ? { problem: `must be one of ${values.join(", ")}` } : { value };
+  };
+}
+
+const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `500ms`, `30s`, `5m`, `24h`, `7d`: milliseconds. */
+export const duration: Read<number> = (raw) => {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(raw);
+  if (!match) return { problem: "must be a duration such as 500ms, 30s, 5m, 24h or 7d" };
+  return { value: Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 0) };
+};
+
+export const list: Read<readonly string[]> = (raw) => {
+  const items = raw.split(",").map((item) => item.trim());
+  return items.some((item) => item === "") ? { problem: "must be names parted by commas" } : { value: items };
+};
+
+export function url(...protocols: readonly string[]): Read<string> {
+  return (raw) => {
+    if (!URL.canParse(raw)) return { problem: "must be a URL" };
+    if (!protocols.includes(new URL(raw).protocol)) return { problem: `must start with ${protocols.join(" or ")}` };
+    return { value: raw };
+  };
+}
+
+export const key256: Read<Buffer> = (raw) => {
+  const value = Buffer.from(raw, "base64");
+  return value.length === 32 && value.toString("base64").replace(/=+$/, "") === raw.replace(/=+$/, "")
+    ? { value }
+    : { problem: "must be 32 bytes in base64, as `openssl rand -base64 32` prints them" };
+};
+
+/** A secret shared with others: long enough not to be guessed. */
+export const sharedSecret: Read<string> = (raw) =>
+  Buffer.byteLength(raw) < 32 ? { problem: "must have at least 32 bytes" } : { value: raw };

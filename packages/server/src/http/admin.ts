@@ -1,0 +1,46 @@
+/** The operators' listener: health and metrics. Never on the endpoint's port. */
+import { createServer, type Server } from "node:http";
+import { notFound, pathOf } from "./paths.ts";
+
+export interface AdminOptions {
+  /** What is not ready, each with a line for people; empty means ready. */
+  readonly readiness: () => Promise<readonly string[]>;
+  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+}
+
+interface AdminAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+export function createAdminServer(options: AdminOptions): Server {
+  return createServer((request, response) => {
+    void answer(pathOf(request.url ?? "/"), options)
+      .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))
+      .then(({ status, type, body }) => {
+        response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
+        response.end(request.method === "HEAD" ? undefined : body);
+      });
+  });
+}
+
+async function answer(path: string, { readiness, metrics }: AdminOptions): Promise<AdminAnswer> {
+  switch (path) {
+    case "/livez":
+      return { status: 200, type: "text/plain", body: "ok\n" };
+    case "/readyz": {
+      const missing = await readiness();
+      const ready = missing.length === 0;
+      return { status: ready ? 200 : 503, type: "text/plain", body: ready ? "ok\n" : `${missing.join("\n")}\n` };
+    }
+    case "/metrics": {
+      const { type, text } = await metrics();
+      return { status: 200, type, body: text };
+    }
+    default: {
+      const { status, headers, body } = notFound();
+      return { status, type: headers["Content-Type"] ?? "text/plain", body };
+    }
+  }
+}

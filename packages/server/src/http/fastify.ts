@@ -1,0 +1,31 @@
+/** The endpoint as a Fastify 5 plugin. */
+import type { FastifyPluginCallback } from "fastify";
+import type { Ingest } from "../ingest/ingest.ts";
+import { ingestRequest } from "./node.ts";
+import { OPENAPI_JSON } from "./openapi.ts";
+import { answerOpenApi, EVENTS_PATH, OPENAPI_PATH } from "./paths.ts";
+
+export interface DeviceRiskSignalsOptions {
+  readonly ingest: Ingest;
+  /** How many proxies in front append to `X-Forwarded-For`. */
+  readonly proxyHops?: number;
+}
+
+/**
+ * Adds `POST /api/v1/device-signal-events` and `GET /api/v1/openapi.json`. The body goes to the core as a stream of
+ * bytes, past Fastify's own parsers; hooks of the host run as for every other route.
+ */
+export const deviceRiskSignals: FastifyPluginCallback<DeviceRiskSignalsOptions> = (fastify, options, done) => {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
+  fastify.all(EVENTS_PATH, async (request, reply) => {
+    const answer = await options.ingest(ingestRequest(request.raw, options.proxyHops ?? 0));
+    if (!request.raw.complete) reply.header("Connection", "close");
+    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+  });
+  fastify.all(OPENAPI_PATH, async (request, reply) => {
+    const answer = answerOpenApi(request.method, OPENAPI_JSON);
+    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+  });
+  done();
+};

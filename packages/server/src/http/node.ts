@@ -1,0 +1,97 @@
+/** A `node:http` request as an ingest request, and an answer back onto its response. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Answer, ByteStream, IngestRequest, RequestHeaders } from "../ingest/request.ts";
+
+/** A client that still sends when it has its answer is listened to for this long, and this many bytes. */
+const LINGER_MS = 2_000;
+const LINGER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * @param invite called before the first byte of the body is read, for `Expect: 100-continue`.
+ * @param proxyHops how many proxies in front append to `X-Forwarded-For`.
+ */
+export function ingestRequest(request: IncomingMessage, proxyHops: number, invite?: () => void): IngestRequest {
+  return {
+    method: request.method ?? "",
+    headers: headersOf(request),
+    body: bodyOf(request, invite),
+    peer: sourceAddress(request, proxyHops),
+  };
+}
+
+function headersOf(request: IncomingMessage): RequestHeaders {
+  const { rawHeaders } = request;
+  return {
+    all(name) {
+      const values: string[] = [];
+      for (let index = 0; index < rawHeaders.length; index += 2) {
+        const raw = rawHeaders[index] as string;
+        if (raw.length === name.length && raw.toLowerCase() === name) values.push(rawHeaders[index + 1] as string);
+      }
+      return values;
+    },
+  };
+}
+
+function bodyOf(request: IncomingMessage, invite: (() => void) | undefined): ByteStream {
+  return {
+    forEach: (take) =>
+      new Promise((resolve) => {
+        const finish = (end: "end" | "stopped" | "broken"): void => {
+          request.off("data", onData).off("end", onEnd).off("close", onBroken).off("error", onBroken);
+          resolve(end);
+        };
+        const onData = (chunk: Buffer): void => {
+          if (take(chunk)) return;
+          request.pause();
+          finish("stopped");
+        };
+        const onEnd = (): void => finish("end");
+        const onBroken = (): void => finish(request.complete ? "end" : "broken");
+        if (request.destroyed) return finish("broken");
+        request.on("data", onData).on("end", onEnd).on("close", onBroken).on("error", onBroken);
+        invite?.();
+      }),
+  };
+}
+
+/** The address that the nearest trusted proxy saw; of an `X-Forwarded-For` only the entries that proxies of ours wrote count. */
+function sourceAddress(request: IncomingMessage, proxyHops: number): string {
+  const direct = request.socket.remoteAddress ?? "unknown";
+  if (proxyHops === 0) return direct;
+  const forwarded = request.headers["x-forwarded-for"];
+  const entries = (Array.isArray(forwarded) ? forwarded.join(",") : (forwarded ?? ""))
+    .split(",")
+    .map((entry) => entry.trim());
+  const entry = entries.at(-proxyHops);
+  return entry === undefined || entry === "" ? direct : entry.slice(0, 64);
+}
+
+export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  const body = Buffer.from(answer.body);
+  const headers: Record<string, string | number> = { ...answer.headers, "Content-Length": body.length };
+  if (request.complete) {
+    response.writeHead(answer.status, headers);
+    response.end(request.method === "HEAD" ? undefined : body);
+    return;
+  }
+  // The body was not read to its end. The answer goes out at once; the connection is closed when the client has
+  // stopped sending, because closing earlier could take the answer away from it.
+  response.writeHead(answer.status, { ...headers, Connection: "close" });
+  response.write(body);
+  let discarded = 0;
+  const close = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(close, LINGER_MS);
+  request.on("data", (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > LINGER_BYTES) {
+      clearTimeout(timer);
+      request.socket.destroy();
+    }
+  });
+  request.on("end", close).on("close", close).on("error", close);
+  request.resume();
+}

@@ -1,0 +1,38 @@
+import type { Session, SessionVerifier } from "../ports.ts";
+import { type IngestRequest, type Refusal, refuse } from "./request.ts";
+import type { FailureThrottle } from "./throttle.ts";
+
+/** Longer tokens are refused without looking at them. */
+const LONGEST_TOKEN = 8_192;
+
+/** RFC 6750 §2.1: `b64token`. */
+const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+const CHALLENGE_NONE = { "WWW-Authenticate": "Bearer" };
+const CHALLENGE_INVALID = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
+
+/**
+ * Derives the account from the `Authorization` header, before any byte of the body is parsed. Failures are throttled
+ * by source address; whoever has valid credentials passes from there all the same.
+ */
+export async function authenticate(
+  request: IngestRequest,
+  verifier: SessionVerifier,
+  failures: FailureThrottle,
+): Promise<Session | Refusal> {
+  const values = request.headers.all("authorization");
+  const token = tokenOf(values);
+  const session = token === undefined ? undefined : await verifier.verify(token);
+  if (session) return session;
+  const wait = failures.take(request.peer);
+  if (wait > 0) return refuse("too-many-failures", { "Retry-After": String(wait) });
+  return values.length === 0
+    ? refuse("credentials-missing", CHALLENGE_NONE)
+    : refuse("credentials-invalid", CHALLENGE_INVALID);
+}
+
+function tokenOf(values: readonly string[]): string | undefined {
+  const [value] = values;
+  if (value === undefined || values.length > 1 || value.length > LONGEST_TOKEN) return undefined;
+  return BEARER.exec(value)?.[1];
+}

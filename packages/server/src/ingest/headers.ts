@@ -1,0 +1,47 @@
+import { LIMITS } from "@device-risk-signals/contract";
+import { type Refusal, refuse, type RequestHeaders } from "./request.ts";
+
+export type Encoding = "identity" | "gzip";
+
+export interface IngestHeaders {
+  readonly idempotencyKey: string;
+  readonly encoding: Encoding;
+}
+
+const KEY = new RegExp(`^[!-~]{1,${LIMITS.idempotencyKey}}$`);
+
+export function readHeaders(headers: RequestHeaders): IngestHeaders | Refusal {
+  const keys = headers.all("idempotency-key");
+  const [idempotencyKey = ""] = keys;
+  if (keys.length <= 1 && idempotencyKey === "") return refuse("idempotency-key-missing");
+  if (keys.length > 1 || !KEY.test(idempotencyKey)) return refuse("idempotency-key-invalid");
+
+  const types = headers.all("content-type");
+  if (types.length > 1 || (types[0] !== undefined && !isJson(types[0]))) return refuse("media-type-unsupported");
+
+  const encoding = encodingOf(headers.all("content-encoding"));
+  return encoding === undefined ? refuse("encoding-unsupported") : { idempotencyKey, encoding };
+}
+
+const PARAMETER = /^[ \t]*([^\s=]+)=(?:"([^"]*)"|([^\s";]+))[ \t]*$/;
+
+/** `application/json`, with a charset of UTF-8 or none; other parameters are ignored, as RFC 8259 defines none. */
+function isJson(value: string): boolean {
+  if (value === "application/json") return true;
+  const [type = "", ...parameters] = value.split(";");
+  if (type.trim().toLowerCase() !== "application/json") return false;
+  return parameters.every((parameter) => {
+    if (parameter.trim() === "") return true;
+    const [, name, quoted, token] = PARAMETER.exec(parameter) ?? [];
+    return name !== undefined && (name.toLowerCase() !== "charset" || /^utf-?8$/i.test(quoted ?? token ?? ""));
+  });
+}
+
+function encodingOf(values: readonly string[]): Encoding | undefined {
+  const named = values
+    .flatMap((value) => value.split(","))
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "" && name !== "identity");
+  if (named.length === 0) return "identity";
+  return named.length === 1 && (named[0] === "gzip" || named[0] === "x-gzip") ? "gzip" : undefined;
+}

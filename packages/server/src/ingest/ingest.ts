@@ -1,0 +1,157 @@
+import {
+  type ActionRegistry,
+  type AuditLog,
+  type Clock,
+  type DriftLog,
+  type EventStore,
+  type Meter,
+  type PromotedAttributes,
+  type Sealer,
+  type Session,
+  type SessionVerifier,
+  Unavailable,
+} from "../ports.ts";
+import { type Admission } from "./admission.ts";
+import { admit, type AdmitOptions } from "./admit.ts";
+import { authenticate } from "./authenticate.ts";
+import { readHeaders } from "./headers.ts";
+import { locateObservations } from "./locate-observations.ts";
+import { parseText } from "./parse-text.ts";
+import { readBody } from "./read-body.ts";
+import { answerCreated, type Retry, settle } from "./settle.ts";
+import { type Answer, answerRefusal, type AnswerHeaders, type IngestRequest, Refusal, refuse } from "./request.ts";
+import type { FailureThrottle, RateThrottle } from "./throttle.ts";
+import { uuidv7 } from "./uuidv7.ts";
+import { validate } from "./validate.ts";
+
+export interface IngestPorts {
+  readonly sessions: SessionVerifier;
+  readonly actions: ActionRegistry;
+  readonly store: EventStore;
+  readonly sealer: Sealer;
+  readonly audit: AuditLog;
+  readonly drift: DriftLog;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly admission: Admission;
+  readonly throttle: RateThrottle;
+  readonly failures: FailureThrottle;
+  /** Called with what should not happen. The endpoint answers 500 or 503 and goes on. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+export interface IngestOptions extends AdmitOptions {
+  readonly maxBodyBytes: number;
+  /** `probe.field` of the fields that enabled features read. */
+  readonly adoptedFields: ReadonlySet<string>;
+}
+
+/** Takes a request for the events resource, returns its answer. Never rejects. */
+export type Ingest = (request: IngestRequest) => Promise<Answer>;
+
+/** Code of the purpose that every action type has until policies are loaded. */
+const BUILT_IN_PURPOSE = 1;
+
+export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest {
+  return async (request) => {
+    const started = performance.now();
+    const progress: Progress = { headers: {} };
+    const result = await run(request, progress, ports, options).catch((fault: unknown) => {
+      ports.onFault(fault);
+      return fault instanceof Unavailable ? refuse("unavailable", RETRY_SOON) : refuse("storage-failed");
+    });
+    const answer = result instanceof Refusal ? answerRefusal(result) : result;
+    const code = result instanceof Refusal ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
+    if (result instanceof Refusal) {
+      const { session } = progress;
+      const who = session ? { account: session.account } : { peer: request.peer };
+      ports.audit.record({ operation: "event.create", outcome: result.rejection.code, ...who });
+    }
+    ports.meter.answered(answer.status, code, (performance.now() - started) / 1000);
+    return { ...answer, headers: { ...answer.headers, ...progress.headers } };
+  };
+}
+
+const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
+
+/** What is known of a request even where a later stage refuses it. */
+interface Progress {
+  session?: Session;
+  headers: AnswerHeaders;
+}
+
+/** The path of an event, from its bytes to the answer. */
+async function run(
+  request: IngestRequest,
+  progress: Progress,
+  ports: IngestPorts,
+  options: IngestOptions,
+): Promise<Answer | Refusal> {
+  if (request.method !== "POST") return refuse("method-not-allowed", { Allow: "POST" });
+
+  const session = await authenticate(request, ports.sessions, ports.failures);
+  if (session instanceof Refusal) return session;
+  progress.session = session;
+  const { account } = session;
+
+  const turn = ports.throttle.take(account);
+  progress.headers = turn.headers;
+  if (!turn.ok) return refuse("too-many-requests", { "Retry-After": String(turn.retryAfterSeconds) });
+
+  const header = readHeaders(request.headers);
+  if (header instanceof Refusal) return header;
+
+  if (!ports.store.available) return refuse("unavailable", RETRY_SOON);
+  const place = ports.admission.enter(request.headers, header.encoding, options.maxBodyBytes);
+  if (place instanceof Refusal) return place;
+  try {
+    const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
+    if (body instanceof Refusal) return body;
+
+    const parsed = parseText(body);
+    if (parsed instanceof Refusal) return parsed;
+
+    const valid = validate(parsed, options.adoptedFields);
+    if (valid instanceof Refusal) return valid;
+
+    const retry: Retry = { account, body, request: valid.request };
+    const receivedAt = ports.clock.now();
+
+    const admitted = await admit(account, valid, receivedAt, ports.actions, options);
+    if (admitted instanceof Refusal) {
+      const entry = await ports.store.findKey(account, header.idempotencyKey);
+      return entry ? await settle(retry, entry, ports) : admitted;
+    }
+
+    const { observations } = valid.request;
+    const attributes: PromotedAttributes = {
+      account,
+      eventId: uuidv7(receivedAt),
+      purpose: BUILT_IN_PURPOSE,
+      receivedAt,
+      idempotencyKey: header.idempotencyKey,
+      schemaVersion: observations.schema_version,
+      actionId: valid.request.action_id,
+      actionType: valid.request.action_type,
+      sessionId: observations.session_id,
+      eventType: observations.event_type,
+      sdkVersion: valid.request.sdk_version,
+      platform: valid.request.platform,
+      appVersion: valid.request.app_version ?? "",
+    };
+    const exact = locateObservations(body);
+    const requestMac = ports.sealer.requestMac(attributes.eventId, body);
+    const payload = await ports.sealer.seal(attributes, exact);
+    const outcome = await ports.store.append({ ...attributes, collectedAt: valid.collectedAt, requestMac, payload });
+    if (outcome !== "stored") return await settle(retry, outcome, ports);
+
+    if (admitted.sessionMismatch) {
+      const { eventId } = attributes;
+      ports.audit.record({ operation: "event.create", outcome: "session-mismatch", account, eventId });
+    }
+    ports.drift.observe(attributes.sdkVersion, observations.probes);
+    return answerCreated(attributes.eventId);
+  } finally {
+    place.leave();
+  }
+}

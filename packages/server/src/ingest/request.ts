@@ -1,0 +1,66 @@
+import {
+  type Problem,
+  type ProblemCode,
+  problemOf,
+  PROBLEMS,
+  reject,
+  type Rejection,
+} from "@device-risk-signals/contract";
+
+/** A request as a value; edges make it from whatever their framework hands them. */
+export interface IngestRequest {
+  readonly method: string;
+  readonly headers: RequestHeaders;
+  readonly body: ByteStream;
+  /** Source address. */
+  readonly peer: string;
+}
+
+export interface RequestHeaders {
+  /** Every value of the header, in order, one per header line; empty where it did not come. */
+  all(name: LowercaseHeader): readonly string[];
+}
+
+export type LowercaseHeader =
+  "authorization" | "idempotency-key" | "content-type" | "content-encoding" | "content-length";
+
+export interface ByteStream {
+  /**
+   * Hands over each chunk until `take` returns false or the body ends. May be called once.
+   * @returns `"end"` where the body came in full, `"stopped"` after `take` said so, `"broken"` where the client went away.
+   */
+  forEach(take: (chunk: Uint8Array) => boolean): Promise<"end" | "stopped" | "broken">;
+}
+
+/** An answer as a value. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+/** What a stage returns instead of its result when the request ends there. */
+export class Refusal {
+  readonly rejection: Rejection;
+  readonly headers: AnswerHeaders;
+
+  constructor(rejection: Rejection, headers: AnswerHeaders = {}) {
+    this.rejection = rejection;
+    this.headers = headers;
+  }
+}
+
+export function refuse(code: ProblemCode, headers: AnswerHeaders = {}): Refusal {
+  return new Refusal(reject(code), headers);
+}
+
+/** The one place that turns a rejection into HTTP. */
+export function answerRefusal({ rejection, headers }: Refusal): Answer {
+  return {
+    status: PROBLEMS[rejection.code].status,
+    headers: { "Content-Type": "application/problem+json", ...headers },
+    body: JSON.stringify(problemOf(rejection) satisfies Problem),
+  };
+}

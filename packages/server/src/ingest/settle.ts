@@ -1,0 +1,65 @@
+import { timingSafeEqual } from "node:crypto";
+import { canonicalRequest, type CreateResponse, type TransportRequest } from "@device-risk-signals/contract";
+import type { AuditLog, EventStore, LedgerEntry, Sealer, StoredEvent } from "../ports.ts";
+import { type Answer, type Refusal, refuse } from "./request.ts";
+
+export interface Retry {
+  readonly account: string;
+  readonly body: Buffer;
+  readonly request: TransportRequest;
+}
+
+export interface SettlePorts {
+  readonly store: EventStore;
+  readonly sealer: Sealer;
+  readonly audit: AuditLog;
+}
+
+/**
+ * Decides what a request is whose key is taken: a replay, if its payload equals the stored one, or a conflict.
+ * Equal bytes are equal; otherwise both are compared in canonical form. Where the raw event is gone, other bytes are a
+ * conflict: there is nothing left to compare with.
+ */
+export async function settle(retry: Retry, entry: LedgerEntry, ports: SettlePorts): Promise<Answer | Refusal> {
+  const mac = ports.sealer.requestMac(entry.eventId, retry.body);
+  const equal = timingSafeEqual(mac, entry.requestMac) || (await equalInCanonicalForm(retry, entry, ports));
+  if (!equal) return refuse("idempotency-conflict");
+  const { account } = retry;
+  ports.audit.record({ operation: "event.create", outcome: "replayed", account, eventId: entry.eventId });
+  return {
+    status: 200,
+    headers: { "Content-Type": "application/json", "Idempotency-Replayed": "true" },
+    body: JSON.stringify({ event_id: entry.eventId, created: false } satisfies CreateResponse),
+  };
+}
+
+export function answerCreated(eventId: string): Answer {
+  return {
+    status: 201,
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ event_id: eventId, created: true } satisfies CreateResponse),
+  };
+}
+
+async function equalInCanonicalForm(
+  retry: Retry,
+  entry: LedgerEntry,
+  { store, sealer }: SettlePorts,
+): Promise<boolean> {
+  const stored = await store.findStored(retry.account, entry);
+  if (!stored) return false;
+  const exact = await sealer.open(stored, stored.payload);
+  return canonicalRequest(rebuild(stored, exact)) === canonicalRequest(retry.request);
+}
+
+/** The stored request, from its promoted attributes and its exact event. */
+function rebuild(stored: StoredEvent, exact: Buffer): TransportRequest {
+  return {
+    action_id: stored.actionId,
+    action_type: stored.actionType,
+    sdk_version: stored.sdkVersion,
+    platform: stored.platform as TransportRequest["platform"],
+    app_version: stored.appVersion,
+    observations: JSON.parse(exact.toString("utf8")) as TransportRequest["observations"],
+  };
+}

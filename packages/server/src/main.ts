@@ -1,0 +1,16 @@
+/** Reads the environment and the command line; everything else takes them as values. */
+import { createProgram } from "./cli/program.ts";
+import { runProgram } from "./cli/run-program.ts";
+
+export function main(args: readonly string[]): Promise<number> {
+  const program = createProgram({
+    environment: process.env,
+    directory: process.cwd(),
+    stdout: process.stdout,
+    stderr: process.stderr,
+    onSignal: (signals, listener) => {
+      for (const signal of signals) process.on(signal, listener);
+    },
+  });
+  return runProgram(program, args);
+}

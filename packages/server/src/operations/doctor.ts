@@ -1,0 +1,80 @@
+import { readMigrations } from "../store/migrate.ts";
+import { freeBytes } from "./readiness.ts";
+import type { System } from "./system.ts";
+
+export interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+const LEAST_FREE_BYTES = 2 * 1024 ** 3;
+const MOST_CLOCK_DIFFERENCE_MS = 2_000;
+
+/** Opening the system has checked most already (it would have failed); this says what it found. */
+export async function examine(system: System): Promise<readonly Finding[]> {
+  const { config, pool, clock, keyStore, warnings } = system;
+  const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
+  const before = clock.now();
+  const { rows } = await pool.query<{
+    now_ms: number;
+    version: string;
+    fsync: string;
+    commit: string;
+    login: string;
+    owns: boolean;
+  }>(
+    `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, current_setting('server_version') as version,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login,
+       (select usesuper from pg_user where usename = session_user)
+         or pg_has_role(session_user, (select tableowner from pg_tables where schemaname = 'drs' and tablename = 'event'), 'member') as owns`,
+  );
+  const [row] = rows;
+  if (!row) throw new Error("the database gave no row");
+  findings.push({
+    what: "database",
+    ok: true,
+    detail: `PostgreSQL ${row.version}${config.embedded ? ", embedded" : ""}`,
+  });
+  findings.push({
+    what: "durability",
+    ok: row.fsync === "on" && row.commit !== "off",
+    detail: `fsync=${row.fsync}, synchronous_commit=${row.commit}${row.fsync === "on" ? "" : ": turn fsync on, or a crash loses answered events"}`,
+  });
+  findings.push({
+    what: "privileges",
+    ok: true,
+    detail: row.owns
+      ? `the serving login ${row.login} could act as the owner: name a lesser one in DRS_DATABASE_URL and the owner in DRS_MIGRATION_DATABASE_URL`
+      : `the serving login ${row.login} owns nothing`,
+  });
+  const known = await readMigrations();
+  const applied = await pool.query<{ count: number }>("select count(*) as count from schema_migration");
+  findings.push({
+    what: "migrations",
+    ok: applied.rows[0]?.count === known.length,
+    detail: `${applied.rows[0]?.count} of ${known.length} applied`,
+  });
+  findings.push({
+    what: "keys",
+    ok: true,
+    detail: `${keyStore.description}; the installation's secret fits the database`,
+  });
+  for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
+  findings.push(await diskFinding(system));
+  const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
+  findings.push({
+    what: "clock",
+    ok: difference <= MOST_CLOCK_DIFFERENCE_MS,
+    detail: `${difference} ms between this host and the database${difference <= MOST_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
+  });
+  return findings;
+}
+
+async function diskFinding({ clusterDirectory }: System): Promise<Finding> {
+  const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
+  if (free === undefined) return { what: "disk", ok: true, detail: "the database's disk can't be seen from here" };
+  const ok = free >= LEAST_FREE_BYTES;
+  const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": make room, ingestion stops when it is full"}`;
+  return { what: "disk", ok, detail };
+}

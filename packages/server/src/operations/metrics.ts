@@ -1,0 +1,61 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Meter } from "../ports.ts";
+
+export interface Metrics extends Meter {
+  readonly registry: Registry;
+  readonly batchCommitted: (events: number, seconds: number) => void;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Prometheus metrics; no label ever holds what a client sent. */
+export function createMetrics(inFlight: () => number): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: "drs_requests_total",
+    help: "Answers of the endpoint, by status and code.",
+    labelNames: ["status", "code"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "drs_request_duration_seconds",
+    help: "From the head of the request to its answer.",
+    buckets: SECONDS,
+    registers,
+  });
+  const batches = new Histogram({
+    name: "drs_commit_batch_events",
+    help: "Events of a commit batch.",
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+    registers,
+  });
+  const commits = new Histogram({
+    name: "drs_commit_duration_seconds",
+    help: "From the start of a commit batch to its durability.",
+    buckets: SECONDS,
+    registers,
+  });
+  registry.registerMetric(
+    new Gauge({
+      name: "drs_requests_in_flight",
+      help: "Requests in work.",
+      registers: [],
+      collect() {
+        this.set(inFlight());
+      },
+    }),
+  );
+  return {
+    registry,
+    answered(status, code, seconds) {
+      requests.inc({ status: String(status), code });
+      durations.observe(seconds);
+    },
+    batchCommitted(events, seconds) {
+      batches.observe(events);
+      commits.observe(seconds);
+    },
+  };
+}

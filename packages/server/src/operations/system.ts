@@ -1,0 +1,140 @@
+/**
+ * The parts that the server and every command share: the database (embedded or not) brought up to date, the key store
+ * opened, the installation's secret checked against both.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type pg from "pg";
+import type { Config } from "../config/config.ts";
+import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
+import type { Clock, Sealer } from "../ports.ts";
+import { directoryKeyStore } from "../seal/directory-key-store.ts";
+import { loadKeyEncryptionKey } from "../seal/key-encryption-key.ts";
+import type { KeyStore } from "../seal/key-store.ts";
+import { postgresKeyStore } from "../seal/postgres-key-store.ts";
+import { createSealer } from "../seal/sealer.ts";
+import { Secrets } from "../seal/secrets.ts";
+import { type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
+import { migrate } from "../store/migrate.ts";
+import { Partitions } from "../store/partitions.ts";
+
+export interface System {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Options of a serving connection. */
+  readonly database: DatabaseOptions;
+  readonly pool: pg.Pool;
+  readonly partitions: Partitions;
+  readonly sealer: Sealer;
+  readonly keyStore: KeyStore;
+  /** Where the embedded cluster lies, for a look at its disk. */
+  readonly clusterDirectory: string | undefined;
+  /** Things that an operator should know, each with a line for people. */
+  readonly warnings: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly asServer: boolean;
+  readonly onFault: (fault: unknown) => void;
+}
+
+export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
+
+/** A key store that does not belong to the database, or lacks what the database needs. */
+export class KeyStoreUnfit extends Error {
+  override readonly name = "KeyStoreUnfit";
+}
+
+export async function openSystem(config: Config, { asServer, onFault }: OpenOptions): Promise<System> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.toReversed()) await closer().catch(onFault);
+  };
+  try {
+    const embedded = config.embedded
+      ? await EmbeddedPostgres.open({ dataDir: config.DRS_DATA_DIR, asServer, onFault })
+      : undefined;
+    if (embedded) closers.push(() => embedded.close());
+
+    const serving: DatabaseOptions = embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL };
+    await migrate(ownerOf(config, embedded), loginOf(serving));
+    const database = servingOptions(serving);
+    const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
+    closers.push(() => pool.end());
+
+    const keyStore = await openKeyStore(config);
+    closers.push(() => keyStore.close());
+    const secrets = new Secrets(keyStore, await loadKeyEncryptionKey(config));
+    const macKey = await installationSecret(pool, secrets);
+    const partitions = new Partitions(pool);
+    return {
+      config,
+      clock: SYSTEM_CLOCK,
+      database,
+      pool,
+      partitions,
+      sealer: createSealer(secrets, partitions, macKey),
+      keyStore,
+      clusterDirectory: embedded?.directory,
+      warnings: warningsOf(config),
+      close,
+    };
+  } catch (fault) {
+    await close();
+    throw fault;
+  }
+}
+
+function ownerOf(config: Config, embedded: EmbeddedPostgres | undefined): DatabaseOptions {
+  return embedded?.owner ?? { connectionString: config.DRS_MIGRATION_DATABASE_URL ?? config.DRS_DATABASE_URL };
+}
+
+function loginOf({ user, connectionString }: DatabaseOptions): string | undefined {
+  const said = connectionString === undefined ? user : decodeURIComponent(new URL(connectionString).username);
+  return said === "" ? undefined : said;
+}
+
+async function openKeyStore(config: Config): Promise<KeyStore> {
+  return config.DRS_KEY_DATABASE_URL === undefined
+    ? directoryKeyStore(config.DRS_KEY_DIR ?? "")
+    : postgresKeyStore(config.DRS_KEY_DATABASE_URL);
+}
+
+function warningsOf(config: Config): string[] {
+  const warnings: string[] = [];
+  const { DRS_DATABASE_URL: events, DRS_KEY_DATABASE_URL: keys } = config;
+  if (events !== undefined && keys !== undefined && new URL(events).host === new URL(keys).host) {
+    warnings.push("DRS_KEY_DATABASE_URL names the cluster of the events: a backup that holds both erases nothing");
+  }
+  if (config.embedded && !config.DRS_KEY_ENCRYPTION_KEY && config.DRS_KEY_ENCRYPTION_KEY_FILE === undefined) {
+    warnings.push("the key-encryption key lies beside the keys it wraps: fine for development, not for production");
+  }
+  return warnings;
+}
+
+/**
+ * The secret that the ledger's MACs are keyed by. The database remembers a check value of it, so that a key store that
+ * is empty, older or another installation's is noticed before anything is served.
+ */
+async function installationSecret(pool: pg.Pool, secrets: Secrets): Promise<Buffer> {
+  const read = "select installation_id, key_check from installation";
+  const { rows } = await pool.query<{ installation_id: string; key_check: Buffer | null }>(read);
+  const installation = rows[0];
+  if (!installation) throw new Error("the database has no installation row");
+  const name = `installation/${installation.installation_id}`;
+  const standing = await secrets.find(name);
+  if (!standing && installation.key_check) {
+    throw new KeyStoreUnfit(
+      "the key store has no secret of this installation: it is empty, or belongs to another database. " +
+        "Restore the key store that goes with this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
+    );
+  }
+  const secret = standing ?? (await secrets.findOrCreate(name));
+  const check = createHmac("sha256", secret).update("installation check").digest();
+  if (!installation.key_check) {
+    await pool.query("update installation set key_check = $1 where key_check is null", [check]);
+  } else if (!timingSafeEqual(check, installation.key_check)) {
+    throw new KeyStoreUnfit("the key store's secret is not the one that this database was used with");
+  }
+  return secret;
+}

@@ -1,0 +1,132 @@
+/** What the ingest core needs from the world. Adapters are handed in; the core knows nothing else. */
+import type { Instant, ProblemCode } from "@device-risk-signals/contract";
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+}
+
+/** Who sends a request, as the verifier says. */
+export interface Session {
+  /** 1 to 256 characters, without U+0000. */
+  readonly account: string;
+  /** Milliseconds since the Unix epoch, where it is known. */
+  readonly expiresAt?: number;
+}
+
+export interface SessionVerifier {
+  /**
+   * @param token what stood after `Bearer `.
+   * @returns the session, or `undefined` for a token that is not good; why, is not said.
+   * @throws Unavailable where the verifier can't be reached.
+   */
+  verify(token: string): Promise<Session | undefined>;
+}
+
+export interface RegisteredAction {
+  readonly actionType: string;
+  /** The session value that the action was issued with. */
+  readonly sessionId?: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
+}
+
+export interface ActionRegistry {
+  /** @throws Unavailable where the registry can't be reached. */
+  find(account: string, actionId: string): Promise<RegisteredAction | undefined>;
+}
+
+/** What identifies a stored event, beside its account; also what binds its sealed payload to it. */
+export interface EventIdentity {
+  readonly account: string;
+  readonly eventId: string;
+  readonly purpose: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAt: number;
+  readonly schemaVersion: number;
+}
+
+export interface PromotedAttributes extends EventIdentity {
+  readonly idempotencyKey: string;
+  readonly actionId: string;
+  readonly actionType: string;
+  readonly sessionId: string;
+  readonly eventType: string;
+  readonly sdkVersion: string;
+  readonly platform: string;
+  readonly appVersion: string;
+}
+
+export interface NewEvent extends PromotedAttributes {
+  readonly collectedAt: Instant;
+  /** Keyed MAC of the request's bytes. */
+  readonly requestMac: Buffer;
+  readonly payload: Buffer;
+}
+
+/** What the ledger knows of a key. */
+export interface LedgerEntry {
+  readonly eventId: string;
+  readonly purpose: number;
+  readonly receivedAt: number;
+  readonly requestMac: Buffer;
+}
+
+export interface StoredEvent extends PromotedAttributes {
+  /** Of the form `2026-01-31T08:15:00.123456Z`. */
+  readonly collectedAt: string;
+  readonly payload: Buffer;
+}
+
+export interface EventStore {
+  /** False while the store is known to be unreachable, so that a request can be refused before its body is read. */
+  readonly available: boolean;
+  /**
+   * Stores the event, once per account and key: durable when the promise resolves.
+   * @returns `"stored"`, or what already stands under the key.
+   * @throws Unavailable where the database can't be reached or has no room.
+   */
+  append(event: NewEvent): Promise<"stored" | LedgerEntry>;
+  findKey(account: string, key: string): Promise<LedgerEntry | undefined>;
+  /** `undefined` where the event is gone and only its key is left. */
+  findStored(account: string, entry: LedgerEntry): Promise<StoredEvent | undefined>;
+}
+
+/** Turns the exact bytes of an event into what may lie on a disk, and back. */
+export interface Sealer {
+  /** Keyed MAC of a request's bytes, for the ledger entry of this event; 16 bytes. */
+  requestMac(eventId: string, bytes: Uint8Array): Buffer;
+  /** Immediate where the keys are at hand. @throws Unavailable where the key store can't be reached. */
+  seal(identity: EventIdentity, bytes: Uint8Array): Buffer | Promise<Buffer>;
+  /** @throws SealBroken where the bytes are not what was sealed for this identity. */
+  open(identity: EventIdentity, sealed: Buffer): Promise<Buffer>;
+}
+
+/** Entries are buffered and written in batches; what repeats is counted in one entry. Never blocks, never throws. */
+export interface AuditLog {
+  record(entry: IngestAudit): void;
+}
+
+export interface IngestAudit {
+  readonly operation: "event.create";
+  readonly outcome: "replayed" | "session-mismatch" | ProblemCode;
+  readonly account?: string;
+  readonly eventId?: string;
+  /** Source address, for requests that nobody stands behind. */
+  readonly peer?: string;
+}
+
+/** What monitoring wants to know. Never throws. */
+export interface Meter {
+  answered(status: number, code: string, seconds: number): void;
+}
+
+/** Departures of stored events from the catalog, counted. Never blocks, never throws. */
+export interface DriftLog {
+  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>): void;
+}
+
+/** A dependency can't be reached or has no room: try later. */
+export class Unavailable extends Error {
+  override readonly name = "Unavailable";
+}

@@ -1,0 +1,76 @@
+import { createHash, randomUUID } from "node:crypto";
+import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Unavailable } from "../ports.ts";
+import type { KeyStore } from "./key-store.ts";
+
+/** A file per secret, named by a hash of the secret's name: a listing of the directory names no account. */
+export async function directoryKeyStore(directory: string): Promise<KeyStore> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+
+  function pathOf(name: string): string {
+    const digest = createHash("sha256").update(name).digest("hex");
+    return join(directory, "secrets", digest.slice(0, 2), digest);
+  }
+
+  async function read(name: string): Promise<Buffer | undefined> {
+    try {
+      return await readFile(pathOf(name));
+    } catch (fault) {
+      if ((fault as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw new Unavailable("the key directory can't be read", { cause: fault });
+    }
+  }
+
+  async function create(name: string, wrapped: Buffer): Promise<Buffer> {
+    const path = pathOf(name);
+    try {
+      await writeExclusively(path, wrapped);
+      return wrapped;
+    } catch (fault) {
+      if ((fault as NodeJS.ErrnoException).code !== "EEXIST") {
+        throw new Unavailable("the key directory can't be written", { cause: fault });
+      }
+    }
+    const standing = await read(name);
+    if (!standing) throw new Unavailable("a key file vanished while it was read");
+    return standing;
+  }
+
+  return { read, create, description: `directory ${directory}`, close: async () => {} };
+}
+
+/**
+ * Writes a file that did not exist, whole or not at all: under a name of its own, synced, then linked to its place.
+ * Its folder is synced too, so that the name outlives a power cut.
+ * @throws EEXIST
+ */
+export async function writeExclusively(path: string, content: Buffer): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `.${randomUUID()}`);
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    await link(draft, path);
+  } finally {
+    await unlink(draft);
+  }
+  await syncFolder(folder);
+  await syncFolder(dirname(folder));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomFillSync,
+} from "node:crypto";
+import type { EventIdentity, Sealer } from "../ports.ts";
+import { compress, decompress } from "./compression.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** Which partition holds, or will hold, the events of a purpose and time. */
+export interface PartitionDirectory {
+  /** Immediate where it is known. @throws Unavailable */
+  find(purpose: number, receivedAt: number): string | Promise<string>;
+}
+
+/** A payload that is not what was sealed for the event, or whose keys are gone. */
+export class SealBroken extends Error {
+  override readonly name = "SealBroken";
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = 1 + NONCE_BYTES;
+
+/** Data keys in memory; past it the longest unused go first. */
+const MOST_KEYS = 50_000;
+
+export const accountSecretName = (account: string, purpose: number): string => `account/${purpose}/${account}`;
+export const partitionSecretName = (partitionId: string): string => `partition/${partitionId}`;
+
+/**
+ * Compresses, then encrypts: AES-256-GCM under the data key of (account, purpose, partition), with a random nonce, the
+ * event's identity as associated data. A sealed payload is
+ * `dictionary version (1) | nonce (12) | ciphertext | tag (16)`.
+ *
+ * @param macKey 32 bytes: a secret of the installation, not of an account, because a tombstone outlives the account's keys.
+ */
+export function createSealer(secrets: Secrets, partitions: PartitionDirectory, macKey: Buffer): Sealer {
+  const macKeyObject = createSecretKey(macKey);
+  const dataKeys = new Map<string, KeyObject>();
+
+  function remember(name: string, key: KeyObject): KeyObject {
+    dataKeys.set(name, key);
+    if (dataKeys.size > MOST_KEYS) {
+      const [oldest = ""] = dataKeys.keys();
+      dataKeys.delete(oldest);
+    }
+    return key;
+  }
+
+  async function deriveForWriting(name: string, identity: EventIdentity, partition: string): Promise<KeyObject> {
+    const account = await secrets.findOrCreate(accountSecretName(identity.account, identity.purpose));
+    return remember(name, derive(account, await secrets.findOrCreate(partitionSecretName(partition))));
+  }
+
+  async function deriveForReading(identity: EventIdentity, partition: string): Promise<KeyObject> {
+    const account = await secrets.find(accountSecretName(identity.account, identity.purpose));
+    const part = await secrets.find(partitionSecretName(partition));
+    if (!account || !part) throw new SealBroken("the keys of this event are gone");
+    return derive(account, part);
+  }
+
+  function sealWith(key: KeyObject, identity: EventIdentity, bytes: Uint8Array): Buffer {
+    const { dictionary, bytes: compressed } = compress(bytes);
+    const sealed = Buffer.allocUnsafe(HEAD_BYTES + compressed.length + TAG_BYTES);
+    sealed[0] = dictionary;
+    const nonce = randomFillSync(sealed, 1, NONCE_BYTES).subarray(1, HEAD_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associatedData(identity, dictionary));
+    cipher.update(compressed).copy(sealed, HEAD_BYTES);
+    cipher.final();
+    cipher.getAuthTag().copy(sealed, HEAD_BYTES + compressed.length);
+    return sealed;
+  }
+
+  function sealIn(partition: string, identity: EventIdentity, bytes: Uint8Array): Buffer | Promise<Buffer> {
+    const name = `${partition}/${identity.purpose}/${identity.account}`;
+    const key = dataKeys.get(name);
+    if (key) return sealWith(key, identity, bytes);
+    return deriveForWriting(name, identity, partition).then((made) => sealWith(made, identity, bytes));
+  }
+
+  return {
+    requestMac(eventId, bytes) {
+      const gmac = createCipheriv("aes-256-gcm", macKeyObject, nonceOf(eventId)).setAAD(bytes);
+      gmac.final();
+      return gmac.getAuthTag();
+    },
+
+    seal(identity, bytes) {
+      const partition = partitions.find(identity.purpose, identity.receivedAt);
+      if (typeof partition === "string") return sealIn(partition, identity, bytes);
+      return partition.then((found) => sealIn(found, identity, bytes));
+    },
+
+    async open(identity, sealed) {
+      const partition = await partitions.find(identity.purpose, identity.receivedAt);
+      const name = `${partition}/${identity.purpose}/${identity.account}`;
+      const key = dataKeys.get(name) ?? (await deriveForReading(identity, partition));
+      return openWith(key, identity, sealed);
+    },
+  };
+}
+
+function derive(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
+  const material = Buffer.concat([accountSecret, partitionSecret]);
+  return createSecretKey(Buffer.from(hkdfSync("sha256", material, "", "device-risk-signals event v1", 32)));
+}
+
+function associatedData(identity: EventIdentity, dictionary: number): Buffer {
+  return Buffer.from(JSON.stringify([dictionary, identity.account, identity.eventId, identity.schemaVersion]));
+}
+
+/** AES-GMAC (NIST SP 800-38D) wants a nonce of its own for each message: the last 96 bits of the event's id are one. */
+function nonceOf(eventId: string): Buffer {
+  return Buffer.from(eventId.replaceAll("-", "").slice(-2 * NONCE_BYTES), "hex");
+}
+
+function openWith(key: KeyObject, identity: EventIdentity, sealed: Buffer): Buffer {
+  const [dictionary = 0] = sealed;
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, HEAD_BYTES));
+    decipher.setAAD(associatedData(identity, dictionary)).setAuthTag(sealed.subarray(-TAG_BYTES));
+    const bytes = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
+    return decompress({ dictionary, bytes });
+  } catch (cause) {
+    throw new SealBroken("the stored payload is not what was sealed for this event", { cause });
+  }
+}

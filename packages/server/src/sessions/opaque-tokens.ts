@@ -1,0 +1,95 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { type Clock, type Session, type SessionVerifier } from "../ports.ts";
+import { asUnavailable, type Executor } from "../store/database.ts";
+import { MicroBatcher } from "../store/micro-batcher.ts";
+import { byteaArray } from "../store/binary-array.ts";
+
+/** `drs_` and 32 random bytes in base64url. */
+const TOKEN = /^drs_[A-Za-z0-9_-]{43}$/;
+
+export const isOpaqueToken = (token: string): boolean => TOKEN.test(token);
+
+const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly token_id: string;
+  readonly account: string;
+  readonly expires_at: string;
+}
+
+/** Only the token's hash is kept: the token is shown here and never again. */
+export async function issueToken(
+  executor: Executor,
+  clock: Clock,
+  account: string,
+  ttlMs: number,
+): Promise<IssuedToken> {
+  const token = `drs_${randomBytes(32).toString("base64url")}`;
+  const tokenId = randomUUID();
+  const issuedAt = clock.now();
+  const expiresAt = new Date(issuedAt + ttlMs).toISOString();
+  await executor.query(
+    "insert into session_token (token_hash, token_id, account, issued_at, expires_at) values ($1, $2, $3, $4, $5)",
+    [hashOf(token), tokenId, account, new Date(issuedAt).toISOString(), expiresAt],
+  );
+  return { token, token_id: tokenId, account, expires_at: expiresAt };
+}
+
+/** @returns the account of the token, or `undefined` where there is no such token that still lives. */
+export async function revokeToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
+  const { rows } = await executor.query<{ account: string }>(
+    "update session_token set revoked_at = $2 where token_id = $1 and revoked_at is null returning account",
+    [tokenId, new Date(clock.now()).toISOString()],
+  );
+  return rows[0]?.account;
+}
+
+export interface TokenRow {
+  readonly token_id: string;
+  readonly account: string;
+  readonly issued_at: string;
+  readonly expires_at: string;
+  readonly revoked_at: string | null;
+}
+
+export async function listTokens(executor: Executor, account: string | undefined): Promise<readonly TokenRow[]> {
+  const time = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+  const { rows } = await executor.query<TokenRow>(
+    `select token_id, account, ${time("issued_at")}, ${time("expires_at")}, ${time("revoked_at")}
+      from session_token where $1::text is null or account = $1 order by session_token.issued_at desc, token_id`,
+    [account ?? null],
+  );
+  return rows;
+}
+
+/**
+ * Verifies tokens that this system issued. Look-ups that come together are one query, and one query is under way at a
+ * time: a flood of bad tokens can't crowd the database.
+ */
+export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVerifier {
+  const lookUps = new MicroBatcher<Buffer, Session | undefined>({ work: findAll, maxItems: 256, lanes: 1 });
+
+  async function findAll(hashes: readonly Buffer[]): Promise<readonly (Session | undefined)[]> {
+    const text = `select token_hash, account, extract(epoch from expires_at)::float8 * 1000 as expires_ms
+      from session_token where token_hash = any ($1::bytea[]) and revoked_at is null`;
+    const { rows } = await executor
+      .query<{ token_hash: Buffer; account: string; expires_ms: number }>(text, [byteaArray(hashes)])
+      .catch((fault: unknown) => {
+        throw asUnavailable(fault);
+      });
+    const found = new Map(rows.map((row) => [row.token_hash.toString("hex"), row]));
+    return hashes.map((hash) => {
+      const row = found.get(hash.toString("hex"));
+      return row && { account: row.account, expiresAt: row.expires_ms };
+    });
+  }
+
+  return {
+    async verify(token) {
+      if (!isOpaqueToken(token)) return undefined;
+      const session = await lookUps.add(hashOf(token));
+      return session?.expiresAt !== undefined && session.expiresAt > clock.now() ? session : undefined;
+    },
+  };
+}

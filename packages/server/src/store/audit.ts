@@ -1,0 +1,203 @@
+import { uuidv7 } from "../ingest/uuidv7.ts";
+import { sourceOf } from "../ingest/throttle.ts";
+import type { AuditLog, Clock, IngestAudit } from "../ports.ts";
+import type { Executor } from "./database.ts";
+
+/** What a person or a program did, each an entry of its own. */
+export interface AuditEntry {
+  readonly actor: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly account?: string;
+  readonly eventId?: string;
+  readonly reason?: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** Durable when the promise resolves: written before what it speaks of is handed out. */
+export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<void> {
+  const now = clock.now();
+  await executor.query(
+    `insert into audit_entry (entry_id, at, actor, operation, outcome, account, event_id, reason, detail)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      uuidv7(now),
+      new Date(now).toISOString(),
+      entry.actor,
+      entry.operation,
+      entry.outcome,
+      entry.account ?? null,
+      entry.eventId ?? null,
+      entry.reason ?? null,
+      entry.detail ? JSON.stringify(entry.detail) : null,
+    ],
+  );
+}
+
+const FLUSH_EVERY_MS = 1_000;
+/** Entries of requests that nobody stands behind are written once a minute: a flood is a count. */
+const ANONYMOUS_EVERY_MS = 60_000;
+/** Groups in memory; past it, requests are counted under no account. */
+const MOST_GROUPS = 10_000;
+/** Events and source addresses that one entry names. */
+const MOST_NAMED = 100;
+
+interface Group {
+  readonly since: number;
+  readonly outcome: string;
+  readonly account: string | undefined;
+  occurrences: number;
+  readonly eventIds: Set<string>;
+  readonly sources: Map<string, number>;
+}
+
+/** Refused, replayed and mismatching requests, counted by account and outcome and written every second. */
+export class BufferedAuditLog implements AuditLog {
+  readonly #executor: Executor;
+  readonly #clock: Clock;
+  readonly #onFault: (fault: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #groups = new Map<string, Group>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(executor: Executor, clock: Clock, onFault: (fault: unknown) => void) {
+    this.#executor = executor;
+    this.#clock = clock;
+    this.#onFault = onFault;
+    this.#timer = setInterval(() => void this.flush(false), FLUSH_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  record({ outcome, account, eventId, peer }: IngestAudit): void {
+    const group = this.#group(outcome, account);
+    group.occurrences++;
+    if (eventId !== undefined && group.eventIds.size < MOST_NAMED) group.eventIds.add(eventId);
+    if (peer === undefined) return;
+    const source = sourceOf(peer);
+    if (group.sources.has(source) || group.sources.size < MOST_NAMED) {
+      group.sources.set(source, (group.sources.get(source) ?? 0) + 1);
+    }
+  }
+
+  /** Writes what was counted; what can't be written now is kept for the next time. */
+  flush(everything: boolean): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write(everything));
+    return this.#writing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush(true);
+  }
+
+  #group(outcome: string, account: string | undefined): Group {
+    const named = `${outcome}\n${account ?? ""}`;
+    const crowded = this.#groups.size >= MOST_GROUPS && !this.#groups.has(named);
+    const name = crowded ? `${outcome}\n` : named;
+    const standing = this.#groups.get(name);
+    if (standing) return standing;
+    const group: Group = {
+      since: this.#clock.now(),
+      outcome,
+      account: crowded ? undefined : account,
+      occurrences: 0,
+      eventIds: new Set(),
+      sources: new Map(),
+    };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  async #write(everything: boolean): Promise<void> {
+    const now = this.#clock.now();
+    const due = [...this.#groups].filter(
+      ([, group]) => everything || group.account !== undefined || now - group.since >= ANONYMOUS_EVERY_MS,
+    );
+    if (due.length === 0) return;
+    for (const [name] of due) this.#groups.delete(name);
+    const rows = due.map(([, group]) => rowOf(group, now));
+    const text = `insert into audit_entry
+        (entry_id, at, actor, operation, outcome, account, event_id, occurrences, event_ids, detail)
+      select entry_id, at, 'endpoint', 'event.create', outcome, account, event_id, occurrences, event_ids, detail
+      from jsonb_to_recordset($1::jsonb) as r (entry_id uuid, at timestamptz, outcome text, account text, event_id uuid,
+        occurrences bigint, event_ids uuid[], detail jsonb)`;
+    try {
+      await this.#executor.query(text, [JSON.stringify(rows)]);
+    } catch (fault) {
+      this.#onFault(fault);
+      for (const [name, group] of due) this.#keep(name, group);
+    }
+  }
+
+  #keep(name: string, group: Group): void {
+    const newer = this.#groups.get(name);
+    if (!newer) {
+      this.#groups.set(name, group);
+      return;
+    }
+    newer.occurrences += group.occurrences;
+    for (const id of group.eventIds) if (newer.eventIds.size < MOST_NAMED) newer.eventIds.add(id);
+  }
+}
+
+function rowOf(
+  { outcome, account, occurrences, eventIds, sources, since }: Group,
+  now: number,
+): Record<string, unknown> {
+  const ids = [...eventIds];
+  const detail =
+    sources.size === 0
+      ? {}
+      : { detail: { since: new Date(since).toISOString(), sources: Object.fromEntries(sources) } };
+  return {
+    entry_id: uuidv7(now),
+    at: new Date(now).toISOString(),
+    outcome,
+    account: account ?? null,
+    occurrences,
+    event_id: ids.length === 1 ? ids[0] : null,
+    event_ids: ids.length > 1 ? ids : null,
+    ...detail,
+  };
+}
+
+export interface AuditRow {
+  readonly at: string;
+  readonly actor: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly account: string | null;
+  readonly event_id: string | null;
+  readonly occurrences: number;
+  readonly reason: string | null;
+  readonly detail: unknown;
+}
+
+export interface AuditFilter {
+  readonly eventId?: string;
+  readonly account?: string;
+  readonly limit: number;
+}
+
+/** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */
+export async function listAudit(
+  executor: Executor,
+  { eventId, account, limit }: AuditFilter,
+): Promise<readonly AuditRow[]> {
+  const { rows } = await executor.query<AuditRow>(
+    `select to_char(a.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, a.actor, a.operation, a.outcome,
+        coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
+        case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail
+      from audit_entry a
+      left join lateral (
+        select u.account, u.event_id from unnest(a.accounts, a.event_ids) as u (account, event_id)
+        where ($1::uuid is null or u.event_id = $1) and ($2::text is null or coalesce(u.account, a.account) = $2)
+      ) m on a.event_ids is not null
+      where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
+        and ($2::text is null or a.account = $2 or m.account is not null)
+      order by a.at desc, a.entry_id desc
+      limit $3`,
+    [eventId ?? null, account ?? null, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import type pg from "pg";
+import { uuidv7 } from "../ingest/uuidv7.ts";
+import type { NewEvent } from "../ports.ts";
+import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "./binary-array.ts";
+
+const CLAIM_KEYS = {
+  name: "claim_keys",
+  text: `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac)
+    select * from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[])
+    on conflict do nothing`,
+};
+
+const CLAIMED_KEYS = {
+  name: "claimed_keys",
+  text: `select k.event_id from unnest($1::text[], $2::text[]) as asked (account, key)
+    join idempotency_key k on k.account = asked.account and k.key = asked.key`,
+};
+
+const INSERT_EVENTS = {
+  name: "insert_events",
+  text: `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
+      action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload)
+    select * from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::timestamptz[], $6::int4[], $7::text[],
+      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[])`,
+};
+
+const INSERT_AUDIT = {
+  name: "insert_batch_audit",
+  text: `insert into audit_entry (entry_id, at, actor, operation, outcome, occurrences, accounts, event_ids, digest)
+    values ($1, $2, 'endpoint', 'event.create', 'accepted', $3, $4::text[], $5::uuid[], $6)`,
+};
+
+/**
+ * Commits events in one transaction: keys, events and one audit entry that lists them. Two round trips: the second is
+ * sent when it is known who holds the keys.
+ *
+ * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
+ * @returns for each event whether it was stored; where not, its key was taken.
+ */
+export async function commitBatch(client: pg.Client, events: readonly NewEvent[]): Promise<readonly boolean[]> {
+  // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
+  const sorted = events.toSorted(
+    (a, b) => compare(a.account, b.account) || compare(a.idempotencyKey, b.idempotencyKey),
+  );
+  try {
+    const stored = await claimKeys(client, sorted);
+    if (stored.length === 0) {
+      await client.query("rollback");
+      return events.map(() => false);
+    }
+    const [, , commit] = await Promise.all([
+      client.query({ ...INSERT_EVENTS, values: eventColumns(stored) }),
+      client.query({ ...INSERT_AUDIT, values: auditColumns(stored) }),
+      client.query("commit"),
+    ]);
+    if (commit.command !== "COMMIT") throw new Error("the transaction was rolled back");
+    if (stored.length === events.length) return events.map(() => true);
+    const ids = new Set(stored.map((event) => event.eventId));
+    return events.map((event) => ids.has(event.eventId));
+  } catch (fault) {
+    await client.query("rollback").catch(() => {});
+    throw fault;
+  }
+}
+
+/** @returns the events whose keys are theirs. */
+async function claimKeys(client: pg.Client, events: readonly NewEvent[]): Promise<readonly NewEvent[]> {
+  const accounts = textArray(events.map((event) => event.account));
+  const keys = textArray(events.map((event) => event.idempotencyKey));
+  const values = [
+    accounts,
+    keys,
+    uuidArray(events.map((event) => event.eventId)),
+    int4Array(events.map((event) => event.purpose)),
+    timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
+    byteaArray(events.map((event) => event.requestMac)),
+  ];
+  const [, claimed] = await Promise.all([client.query("begin"), client.query({ ...CLAIM_KEYS, values })]);
+  if (claimed.rowCount === events.length) return events;
+  const { rows } = await client.query<{ event_id: string }>({ ...CLAIMED_KEYS, values: [accounts, keys] });
+  const holders = new Set(rows.map((row) => row.event_id));
+  return events.filter((event) => holders.has(event.eventId));
+}
+
+function eventColumns(events: readonly NewEvent[]): Buffer[] {
+  return [
+    textArray(events.map((event) => event.account)),
+    int4Array(events.map((event) => event.purpose)),
+    timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
+    uuidArray(events.map((event) => event.eventId)),
+    timestamptzArray(events.map((event) => event.collectedAt)),
+    int4Array(events.map((event) => event.schemaVersion)),
+    textArray(events.map((event) => event.idempotencyKey)),
+    textArray(events.map((event) => event.actionId)),
+    textArray(events.map((event) => event.actionType)),
+    textArray(events.map((event) => event.sessionId)),
+    textArray(events.map((event) => event.eventType)),
+    textArray(events.map((event) => event.sdkVersion)),
+    textArray(events.map((event) => event.platform)),
+    textArray(events.map((event) => event.appVersion)),
+    byteaArray(events.map((event) => event.payload)),
+  ];
+}
+
+function auditColumns(events: readonly NewEvent[]): unknown[] {
+  const accounts = textArray(events.map((event) => event.account));
+  const ids = uuidArray(events.map((event) => event.eventId));
+  const at = events.reduce((latest, event) => Math.max(latest, event.receivedAt), 0);
+  const digest = createHash("sha256").update(accounts).update(ids).digest();
+  return [uuidv7(at), new Date(at).toISOString(), events.length, accounts, ids, digest];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

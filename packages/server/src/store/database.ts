@@ -1,0 +1,87 @@
+import pg from "pg";
+import { Unavailable } from "../ports.ts";
+
+export type DatabaseOptions = pg.ClientConfig;
+
+/** What a query runs on: a pool for single statements, a client inside a transaction. */
+export interface Executor {
+  query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<pg.QueryResult<Row>>;
+}
+
+/** Tables and functions live in a schema of their own, so that a shared database stays tidy. */
+export const SCHEMA = "drs";
+
+/** The role whose privileges every serving connection has, whatever its login may do. */
+export const SERVING_ROLE = "drs_service";
+
+/** `bigint` as a number: what we count stays below 2^53. Timestamps stay text, to the microsecond. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: "text") => {
+    if (oid === pg.types.builtins.INT8) return Number;
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return String;
+    return pg.types.getTypeParser(oid, format);
+  }) as never,
+};
+
+/** Options of a serving connection: least privilege, UTC, and never an answer before the disk has it. */
+export function servingOptions(database: DatabaseOptions): DatabaseOptions {
+  return {
+    ...database,
+    types,
+    application_name: "drs",
+    options: `-c role=${SERVING_ROLE} -c search_path=${SCHEMA} -c timezone=UTC -c synchronous_commit=on`,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  };
+}
+
+export interface PoolSettings {
+  readonly max: number;
+  /** Called when an idle connection breaks. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettings): pg.Pool {
+  const pool = new pg.Pool({ ...database, max, idleTimeoutMillis: 30_000 });
+  pool.on("error", onFault);
+  return pool;
+}
+
+/** Runs `work` in a transaction of its own. */
+export async function inTransaction<T>(pool: pg.Pool, work: (executor: Executor) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query("begin");
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (fault) {
+    await client.query("rollback").catch(() => {
+      broken = true;
+    });
+    throw fault;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** SQLSTATE of a fault, where PostgreSQL gave one. */
+export function sqlState(fault: unknown): string | undefined {
+  return fault instanceof pg.DatabaseError ? fault.code : undefined;
+}
+
+/**
+ * Whether waiting may help: no connection (class 08, or none at all), out of resources (53, disk full among them),
+ * starting up or shutting down (57P), a read-only standby (25006), a system error (58).
+ */
+export function isPassing(fault: unknown): boolean {
+  const state = sqlState(fault);
+  if (state === undefined) return !(fault instanceof TypeError);
+  return /^(08|53|58|57P)/.test(state) || state === "25006";
+}
+
+/** Turns what may pass into `Unavailable`; leaves the rest as it is. */
+export function asUnavailable(fault: unknown): unknown {
+  return isPassing(fault) ? new Unavailable("the database can't be reached or has no room", { cause: fault }) : fault;
+}

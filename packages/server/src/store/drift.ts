@@ -1,0 +1,140 @@
+import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
+import type { Clock, DriftLog } from "../ports.ts";
+import type { Executor } from "./database.ts";
+
+const FLUSH_EVERY_MS = 2_000;
+/** Different rows that one SDK version may have; what comes beyond is counted under `*`. */
+const MOST_PATHS = 500;
+/** Different SDK versions; a version is what a client says. */
+const MOST_VERSIONS = 200;
+
+const NAME = /^[A-Za-z0-9_]{1,64}$/;
+const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
+
+interface Count {
+  readonly path: string;
+  readonly jsonType: string;
+  readonly sdkVersion: string;
+  occurrences: number;
+}
+
+/**
+ * Counts departures from the catalog: path, JSON type, SDK version, never a value. Names come from clients, so only
+ * those that look like names are kept, and only so many.
+ */
+export class BufferedDriftLog implements DriftLog {
+  readonly #executor: Executor;
+  readonly #clock: Clock;
+  readonly #onFault: (fault: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #pathsOf = new Map<string, Set<string>>();
+  #counts = new Map<string, Count>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(executor: Executor, clock: Clock, onFault: (fault: unknown) => void) {
+    this.#executor = executor;
+    this.#clock = clock;
+    this.#onFault = onFault;
+    this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>): void {
+    for (const { probe, field, found } of checkAgainstCatalog(probes)) {
+      const names = [probe, ...(field?.split(".") ?? [])];
+      this.#count(sdkVersion, names.map((name) => (NAME.test(name) ? name : "*")).join("."), found, 1);
+    }
+  }
+
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  #count(saidVersion: string, path: string, jsonType: string, occurrences: number): void {
+    const sdkVersion = this.#version(saidVersion);
+    const kept = this.#room(sdkVersion, `${path}\n${jsonType}`) ? { path, jsonType } : { path: "*", jsonType: "*" };
+    const name = `${sdkVersion}\n${kept.path}\n${kept.jsonType}`;
+    const count = this.#counts.get(name);
+    if (count) count.occurrences += occurrences;
+    else this.#counts.set(name, { ...kept, sdkVersion, occurrences });
+  }
+
+  #version(said: string): string {
+    const version = VERSION.test(said) ? said : "*";
+    return this.#pathsOf.has(version) || this.#pathsOf.size < MOST_VERSIONS ? version : "*";
+  }
+
+  #room(sdkVersion: string, row: string): boolean {
+    const known = this.#pathsOf.get(sdkVersion) ?? new Set();
+    this.#pathsOf.set(sdkVersion, known);
+    if (known.has(row)) return true;
+    if (known.size >= MOST_PATHS) return false;
+    known.add(row);
+    return true;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#counts.size === 0) return;
+    const counts = this.#counts;
+    this.#counts = new Map();
+    const now = new Date(this.#clock.now()).toISOString();
+    const rows = [...counts.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    // The cap holds over all servers and restarts: a new row enters only where its version has room left.
+    const text = `insert into drift (path, json_type, sdk_version, first_seen, last_seen, occurrences)
+      select case when fits then path else '*' end, case when fits then json_type else '*' end, sdk_version,
+        $2::timestamptz, $2::timestamptz, sum(occurrences)
+      from (
+        select r.*, exists (select from drift d
+            where d.sdk_version = r.sdk_version and d.path = r.path and d.json_type = r.json_type)
+          or (select count(*) from drift d where d.sdk_version = r.sdk_version) < ${MOST_PATHS} as fits
+        from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, sdk_version text, occurrences bigint)
+      ) as row
+      group by 1, 2, 3
+      order by 3, 1, 2
+      on conflict (sdk_version, path, json_type) do update
+        set last_seen = greatest(drift.last_seen, excluded.last_seen), occurrences = drift.occurrences + excluded.occurrences`;
+    const json = rows.map(({ path, jsonType, sdkVersion, occurrences }) => ({
+      path,
+      json_type: jsonType,
+      sdk_version: sdkVersion,
+      occurrences,
+    }));
+    try {
+      await this.#executor.query(text, [JSON.stringify(json), now]);
+    } catch (fault) {
+      this.#onFault(fault);
+      for (const count of counts.values()) {
+        this.#count(count.sdkVersion, count.path, count.jsonType, count.occurrences);
+      }
+    }
+  }
+}
+
+function keyOf({ sdkVersion, path, jsonType }: Count): string {
+  return `${sdkVersion}\n${path}\n${jsonType}`;
+}
+
+export interface DriftRow {
+  readonly path: string;
+  readonly json_type: string;
+  readonly sdk_version: string;
+  readonly first_seen: string;
+  readonly last_seen: string;
+  readonly occurrences: number;
+}
+
+export async function listDrift(executor: Executor): Promise<readonly DriftRow[]> {
+  const { rows } = await executor.query<DriftRow>(
+    `select path, json_type, sdk_version, occurrences,
+        to_char(first_seen, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as first_seen,
+        to_char(last_seen, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_seen
+      from drift order by occurrences desc, sdk_version, path, json_type`,
+  );
+  return rows;
+}

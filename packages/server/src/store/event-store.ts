@@ -1,0 +1,179 @@
+import pg from "pg";
+import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Unavailable } from "../ports.ts";
+import { commitBatch } from "./commit-batch.ts";
+import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "./database.ts";
+import { type EventRow, EVENT_COLUMNS, storedEvent } from "./event-row.ts";
+import { MicroBatcher } from "./micro-batcher.ts";
+import type { Partitions } from "./partitions.ts";
+
+/** Events that one transaction takes at most. */
+const LARGEST_BATCH = 64;
+/** One batch is prepared while another waits for the disk. */
+const LANES = 2;
+const PROBE_EVERY_MS = 200;
+const NO_PARTITION = "23514";
+
+export interface EventStoreOptions {
+  readonly database: DatabaseOptions;
+  /** For single statements. */
+  readonly executor: Executor;
+  readonly partitions: Partitions;
+  /** Called with faults that requests were told about in general terms only. */
+  readonly onFault: (fault: unknown) => void;
+  readonly onBatch: (events: number, seconds: number) => void;
+}
+
+/** Whether an event was stored (if not, its key was taken), or why it alone could not be. */
+type Committed = boolean | Failed;
+
+class Failed {
+  readonly fault: unknown;
+
+  constructor(fault: unknown) {
+    this.fault = fault;
+  }
+}
+
+/** The events and their ledger in PostgreSQL. */
+export class PostgresEventStore implements EventStore {
+  readonly #options: EventStoreOptions;
+  readonly #clients: (pg.Client | undefined)[] = [];
+  readonly #batcher: MicroBatcher<NewEvent, Committed>;
+  #available = true;
+  #probe: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: EventStoreOptions) {
+    this.#options = options;
+    this.#batcher = new MicroBatcher({
+      work: (events, lane) => this.#commit(events, lane),
+      maxItems: LARGEST_BATCH,
+      lanes: LANES,
+    });
+  }
+
+  get available(): boolean {
+    return this.#available;
+  }
+
+  async append(event: NewEvent): Promise<"stored" | LedgerEntry> {
+    for (;;) {
+      const committed = await this.#batcher.add(event);
+      if (committed instanceof Failed) throw committed.fault;
+      if (committed) return "stored";
+      // Whoever holds the key has committed by now, or has rolled back: then it is ours to take.
+      const entry = await this.findKey(event.account, event.idempotencyKey);
+      if (entry) return entry;
+    }
+  }
+
+  async findKey(account: string, key: string): Promise<LedgerEntry | undefined> {
+    const text = `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
+      from idempotency_key where account = $1 and key = $2`;
+    const [row] = await this.#query<{ event_id: string; purpose: number; received_ms: number; request_mac: Buffer }>(
+      text,
+      [account, key],
+    );
+    if (!row) return undefined;
+    return { eventId: row.event_id, purpose: row.purpose, receivedAt: row.received_ms, requestMac: row.request_mac };
+  }
+
+  async findStored(account: string, { purpose, receivedAt, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
+    const text = `select ${EVENT_COLUMNS}, payload from event
+      where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
+    const [row] = await this.#query<EventRow & { payload: Buffer }>(text, [
+      account,
+      purpose,
+      new Date(receivedAt).toISOString(),
+      eventId,
+    ]);
+    return row && storedEvent(row);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#probe);
+    await Promise.all(this.#clients.map(async (client) => client?.end().catch(() => {})));
+  }
+
+  async #query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    try {
+      return (await this.#options.executor.query<Row>(text, values)).rows;
+    } catch (fault) {
+      throw this.#noted(fault);
+    }
+  }
+
+  async #commit(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
+    const started = performance.now();
+    try {
+      return await this.#commitTogether(events, lane);
+    } catch (fault) {
+      const told = this.#noted(fault);
+      if (told instanceof Unavailable || events.length === 1) throw told;
+      return await this.#commitApart(events, lane);
+    } finally {
+      this.#options.onBatch(events.length, (performance.now() - started) / 1000);
+    }
+  }
+
+  /** One bad row must not fail its neighbours: each alone, and whoever fails then fails alone. */
+  async #commitApart(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
+    const results: Committed[] = [];
+    for (const event of events) {
+      const alone = this.#commitTogether([event], lane).then(([stored = false]) => stored);
+      results.push(await alone.catch((fault: unknown) => new Failed(this.#noted(fault))));
+    }
+    return results;
+  }
+
+  async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly boolean[]> {
+    const client = await this.#client(lane);
+    try {
+      return await commitBatch(client, events);
+    } catch (fault) {
+      if (sqlState(fault) !== NO_PARTITION) throw fault;
+      for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
+      return commitBatch(client, events);
+    }
+  }
+
+  async #client(lane: number): Promise<pg.Client> {
+    const standing = this.#clients[lane];
+    if (standing) return standing;
+    const client = new pg.Client({ ...this.#options.database, pipeline: true });
+    const forget = (): void => {
+      if (this.#clients[lane] === client) this.#clients[lane] = undefined;
+    };
+    client.on("error", forget);
+    client.on("end", forget);
+    await client.connect();
+    this.#clients[lane] = client;
+    return client;
+  }
+
+  /** What a request is told of a fault; the fault itself goes to the log. */
+  #noted(fault: unknown): unknown {
+    if (fault instanceof Unavailable) return fault;
+    this.#options.onFault(fault);
+    if (isPassing(fault)) this.#awaitReturn();
+    return asUnavailable(fault);
+  }
+
+  /** Refuses early until the database answers again. */
+  #awaitReturn(): void {
+    if (!this.#available || this.#closed) return;
+    this.#available = false;
+    const probe = (): void => {
+      this.#options.executor.query("select 1").then(
+        () => {
+          this.#available = true;
+        },
+        () => {
+          if (!this.#closed) this.#probe = setTimeout(probe, PROBE_EVERY_MS);
+        },
+      );
+    };
+    this.#probe = setTimeout(probe, PROBE_EVERY_MS);
+  }
+}

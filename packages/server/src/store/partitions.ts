@@ -1,0 +1,57 @@
+import type { PartitionDirectory } from "../seal/sealer.ts";
+import { asUnavailable, type Executor } from "./database.ts";
+
+const DAY_MS = 86_400_000;
+
+interface Partition {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface PartitionRow {
+  partition_id: string;
+  lower_ms: number;
+  upper_ms: number;
+}
+
+/**
+ * The partitions of `event`: found, or made at need by a function of the owner's. Made ahead of time by `prepare`, so
+ * that no request has to wait for it.
+ */
+export class Partitions implements PartitionDirectory {
+  readonly #executor: Executor;
+  readonly #known = new Map<number, Partition[]>();
+
+  constructor(executor: Executor) {
+    this.#executor = executor;
+  }
+
+  find(purpose: number, at: number): string | Promise<string> {
+    const known = this.#known.get(purpose)?.find(({ from, to }) => from <= at && at < to);
+    return known ? known.id : this.ensure(purpose, at);
+  }
+
+  /** @throws Unavailable */
+  async ensure(purpose: number, at: number): Promise<string> {
+    const text = `select partition_id, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
+        extract(epoch from upper_bound)::float8 * 1000 as upper_ms
+      from ensure_event_partition($1, $2)`;
+    const { rows } = await this.#executor
+      .query<PartitionRow>(text, [purpose, new Date(at).toISOString()])
+      .catch((fault: unknown) => {
+        throw asUnavailable(fault);
+      });
+    const [row] = rows;
+    if (!row) throw new Error("no partition was made");
+    const partition = { id: row.partition_id, from: row.lower_ms, to: row.upper_ms };
+    const others = (this.#known.get(purpose) ?? []).filter(({ id }) => id !== partition.id);
+    this.#known.set(purpose, [partition, ...others]);
+    return partition.id;
+  }
+
+  /** Makes the partitions of today and the days after it. */
+  async prepare(purpose: number, now: number, daysAhead: number): Promise<void> {
+    for (let day = 0; day <= daysAhead; day++) await this.ensure(purpose, now + day * DAY_MS);
+  }
+}

@@ -1,0 +1,32 @@
+import { FAULTS, PROBLEMS } from "@device-risk-signals/contract";
+
+export function errorsPage(): string {
+  const problems = Object.entries(PROBLEMS).map(
+    ([code, { status, title, when }]) => `| \`${code}\` | ${status} | ${title} | ${when} |`,
+  );
+  const faults = Object.entries(FAULTS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
+  return `<!-- Generated from the error registry by \`npm run generate\`. Do not edit. -->
+
+# Errors
+
+Every error is a problem document (RFC 9457, \`application/problem+json\`) with \`type\`, \`title\`, \`status\`, \`detail\` (always a
+string) and \`errors\`, a list of \`{pointer, code, detail}\` with a JSON Pointer (RFC 6901) into the request body. Values that the
+client sent are never echoed; names of members may be.
+
+## Problems
+
+\`type\` is \`urn:problem:device-risk-signals:<code>\`.
+
+| code | status | title | when |
+| --- | --- | --- | --- |
+${problems.join("\n")}
+
+## Faults
+
+What an entry of \`errors\` is about. An entry also carries the problem's own code where the problem has a single place.
+
+| code | meaning |
+| --- | --- |
+${faults.join("\n")}
+`;
+}

@@ -1,0 +1,47 @@
+/**
+ * Writes every file that derives from the contract. With `--check` it writes nothing, names the files that are not
+ * what they should be, and exits 1.
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
+import { configurationPage } from "./configuration-page.ts";
+import { dataDictionary } from "./data-dictionary.ts";
+import { errorsPage } from "./errors-page.ts";
+import { eventTypes } from "./event-types.ts";
+
+const root = join(import.meta.dirname, "../..");
+const contract = "packages/contract";
+
+async function versionOf(folder: string): Promise<string> {
+  return (JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as { version: string }).version;
+}
+
+async function generatedFiles(): Promise<Map<string, string>> {
+  const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+  const files = new Map<string, string>();
+  files.set(`${contract}/src/generated/raw-signal-event.ts`, eventTypes());
+  for (const [name, schema] of Object.entries(schemaDocuments())) files.set(`${contract}/schema/${name}`, json(schema));
+  files.set(`${contract}/schema/openapi.json`, json(openApiDocument(await versionOf(contract))));
+  files.set("docs/data-dictionary.md", dataDictionary());
+  files.set("docs/errors.md", errorsPage());
+  files.set("docs/configuration.md", configurationPage());
+  return files;
+}
+
+async function main(check: boolean): Promise<number> {
+  let stale = 0;
+  for (const [path, wanted] of await generatedFiles()) {
+    const found = await readFile(join(root, path), "utf8").catch(() => undefined);
+    if (found === wanted) continue;
+    stale++;
+    process.stdout.write(`${check ? "stale" : "wrote"} ${path}\n`);
+    if (check) continue;
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), wanted);
+  }
+  if (check && stale > 0) process.stdout.write("Run `npm run generate` and commit what it writes.\n");
+  return check && stale > 0 ? 1 : 0;
+}
+
+process.exitCode = await main(process.argv.includes("--check"));

@@ -14,12 +14,15 @@ export const SCHEMA = "drs";
 /** The role whose privileges every serving connection has, whatever its login may do. */
 export const SERVING_ROLE = "drs_service";
 
+const INT8 = 20;
+const TIMESTAMPTZ = 1184;
+
 /** `bigint` as a number: what we count stays below 2^53. Timestamps stay text, to the microsecond. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format: "text") => {
-    if (oid === pg.types.builtins.INT8) return Number;
-    if (oid === pg.types.builtins.TIMESTAMPTZ) return String;
-    return pg.types.getTypeParser(oid, format);
+    if (oid === INT8) return Number;
+    if (oid === TIMESTAMPTZ) return String;
+    return pg.types.getTypeParser(oid as never, format);
   }) as never,
 };
 

@@ -1,0 +1,197 @@
+/** `kill -9` of the server and of PostgreSQL in the middle of load: nothing answered is lost, nothing is stored twice. */
+import { readFile } from "node:fs/promises";
+import { Agent } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { System } from "../packages/server/src/operations/system.ts";
+import { findEvent } from "../packages/server/src/store/read-events.ts";
+import { authorized, freshKey, send, transport } from "./support/client.ts";
+import { temporaryFolder } from "./support/database.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+
+const KILLS = Number(process.env["KILLS"] ?? 20);
+const WORKERS = 16;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let environment: Record<string, string>;
+let server: ServerProcess;
+let who: Credentials;
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function inSystem<T>(work: (system: System) => Promise<T>): Promise<T> {
+  const system = await openTestSystem(environment);
+  try {
+    return await work(system);
+  } finally {
+    await system.close();
+  }
+}
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  environment = {
+    DRS_DATA_DIR: join(folder.path, "data"),
+    DRS_KEY_DIR: join(folder.path, "keys"),
+    DRS_PORT: String(await freePort()),
+    DRS_THROTTLE_RATE: "0",
+  };
+  who = await inSystem((system) => makeCredentials(system, "crash"));
+  server = await startServer(environment);
+});
+
+afterAll(async () => {
+  await server.stop();
+  await folder.remove();
+});
+
+interface Sent {
+  readonly key: string;
+  readonly body: string;
+  readonly event: string;
+  /** Of the first answer; `undefined` where none came. */
+  status?: number;
+  eventId?: string;
+}
+
+/** Sends events, one after another on several connections, until told to stop. */
+class Load {
+  readonly sent: Sent[] = [];
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #workers: Promise<void>[];
+  #stopped = false;
+
+  constructor() {
+    this.#workers = Array.from({ length: WORKERS }, () => this.#work());
+  }
+
+  get stored(): number {
+    return this.sent.filter(({ status }) => status === 201).length;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#workers);
+    this.#agent.destroy();
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#stopped) {
+      const request = transport(who);
+      const item: Sent = {
+        key: freshKey(),
+        body: JSON.stringify(request),
+        event: JSON.stringify(request.observations),
+      };
+      this.sent.push(item);
+      await attempt(item, this.#agent);
+      if (item.status === undefined || item.status >= 500) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+async function attempt(item: Sent, agent?: Agent): Promise<void> {
+  const headers = authorized(who, item.key);
+  const answer = await send({ url: server.url, headers, body: item.body, ...(agent && { agent }) }).catch(
+    () => undefined,
+  );
+  if (!answer) return;
+  item.status = answer.status;
+  if (answer.status < 300) item.eventId = answer.json["event_id"] as string;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error("it took too long");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function check(load: Load): Promise<void> {
+  for (const item of load.sent) {
+    if (item.status === 201) continue;
+    expect([undefined, 500, 503]).toContain(item.status);
+    await until(async () => {
+      await attempt(item);
+      return item.status !== 503 && item.status !== undefined;
+    });
+    expect([200, 201]).toContain(item.status);
+  }
+  await inSystem(async (system) => {
+    for (const { eventId, event, key } of load.sent) {
+      const stored = await findEvent(system.pool, eventId ?? "");
+      if (!stored) throw new Error(`the event of ${key} is not there`);
+      expect((await system.sealer.open(stored, stored.payload)).toString()).toBe(event);
+    }
+    const { rows } = await system.pool.query<{ events: number; keys: number }>(
+      `select (select count(*) from event where idempotency_key = any ($1)) as events,
+         (select count(*) from idempotency_key where key = any ($1)) as keys`,
+      [load.sent.map(({ key }) => key)],
+    );
+    expect(rows).toEqual([{ events: load.sent.length, keys: load.sent.length }]);
+  });
+}
+
+describe("what was answered survives", () => {
+  test(`${KILLS} kills of the server`, async () => {
+    const load = new Load();
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = load.stored;
+      await until(() => load.stored > before + 20);
+      await server.kill();
+      server = await startServer(environment);
+    }
+    await load.stop();
+    await check(load);
+  }, 300_000);
+
+  test(`${KILLS} kills of PostgreSQL`, async () => {
+    const load = new Load();
+    const pidFile = join(environment["DRS_DATA_DIR"] ?? "", "postgres/postmaster.pid");
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = load.stored;
+      await until(() => load.stored > before + 20);
+      const pid = Number((await readFile(pidFile, "utf8")).split("\n")[0]);
+      process.kill(pid, "SIGKILL");
+    }
+    const before = load.stored;
+    await until(() => load.stored > before + 20);
+    await load.stop();
+    await check(load);
+  }, 300_000);
+
+  test("a killed backend is a passing fault", async () => {
+    const load = new Load();
+    const { owner } = await import("../packages/server/src/embedded-postgres/embedded-postgres.ts").then(
+      async ({ EmbeddedPostgres }) => {
+        const dataDir = environment["DRS_DATA_DIR"] ?? "";
+        const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+        const found = { owner: embedded.owner };
+        await embedded.close();
+        return found;
+      },
+    );
+    const client = new pg.Client(owner);
+    await client.connect();
+    for (let round = 0; round < 5; round++) {
+      const before = load.stored;
+      await until(() => load.stored > before + 20);
+      await client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'drs'");
+    }
+    const before = load.stored;
+    await until(() => load.stored > before + 20);
+    await client.end();
+    await load.stop();
+    await check(load);
+  }, 120_000);
+});

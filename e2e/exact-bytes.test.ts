@@ -1,0 +1,165 @@
+import { gzipSync } from "node:zlib";
+import { Writable } from "node:stream";
+import { fullEvent } from "@device-risk-signals/bench/full-event";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createProgram } from "../packages/server/src/cli/program.ts";
+import { runProgram } from "../packages/server/src/cli/run-program.ts";
+import { authorized, freshKey, send, transport } from "./support/client.ts";
+import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let server: ServerProcess;
+let who: Credentials;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  environment = await database.environment();
+  const system = await openTestSystem(environment);
+  who = await makeCredentials(system, "exact");
+  await system.close();
+  server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
+});
+
+afterAll(async () => {
+  await server.stop();
+  await database.close();
+});
+
+/** Stores an event given as text, by a transport request whose members stand in the given order. */
+async function store(
+  event: string | Buffer,
+  order: "first" | "middle" | "last" = "last",
+  gzip = false,
+): Promise<string> {
+  const { observations: _, ...metadata } = transport(who);
+  const others = Object.entries(metadata).map(([name, value]) =>
+    Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`),
+  );
+  const at = { first: 0, middle: 2, last: others.length }[order];
+  others.splice(at, 0, Buffer.concat([Buffer.from('"observations" : '), Buffer.from(event)]));
+  const body = Buffer.from(`{ ${others.map((part) => part.toString("latin1")).join(" , ")} }\n`, "latin1");
+  const headers = { ...authorized(who), ...(gzip && { "Content-Encoding": "gzip" }) };
+  const answer = await send({ url: server.url, headers, body: gzip ? gzipSync(body) : body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.json["event_id"] as string;
+}
+
+/** `drs event get --raw`, in this process. */
+async function readRaw(eventId: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _, done) {
+      chunks.push(Buffer.from(chunk));
+      done();
+    },
+  });
+  const context = { environment, directory: process.cwd(), stdout: sink, stderr: process.stderr, onSignal: () => {} };
+  const code = await runProgram(createProgram(context), ["event", "get", eventId, "--raw", "--reason", "test"]);
+  expect(code).toBe(0);
+  return Buffer.concat(chunks);
+}
+
+const envelope = (probes: string): string =>
+  `{"session_id":"${who.sessionId}","event_type":"device_intel_collection","schema_version":1,` +
+  `"collected_at":"${new Date().toISOString()}","probes":${probes}}`;
+
+describe("what comes back is what came", () => {
+  test("500 generated events", async () => {
+    const { sessionId } = who;
+    const { randomEvent } = await import("./support/random-event.ts");
+    const order = fc.constantFrom("first" as const, "middle" as const, "last" as const);
+    await fc.assert(
+      fc.asyncProperty(
+        randomEvent(sessionId, new Date().toISOString()),
+        order,
+        fc.boolean(),
+        async (event, place, gzip) => {
+          const eventId = await store(event, place, gzip);
+          expect((await readRaw(eventId)).toString("utf8")).toBe(event);
+        },
+      ),
+      { numRuns: 500, endOnFailure: true },
+    );
+  }, 300_000);
+
+  test.each([
+    [
+      "numbers as they are spelt",
+      '{"p":{"status":"success","data":{"a":12345678901234567890,"b":1.0,"c":1e2,"d":-0,"e":1.230e-5}}}',
+    ],
+    [
+      "escapes",
+      String.raw`{"p":{"status":"success","data":{"a":"\u00e9","b":"\ud83d\ude00","c":"\/","\u0061":"a2"}}}`.replace(
+        '"\\u0061":"a2"',
+        '"z":"\\u0061"',
+      ),
+    ],
+    ["__proto__ as a probe", '{"__proto__":{"status":"success","data":{"__proto__":{"x":1},"constructor":2}}}'],
+    ["characters of every length", '{"p":{"status":"success","data":{"é":"ü\u{1F600}\uFFFD\uFFFF"}}}'],
+    ["white space and order", '{ "z" : { "status" : "timeout" } ,\n\t"a":{"error":"","status":"error"}}'],
+    ["no probes", "{}"],
+    [
+      "300 unknown probes",
+      JSON.stringify(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`probe_${n}`, { status: "timeout" }]))),
+    ],
+    ["100,000 array elements", `{"p":{"status":"success","data":{"list":[${"1,".repeat(99_999)}1]}}}`],
+    [
+      "as many members as fit",
+      `{"p":{"status":"success","data":{${Array.from({ length: 25_000 }, (_, n) => `"${n.toString(36)}":0`).join(",")}}}}`,
+    ],
+    ["64 levels", `{"p":{"status":"success","data":{"deep":${"[".repeat(59)}${"]".repeat(59)}}}}`],
+  ])("%s", async (_, probes) => {
+    const event = envelope(probes);
+    expect((await readRaw(await store(event))).equals(Buffer.from(event))).toBe(true);
+  });
+
+  test("a body of exactly the limit", async () => {
+    const { observations: _, ...metadata } = transport(who);
+    const frame = JSON.stringify({ ...metadata, observations: 0 }).length - 1;
+    const empty = envelope('{"p":{"status":"success","data":{"text":""}}}');
+    const event = empty.replace('"text":""', `"text":"${"x".repeat(262_144 - frame - empty.length)}"`);
+    const body = `${JSON.stringify(metadata).slice(0, -1)},"observations":${event}}`;
+    expect(body.length).toBe(262_144);
+    const answer = await send({ url: server.url, headers: authorized(who), body });
+    expect(answer.status, answer.text).toBe(201);
+    expect((await readRaw(answer.json["event_id"] as string)).toString()).toBe(event);
+  });
+
+  test("a full event, by the command line as a process of its own", async () => {
+    const event = JSON.stringify({ ...fullEvent(7, new Date()), session_id: who.sessionId });
+    const eventId = await store(event);
+    const result = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a dispute"]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(result.stdout.toString()).toBe(event);
+  });
+
+  test("a read is audited with its reason, and none without one", async () => {
+    const eventId = await store(envelope("{}"));
+    const refused = await runDrs(environment, ["event", "get", eventId, "--raw"]);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stdout).toHaveLength(0);
+    await readRaw(eventId);
+    const { stdout } = await runDrs(environment, ["audit", "list", "--event", eventId, "--json"]);
+    const entries = stdout
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(entries).toMatchObject([
+      { operation: "event.read_raw", reason: "test", event_id: eventId, account: "exact" },
+      { operation: "event.create", outcome: "accepted", event_id: eventId, account: "exact" },
+    ]);
+  });
+
+  test("no object was polluted on the way", async () => {
+    await store(envelope('{"__proto__":{"status":"success","data":{"__proto__":{"polluted":true}}}}'));
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+    const key = freshKey();
+    const answer = await send({ url: server.url, headers: authorized(who, key), body: JSON.stringify(transport(who)) });
+    expect(answer.status).toBe(201);
+  });
+});

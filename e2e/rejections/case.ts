@@ -1,0 +1,115 @@
+import type { FaultCode, ProblemCode } from "@device-risk-signals/contract";
+import {
+  authorized,
+  freshKey,
+  PATH,
+  type Post,
+  type Reply,
+  send,
+  sendRaw,
+  transport,
+  type Transport,
+} from "../support/client.ts";
+import type { Parties } from "../support/parties.ts";
+
+/** What a rejection must look like. */
+export interface Expected {
+  readonly status: number;
+  readonly problem: ProblemCode;
+  /** Code of the entry at `pointer`; the problem's own by default. */
+  readonly fault?: FaultCode;
+  readonly pointer?: string;
+  readonly headers?: Readonly<Record<string, string | RegExp>>;
+}
+
+export interface Case {
+  /** Row of the table of semantics. */
+  readonly row: number;
+  readonly name: string;
+  readonly expected: Expected;
+  readonly send: (scene: Scene) => Promise<Reply>;
+}
+
+/** One case's surroundings: a server, its parties, and a key that must still be free when the case is over. */
+export class Scene {
+  readonly url: string;
+  readonly parties: Parties;
+  readonly key: string = freshKey();
+
+  constructor(url: string, parties: Parties) {
+    this.url = url;
+    this.parties = parties;
+  }
+
+  get headers(): Record<string, string> {
+    return authorized(this.parties.good, this.key);
+  }
+
+  good(): Transport {
+    return transport(this.parties.good);
+  }
+
+  post(body: string | Uint8Array | undefined, headers: Post["headers"] = {}): Promise<Reply> {
+    const all = { ...this.headers, ...headers };
+    return send({ url: this.url, headers: all, ...(body !== undefined && { body }) });
+  }
+
+  /** Posts the good request, changed. */
+  changed(change: (request: Record<string, never>) => void): Promise<Reply> {
+    const request = this.good();
+    change(request as never);
+    return this.post(JSON.stringify(request));
+  }
+
+  /** Posts the good request's text, changed. */
+  text(change: (text: string) => string): Promise<Reply> {
+    return this.post(change(JSON.stringify(this.good())));
+  }
+
+  /** Writes a request by hand: `head` lines behind the request line, then the body. */
+  raw(head: readonly string[], body: string | Uint8Array = "", waitMs?: number): Promise<Reply> {
+    const { host } = new URL(this.url);
+    const lines = [`POST ${PATH} HTTP/1.1`, `Host: ${host}`, ...head, "", ""].join("\r\n");
+    return sendRaw(this.url, Buffer.concat([Buffer.from(lines), Buffer.from(body)]), waitMs);
+  }
+
+  rawHeaders(): string[] {
+    return Object.entries(this.headers).map(([name, value]) => `${name}: ${value}`);
+  }
+}
+
+/** Runs a case; the result lists what is not as it must be. */
+export async function failuresOf(test: Case, url: string, parties: Parties): Promise<string[]> {
+  const scene = new Scene(url, parties);
+  const { expected } = test;
+  const failures: string[] = [];
+  const require = (condition: boolean, problem: string): void => {
+    if (!condition) failures.push(`${test.name}: ${problem}`);
+  };
+  const answer = await test.send(scene).catch((fault: Error) => fault);
+  if (answer instanceof Error) return [`${test.name}: no answer (${answer.message})`];
+  require(answer.status ===
+    expected.status, `status ${answer.status}, not ${expected.status}: ${answer.text.slice(0, 300)}`);
+  if (answer.status === expected.status) {
+    const { json } = answer;
+    const errors = (json["errors"] ?? []) as { pointer: string; code: string; detail: string }[];
+    const pointer = expected.pointer ?? "";
+    const code = expected.fault ?? expected.problem;
+    require(answer.headers["content-type"] === "application/problem+json", "not a problem document");
+    require(json["type"] === `urn:problem:device-risk-signals:${expected.problem}`, `type ${String(json["type"])}`);
+    require(json["status"] === expected.status, "status in the document");
+    require(typeof json["detail"] === "string" && json["detail"] !== "", "detail");
+    require(errors.some(
+      (entry) => entry.pointer === pointer && entry.code === code && entry.detail !== "",
+    ), `no ${code} at "${pointer}" in ${JSON.stringify(errors).slice(0, 300)}`);
+    for (const [name, value] of Object.entries(expected.headers ?? {})) {
+      const found = answer.headers[name];
+      const fits = value instanceof RegExp ? value.test(found ?? "") : found === value;
+      require(fits, `header ${name} is ${found}`);
+    }
+  }
+  // Nothing stored, the key not burnt: a good request takes it.
+  const after = await scene.post(JSON.stringify(scene.good()));
+  require(after.status === 201, `the key then gets ${after.status}: ${after.text.slice(0, 200)}`);
+  return failures;
+}

@@ -1,0 +1,125 @@
+/** The server and the command line as processes of their own, as an operator runs them. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+export interface ServerProcess {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly process: ChildProcess;
+  /** Everything printed on standard output so far. */
+  stdout(): string;
+  stderr(): string;
+  /** SIGTERM, and wait for the end. Returns the exit code. */
+  stop(): Promise<number | null>;
+  /** `kill -9`, and wait for the end. */
+  kill(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly cwd?: string;
+  /** The checkout whose server is started; this one by default. */
+  readonly root?: string;
+}
+
+function cleanEnvironment(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => !entry[0].startsWith("DRS_") && entry[1] !== undefined,
+  );
+  return { ...Object.fromEntries(inherited), ...environment };
+}
+
+const drs = (root: string): string => join(root, "packages/server/bin/drs.js");
+
+export async function startServer(
+  environment: Readonly<Record<string, string>>,
+  { cwd = ROOT, root = ROOT }: StartOptions = {},
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [drs(root), "serve"], {
+    cwd,
+    env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", ...environment }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const ready = await new Promise<RegExpExecArray | undefined>((resolve) => {
+    const look = (): void => {
+      const line = /is ready: (http\S+)\/api\/v1\//.exec(stdout);
+      if (line) resolve(line);
+    };
+    child.stdout.on("data", look);
+    void ended.then(() => resolve(undefined));
+  });
+  if (!ready) throw new Error(`the server did not start: ${stderr}`);
+  return {
+    url: ready[1] as string,
+    adminUrl: /"admin":"([^"]+)"/.exec(stderr)?.[1] ?? "",
+    process: child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    async stop() {
+      child.kill("SIGTERM");
+      return ended;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Runs `drs` with these arguments. */
+export function runDrs(
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[],
+  { cwd = ROOT, root = ROOT }: StartOptions = {},
+): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [drs(root), ...args],
+      { cwd, env: cleanEnvironment(environment), encoding: "buffer", maxBuffer: 64 * 1024 * 1024 },
+      (fault, stdout, stderr) => {
+        const code = fault ? (typeof fault.code === "number" ? fault.code : -1) : 0;
+        resolve({ code, stdout, stderr: stderr.toString() });
+      },
+    );
+  });
+}
+
+export interface Credentials {
+  readonly account: string;
+  readonly token: string;
+  readonly actionId: string;
+  readonly actionType: string;
+  readonly sessionId: string;
+}
+
+/** Issues a token and registers an action, by the command line. */
+export async function credentials(
+  environment: Readonly<Record<string, string>>,
+  account = "customer-1",
+  options: StartOptions = {},
+): Promise<Credentials> {
+  const sessionId = "session-1";
+  const issued = await runDrs(environment, ["token", "issue", "--account", account, "--json"], options);
+  const registered = await runDrs(
+    environment,
+    ["action", "register", "--account", account, "--type", "payment", "--session", sessionId, "--json"],
+    options,
+  );
+  if (issued.code !== 0 || registered.code !== 0) throw new Error(issued.stderr + registered.stderr);
+  const { token } = JSON.parse(issued.stdout.toString()) as { token: string };
+  const { action_id } = JSON.parse(registered.stdout.toString()) as { action_id: string };
+  return { account, token, actionId: action_id, actionType: "payment", sessionId };
+}

@@ -36,7 +36,7 @@ export function send({ url, method = "POST", path = PATH, headers = {}, body, ag
     });
     request.on("error", reject);
     for (const [name, value] of Object.entries(headers)) {
-      if (value !== undefined) request.setHeader(name, value as string | string[]);
+      if (value !== undefined) request.setHeader(name, value);
     }
     request.end(body);
   });

@@ -1,13 +1,16 @@
 import type { TransportRequest } from "./wire/transport.ts";
 
+const LONE_SURROGATE = /[\ud800-\udfff]/u;
+
 /**
  * The canonical form of a JSON value by RFC 8785 (JCS): members sorted by UTF-16 code units, numbers as ECMAScript
  * prints doubles, no white space. Equal texts mean equal payloads.
  *
- * @throws TypeError for a number that is not finite or a value that JSON does not know.
+ * @throws TypeError for a number that is not finite, half a surrogate pair, or a value that JSON does not know.
  */
 export function canonicalize(value: unknown): string {
-  if (typeof value === "string" || typeof value === "boolean" || value === null) return JSON.stringify(value);
+  if (typeof value === "string") return canonicalString(value);
+  if (typeof value === "boolean" || value === null) return JSON.stringify(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new TypeError("a number that is not finite has no canonical form");
     return JSON.stringify(value);
@@ -16,9 +19,14 @@ export function canonicalize(value: unknown): string {
   if (typeof value === "object") {
     const members = Object.keys(value).sort();
     const object = value as Record<string, unknown>;
-    return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalize(object[name])}`).join(",")}}`;
+    return `{${members.map((name) => `${canonicalString(name)}:${canonicalize(object[name])}`).join(",")}}`;
   }
   throw new TypeError(`a ${typeof value} has no canonical form`);
+}
+
+function canonicalString(value: string): string {
+  if (LONE_SURROGATE.test(value)) throw new TypeError("half a surrogate pair has no canonical form");
+  return JSON.stringify(value);
 }
 
 /**

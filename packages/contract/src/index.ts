@@ -12,7 +12,7 @@ export {
 } from "./errors.ts";
 export type * from "./generated/raw-signal-event.ts";
 export { EVENT_TYPE, LIMITS, OUTCOME_STATUSES, PLATFORMS, SCHEMA_VERSION } from "./limits.ts";
-export { pointerTo } from "./pointer.ts";
+export { pointerOf, pointerTo } from "./pointer.ts";
 export { type Instant, parseDateTime } from "./timestamp.ts";
 export type { CreateResponse, TransportRequest } from "./wire/transport.ts";
 export { validateTransportRequest, type Validation } from "./wire/validate.ts";

@@ -7,3 +7,14 @@ export function pointerTo(parent: string, name: string | number): string {
   if (token.length > LONGEST_NAME) return parent;
   return `${parent}/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
+
+/** The JSON Pointer along a path; before a name that is too long it ends, whatever follows. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  let pointer = "";
+  for (const name of path) {
+    const next = pointerTo(pointer, name);
+    if (next === pointer) break;
+    pointer = next;
+  }
+  return pointer;
+}

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that it also speaks on a Node too old to read our TypeScript.
+import { enableCompileCache } from "node:module";
+import { fileURLToPath } from "node:url";
+
 const [major] = process.versions.node.split(".").map(Number);
 if (major < 24) {
   process.stderr.write(
@@ -8,5 +11,7 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Not in the shared temporary folder, where others could leave code for us to run.
+enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 const { main } = await import("../src/main.ts");
 process.exitCode = await main(process.argv.slice(2));

@@ -32,8 +32,11 @@ export interface RegisteredAction {
 }
 
 export interface ActionRegistry {
-  /** @throws Unavailable where the registry can't be reached. */
-  find(account: string, actionId: string): Promise<RegisteredAction | undefined>;
+  /**
+   * @param sessionId what the event says; for registries that keep a digest only.
+   * @throws Unavailable where the registry can't be reached.
+   */
+  find(account: string, actionId: string, sessionId: string): Promise<RegisteredAction | undefined>;
 }
 
 /** What identifies a stored event, beside its account; also what binds its sealed payload to it. */
@@ -96,8 +99,8 @@ export interface EventStore {
 export interface Sealer {
   /** Keyed MAC of a request's bytes, for the ledger entry of this event; 16 bytes. */
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
-  /** Immediate where the keys are at hand. @throws Unavailable where the key store can't be reached. */
-  seal(identity: EventIdentity, bytes: Uint8Array): Buffer | Promise<Buffer>;
+  /** @throws Unavailable where the key store can't be reached. */
+  seal(identity: EventIdentity, bytes: Uint8Array): Promise<Buffer>;
   /** @throws SealBroken where the bytes are not what was sealed for this identity. */
   open(identity: EventIdentity, sealed: Buffer): Promise<Buffer>;
 }

@@ -7,7 +7,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** How a reference to another schema is written: by file among the JSON Schema files, by component in OpenAPI. */
+/** How a reference to another schema is written: by `$id` among the JSON Schema files, by component in OpenAPI. */
 export type Refer = (name: SchemaName) => string;
 export type SchemaName = "RawSignalEvent" | "TransportRequest" | "CreateResponse" | "Problem";
 
@@ -18,15 +18,17 @@ export const SCHEMA_FILES: Readonly<Record<SchemaName, string>> = {
   Problem: "problem.schema.json",
 };
 
+/** A URN has no path to resolve a relative reference against: documents refer to each other by this whole name. */
+function idOf(name: SchemaName): string {
+  return `urn:device-risk-signals:schema:${SCHEMA_FILES[name]}`;
+}
+
 /** The schemas as self-standing documents, by file name. */
 export function schemaDocuments(): Readonly<Record<string, JsonSchema>> {
-  const schemas = schemasReferring((name) => SCHEMA_FILES[name]);
+  const schemas = schemasReferring(idOf);
   const names = Object.keys(schemas) as SchemaName[];
   return Object.fromEntries(
-    names.map((name) => [
-      SCHEMA_FILES[name],
-      { $schema: DIALECT, $id: `urn:device-risk-signals:schema:${SCHEMA_FILES[name]}`, title: name, ...schemas[name] },
-    ]),
+    names.map((name) => [SCHEMA_FILES[name], { $schema: DIALECT, $id: idOf(name), title: name, ...schemas[name] }]),
   );
 }
 

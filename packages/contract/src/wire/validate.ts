@@ -1,6 +1,6 @@
 import type { ErrorItem, FaultCode } from "../errors.ts";
 import { OUTCOME_STATUSES } from "../limits.ts";
-import { pointerTo } from "../pointer.ts";
+import { pointerOf } from "../pointer.ts";
 import { type Instant, parseDateTime } from "../timestamp.ts";
 import { ENVELOPE, type MemberRule, type ObjectRule, OUTCOMES, TRANSPORT } from "./members.ts";
 import type { TransportRequest } from "./transport.ts";
@@ -18,10 +18,13 @@ export type Validation =
  */
 export function validateTransportRequest(body: unknown): Validation {
   const pass: Pass = { errors: [], collectedAt: undefined };
-  checkObject(pass, "", body, TRANSPORT_RULE);
+  checkObject(pass, [], body, TRANSPORT_RULE);
   if (pass.errors.length > 0 || pass.collectedAt === undefined) return { ok: false, errors: pass.errors };
   return { ok: true, request: body as TransportRequest, collectedAt: pass.collectedAt };
 }
+
+/** The names from the transport object down. */
+type Path = readonly string[];
 
 interface Pass {
   readonly errors: ErrorItem[];
@@ -49,79 +52,77 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function fault(pass: Pass, pointer: string, code: FaultCode, detail: string): void {
-  pass.errors.push({ pointer, code, detail });
+function fault(pass: Pass, path: Path, code: FaultCode, detail: string): void {
+  pass.errors.push({ pointer: pointerOf(path), code, detail });
 }
 
-function checkObject(pass: Pass, pointer: string, value: unknown, rule: PreparedRule): void {
-  if (!isObject(value)) return fault(pass, pointer, "type-wrong", "must be an object");
+function checkObject(pass: Pass, path: Path, value: unknown, rule: PreparedRule): void {
+  if (!isObject(value)) return fault(pass, path, "type-wrong", "must be an object");
   for (const name of rule.required) {
     if (!Object.hasOwn(value, name)) {
-      fault(pass, pointerTo(pointer, name), "member-missing", `the required member ${name} is missing`);
+      fault(pass, [...path, name], "member-missing", `the required member ${name} is missing`);
     }
   }
   for (const name of Object.keys(value)) {
     const member = rule.members.get(name);
-    if (member) checkMember(pass, pointer, name, value[name], member);
-    else if (!rule.open)
-      fault(pass, pointerTo(pointer, name), "member-unknown", "the contract has no such member here");
+    if (member) checkMember(pass, [...path, name], value[name], member);
+    else if (!rule.open) fault(pass, [...path, name], "member-unknown", "the contract has no such member here");
   }
 }
 
-function checkMember(pass: Pass, parent: string, name: string, value: unknown, rule: MemberRule): void {
-  const at = (): string => pointerTo(parent, name);
+function checkMember(pass: Pass, path: Path, value: unknown, rule: MemberRule): void {
   switch (rule.kind) {
     case "string":
-      if (typeof value !== "string") return fault(pass, at(), "type-wrong", "must be a string");
-      if (value.length < rule.minLength) return fault(pass, at(), "too-short", "must not be empty");
+      if (typeof value !== "string") return fault(pass, path, "type-wrong", "must be a string");
+      if (value.length < rule.minLength) return fault(pass, path, "too-short", "must not be empty");
       if (rule.maxLength !== undefined && exceeds(value, rule.maxLength)) {
-        return fault(pass, at(), "too-long", `must have at most ${rule.maxLength} characters`);
+        fault(pass, path, "too-long", `must have at most ${rule.maxLength} characters`);
       }
-      if (rule.promoted && value.includes("\0")) fault(pass, at(), "character-not-allowed", "must not hold U+0000");
+      if (rule.promoted && value.includes("\0")) fault(pass, path, "character-not-allowed", "must not hold U+0000");
       return;
     case "enum":
-      if (typeof value !== "string") return fault(pass, at(), "type-wrong", "must be a string");
+      if (typeof value !== "string") return fault(pass, path, "type-wrong", "must be a string");
       if (!rule.values.includes(value)) {
-        fault(pass, at(), "value-not-allowed", `must be one of ${rule.values.join(", ")}`);
+        fault(pass, path, "value-not-allowed", `must be one of ${rule.values.join(", ")}`);
       }
       return;
     case "constant":
       if (value === rule.value) return;
       if (typeof value !== typeof rule.value) {
-        return fault(pass, at(), "type-wrong", `must be the ${typeof rule.value} ${rule.value}`);
+        return fault(pass, path, "type-wrong", `must be the ${typeof rule.value} ${rule.value}`);
       }
-      return fault(pass, at(), "value-not-allowed", `must be ${rule.value}`);
+      return fault(pass, path, "value-not-allowed", `must be ${rule.value}`);
     case "date-time":
-      if (typeof value !== "string") return fault(pass, at(), "type-wrong", "must be a string");
+      if (typeof value !== "string") return fault(pass, path, "type-wrong", "must be a string");
       pass.collectedAt = parseDateTime(value);
-      if (!pass.collectedAt) fault(pass, at(), "date-time-invalid", "must be an RFC 3339 date-time with an offset");
+      if (!pass.collectedAt) fault(pass, path, "date-time-invalid", "must be an RFC 3339 date-time with an offset");
       return;
     case "object":
-      if (!isObject(value)) fault(pass, at(), "type-wrong", "must be an object");
+      if (!isObject(value)) fault(pass, path, "type-wrong", "must be an object");
       return;
     case "event":
-      return checkObject(pass, at(), value, ENVELOPE_RULE);
+      return checkObject(pass, path, value, ENVELOPE_RULE);
     case "probes":
-      return checkProbes(pass, at(), value);
+      return checkProbes(pass, path, value);
   }
 }
 
-function checkProbes(pass: Pass, pointer: string, probes: unknown): void {
-  if (!isObject(probes)) return fault(pass, pointer, "type-wrong", "must be an object");
+function checkProbes(pass: Pass, path: Path, probes: unknown): void {
+  if (!isObject(probes)) return fault(pass, path, "type-wrong", "must be an object");
   for (const id of Object.keys(probes)) {
     const outcome = probes[id];
+    const at = [...path, id];
     if (!isObject(outcome)) {
-      fault(pass, pointerTo(pointer, id), "type-wrong", "an outcome must be an object");
+      fault(pass, at, "type-wrong", "an outcome must be an object");
       continue;
     }
-    const at = (): string => pointerTo(pointerTo(pointer, id), "status");
     const { status } = outcome;
     const rule = typeof status === "string" ? OUTCOME_RULES.get(status) : undefined;
-    if (rule) checkObject(pass, pointerTo(pointer, id), outcome, rule);
+    if (rule) checkObject(pass, at, outcome, rule);
     else if (!Object.hasOwn(outcome, "status"))
-      fault(pass, at(), "member-missing", "the required member status is missing");
-    else if (typeof status !== "string") fault(pass, at(), "type-wrong", "must be a string");
-    else fault(pass, at(), "value-not-allowed", `must be one of ${OUTCOME_STATUSES.join(", ")}`);
+      fault(pass, [...at, "status"], "member-missing", "the required member status is missing");
+    else if (typeof status !== "string") fault(pass, [...at, "status"], "type-wrong", "must be a string");
+    else fault(pass, [...at, "status"], "value-not-allowed", `must be one of ${OUTCOME_STATUSES.join(", ")}`);
   }
 }
 

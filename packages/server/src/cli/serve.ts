@@ -22,6 +22,7 @@ async function serve(context: Context): Promise<void> {
   try {
     for (const warning of system.warnings) logger.warn(warning);
     const service = await startService(system, logger);
+    context.onSignal(["SIGHUP"], () => service.reload());
     logger.info({ url: service.url, admin: service.adminUrl }, "ready");
     for (const line of await greet(system, service.url)) print(context, line);
     logger.info({ signal: await stopped }, "draining");

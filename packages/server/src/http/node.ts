@@ -68,8 +68,9 @@ function sourceAddress(request: IncomingMessage, proxyHops: number): string {
 }
 
 export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  const body = Buffer.from(answer.body);
-  const headers: Record<string, string | number> = { ...answer.headers, "Content-Length": body.length };
+  // As a string, so that head and body leave in one write.
+  const { body } = answer;
+  const headers: Record<string, string | number> = { ...answer.headers, "Content-Length": Buffer.byteLength(body) };
   if (request.complete) {
     response.writeHead(answer.status, headers);
     response.end(request.method === "HEAD" ? undefined : body);

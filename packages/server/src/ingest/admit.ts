@@ -24,7 +24,7 @@ export async function admit(
   if (age > options.maxAge) return new Refusal(reject("collected-at-stale", undefined, at));
   if (age < -options.maxFuture) return new Refusal(reject("collected-at-future", undefined, at));
 
-  const action = await actions.find(account, request.action_id);
+  const action = await actions.find(account, request.action_id, request.observations.session_id);
   if (!action || action.actionType !== request.action_type || action.expiresAt <= now) {
     return new Refusal(reject("action-refused", undefined, "/action_id"));
   }

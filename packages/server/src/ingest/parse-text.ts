@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { type FaultCode, LIMITS, pointerTo } from "@device-risk-signals/contract";
+import { type FaultCode, LIMITS, pointerOf } from "@device-risk-signals/contract";
 import { Refusal } from "./request.ts";
 import { scanText } from "./scan-text.ts";
 
@@ -25,7 +25,7 @@ export function parseText(bytes: Buffer): unknown {
     return invalid("json-invalid", `the body is not one JSON text${placeOf(fault, text)}`);
   }
   const deep = tooDeep(value, 1);
-  if (deep) return invalid("nesting-too-deep", `nesting is deeper than ${LIMITS.nesting} levels`, deep.join(""));
+  if (deep) return invalid("nesting-too-deep", `nesting is deeper than ${LIMITS.nesting} levels`, pointerOf(deep));
 
   if (!text.includes("\\u") && JSON.stringify(value) === text) return value;
   const fault = scanText(text);
@@ -43,21 +43,21 @@ function placeOf(fault: unknown, text: string): string {
 }
 
 /** The way to a container below level 64, from the outside in; `undefined` where there is none. */
-function tooDeep(value: unknown, level: number): string[] | undefined {
+function tooDeep(value: unknown, level: number): (string | number)[] | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (level > LIMITS.nesting) return [];
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
       const deep = typeof item === "object" ? tooDeep(item, level + 1) : undefined;
-      if (deep) return [pointerTo("", index), ...deep];
+      if (deep) return [index, ...deep];
     }
     return undefined;
   }
   for (const name in value) {
     const member = (value as Record<string, unknown>)[name];
     const deep = typeof member === "object" ? tooDeep(member, level + 1) : undefined;
-    if (deep) return [pointerTo("", name), ...deep];
+    if (deep) return [name, ...deep];
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { type FaultCode, pointerTo } from "@device-risk-signals/contract";
+import { type FaultCode, pointerOf } from "@device-risk-signals/contract";
 
 export interface TextFault {
   readonly pointer: string;
@@ -25,7 +25,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 export function scanText(text: string): TextFault | undefined {
   let at = 0;
   const path: (string | number)[] = [];
-  const pointer = (): string => path.reduce<string>(pointerTo, "");
+  const pointer = (): string => pointerOf(path);
 
   function skipSpace(): void {
     for (;;) {

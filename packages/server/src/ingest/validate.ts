@@ -1,6 +1,6 @@
 import {
   type Instant,
-  pointerTo,
+  pointerOf,
   type TransportRequest,
   validateTransportRequest,
 } from "@device-risk-signals/contract";
@@ -23,7 +23,7 @@ export function validate(body: unknown, adoptedFields: ReadonlySet<string>): Val
     const errors = checkAgainstCatalog(result.request.observations.probes)
       .filter(({ probe, field }) => field !== undefined && adoptedFields.has(`${probe}.${field}`))
       .map(({ probe, field = "" }) => ({
-        pointer: ["observations", "probes", probe, "data", ...field.split(".")].reduce(pointerTo, ""),
+        pointer: pointerOf(["observations", "probes", probe, "data", ...field.split(".")]),
         code: "catalog-departure" as const,
         detail: "departs from the published schema, and a feature reads it",
       }));

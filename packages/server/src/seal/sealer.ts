@@ -7,7 +7,7 @@ import {
   randomFillSync,
 } from "node:crypto";
 import type { EventIdentity, Sealer } from "../ports.ts";
-import { compress, decompress } from "./compression.ts";
+import { type Compressed, Compressor, decompress } from "./compression.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** Which partition holds, or will hold, the events of a purpose and time. */
@@ -41,6 +41,8 @@ export const partitionSecretName = (partitionId: string): string => `partition/$
 export function createSealer(secrets: Secrets, partitions: PartitionDirectory, macKey: Buffer): Sealer {
   const macKeyObject = createSecretKey(macKey);
   const dataKeys = new Map<string, KeyObject>();
+  const compressor = new Compressor();
+  const nonces = new Nonces();
 
   function remember(name: string, key: KeyObject): KeyObject {
     dataKeys.set(name, key);
@@ -63,23 +65,22 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
     return derive(account, part);
   }
 
-  function sealWith(key: KeyObject, identity: EventIdentity, bytes: Uint8Array): Buffer {
-    const { dictionary, bytes: compressed } = compress(bytes);
-    const sealed = Buffer.allocUnsafe(HEAD_BYTES + compressed.length + TAG_BYTES);
+  function encrypt(key: KeyObject, identity: EventIdentity, { dictionary, bytes }: Compressed): Buffer {
+    const sealed = Buffer.allocUnsafe(HEAD_BYTES + bytes.length + TAG_BYTES);
     sealed[0] = dictionary;
-    const nonce = randomFillSync(sealed, 1, NONCE_BYTES).subarray(1, HEAD_BYTES);
+    const nonce = nonces.next();
+    nonce.copy(sealed, 1);
     const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associatedData(identity, dictionary));
-    cipher.update(compressed).copy(sealed, HEAD_BYTES);
+    cipher.update(bytes).copy(sealed, HEAD_BYTES);
     cipher.final();
-    cipher.getAuthTag().copy(sealed, HEAD_BYTES + compressed.length);
+    cipher.getAuthTag().copy(sealed, HEAD_BYTES + bytes.length);
     return sealed;
   }
 
-  function sealIn(partition: string, identity: EventIdentity, bytes: Uint8Array): Buffer | Promise<Buffer> {
+  async function keyFor(identity: EventIdentity): Promise<KeyObject> {
+    const partition = await partitions.find(identity.purpose, identity.receivedAt);
     const name = `${partition}/${identity.purpose}/${identity.account}`;
-    const key = dataKeys.get(name);
-    if (key) return sealWith(key, identity, bytes);
-    return deriveForWriting(name, identity, partition).then((made) => sealWith(made, identity, bytes));
+    return dataKeys.get(name) ?? deriveForWriting(name, identity, partition);
   }
 
   return {
@@ -89,10 +90,9 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
       return gmac.getAuthTag();
     },
 
-    seal(identity, bytes) {
-      const partition = partitions.find(identity.purpose, identity.receivedAt);
-      if (typeof partition === "string") return sealIn(partition, identity, bytes);
-      return partition.then((found) => sealIn(found, identity, bytes));
+    async seal(identity, bytes) {
+      const [key, compressed] = await Promise.all([keyFor(identity), compressor.compress(bytes)]);
+      return encrypt(key, identity, compressed);
     },
 
     async open(identity, sealed) {
@@ -111,6 +111,21 @@ function derive(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
 
 function associatedData(identity: EventIdentity, dictionary: number): Buffer {
   return Buffer.from(JSON.stringify([dictionary, identity.account, identity.eventId, identity.schemaVersion]));
+}
+
+/** Random nonces, drawn from the system some hundreds at a time. */
+class Nonces {
+  readonly #pool = Buffer.alloc(NONCE_BYTES * 512);
+  #used = this.#pool.length;
+
+  next(): Buffer {
+    if (this.#used === this.#pool.length) {
+      randomFillSync(this.#pool);
+      this.#used = 0;
+    }
+    this.#used += NONCE_BYTES;
+    return this.#pool.subarray(this.#used - NONCE_BYTES, this.#used);
+  }
 }
 
 /** AES-GMAC (NIST SP 800-38D) wants a nonce of its own for each message: the last 96 bits of the event's id are one. */

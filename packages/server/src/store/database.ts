@@ -18,13 +18,9 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /** `bigint` as a number: what we count stays below 2^53. Timestamps stay text, to the microsecond. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format: "text") => {
-    if (oid === INT8) return Number;
-    if (oid === TIMESTAMPTZ) return String;
-    return pg.types.getTypeParser(oid as never, format);
-  }) as never,
-};
+const types = new pg.TypeOverrides();
+types.setTypeParser(INT8, Number);
+types.setTypeParser(TIMESTAMPTZ, String);
 
 /** Options of a serving connection: least privilege, UTC, and never an answer before the disk has it. */
 export function servingOptions(database: DatabaseOptions): DatabaseOptions {

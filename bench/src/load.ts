@@ -1,0 +1,163 @@
+/**
+ * The load generator, a process of its own that speaks HTTP by hand so that it costs little beside what it measures.
+ * Arguments, as one JSON text: see `LoadOptions`. Prints one JSON result.
+ */
+import { connect, type Socket } from "node:net";
+import { fullEvent } from "./full-event.ts";
+
+export interface LoadOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly actionId: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Requests per second, sent on time whatever the answers do; 0 sends the next when the last is answered. */
+  readonly rate: number;
+  /** Makes keys and events of different runs differ. */
+  readonly run: number;
+}
+
+export interface LoadResult {
+  readonly stored: number;
+  readonly failed: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly bodyBytes: number;
+}
+
+const TEMPLATES = 1_000;
+
+const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
+
+/** Events differ in every value; of one template's, session and client still differ from request to request. */
+function template(index: number): [Buffer, Buffer] {
+  const event = { ...fullEvent(options.run * 100_000 + index, new Date()), session_id: "SESSION" };
+  const request = {
+    action_id: options.actionId,
+    action_type: "payment",
+    sdk_version: "1.2.3",
+    platform: "android",
+    app_version: "7.1.0",
+    observations: event,
+  };
+  const [before = "", after = ""] = JSON.stringify(request).split("SESSION");
+  return [Buffer.from(before), Buffer.from(after)];
+}
+
+const templates = Array.from({ length: TEMPLATES }, (_, index) => template(index));
+const session = (n: number): string =>
+  `${options.run.toString(16).padStart(8, "0")}-${n.toString(16).padStart(27, "0")}`;
+const latencies: number[] = [];
+let sent = 0;
+let stored = 0;
+let failed = 0;
+
+function requestBytes(): Buffer {
+  const n = sent++;
+  const [before, after] = templates[n % TEMPLATES] as [Buffer, Buffer];
+  const id = session(n);
+  const head =
+    `POST /api/v1/device-signal-events HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${options.token}\r\n` +
+    `Idempotency-Key: ${id}\r\nContent-Type: application/json\r\nContent-Length: ${before.length + id.length + after.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), before, Buffer.from(id), after]);
+}
+
+class Connection {
+  readonly #socket: Socket;
+  #started = 0;
+  #answered: ((status: number) => void) | undefined;
+  #text = "";
+
+  constructor(port: number, host: string) {
+    this.#socket = connect({ port, host, noDelay: true });
+    this.#socket.on("data", (chunk) => this.#read(chunk.toString("latin1")));
+    this.#socket.on("error", () => this.#answer(0));
+    this.#socket.on("close", () => this.#answer(0));
+  }
+
+  /** @param due when the request should have been sent: waiting for a free connection counts as latency. */
+  async post(due: number): Promise<void> {
+    this.#started = due;
+    const status = await new Promise<number>((resolve) => {
+      this.#answered = resolve;
+      this.#socket.write(requestBytes());
+    });
+    if (status === 201) stored++;
+    else failed++;
+    latencies.push(performance.now() - this.#started);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    this.#text += text;
+    const head = this.#text.indexOf("\r\n\r\n");
+    if (head === -1) return;
+    const length = Number(/content-length: (\d+)/i.exec(this.#text)?.[1]);
+    if (this.#text.length < head + 4 + length) return;
+    const status = Number(this.#text.slice(9, 12));
+    this.#text = "";
+    this.#answer(status);
+  }
+
+  #answer(status: number): void {
+    const resolve = this.#answered;
+    this.#answered = undefined;
+    resolve?.(status);
+  }
+}
+
+const { hostname, port } = new URL(options.url);
+const connections = Array.from({ length: options.connections }, () => new Connection(Number(port), hostname));
+const started = performance.now();
+const end = started + options.seconds * 1000;
+
+async function closedLoop(connection: Connection): Promise<void> {
+  while (performance.now() < end) await connection.post(performance.now());
+}
+
+async function openLoop(): Promise<void> {
+  const idle = [...connections];
+  const waiting: number[] = [];
+  let due = started;
+  const under = new Set<Promise<void>>();
+  const start = (connection: Connection, at: number): void => {
+    const work = connection.post(at).then(() => {
+      under.delete(work);
+      const next = waiting.shift();
+      if (next === undefined) idle.push(connection);
+      else start(connection, next);
+    });
+    under.add(work);
+  };
+  while (performance.now() < end) {
+    while (due <= performance.now()) {
+      const connection = idle.pop();
+      if (connection) start(connection, due);
+      else waiting.push(due);
+      due += 1000 / options.rate;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  while (under.size > 0) await Promise.all(under);
+}
+
+await (options.rate > 0 ? openLoop() : Promise.all(connections.map(closedLoop)));
+const seconds = (performance.now() - started) / 1000;
+for (const connection of connections) connection.close();
+latencies.sort((a, b) => a - b);
+const percentile = (share: number): number =>
+  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+const [before, after] = templates[0] as [Buffer, Buffer];
+const result: LoadResult = {
+  stored,
+  failed,
+  seconds,
+  p50Ms: percentile(0.5),
+  p99Ms: percentile(0.99),
+  bodyBytes: before.length + after.length + session(0).length,
+};
+process.stdout.write(`${JSON.stringify(result)}\n`);

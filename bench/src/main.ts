@@ -1,0 +1,239 @@
+/**
+ * `npm run bench`: this server and the plain recipe, side by side: one PostgreSQL of one configuration (fsync on), one
+ * load generator, the same events. Prints a table and its ratios. `--seconds N` (default 12), `--rounds N` (default 3),
+ * `--profile DIR` (writes a CPU profile of this server).
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import pg from "pg";
+import { registerAction } from "../../packages/server/src/actions/action-table.ts";
+import { readConfig } from "../../packages/server/src/config/config.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { openSystem } from "../../packages/server/src/operations/system.ts";
+import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
+import { fullEvent } from "./full-event.ts";
+import type { LoadOptions, LoadResult } from "./load.ts";
+import { cpuOf, residentOf } from "./usage.ts";
+
+const CONNECTIONS = 64;
+const DAY_MS = 86_400_000;
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "12" },
+    rounds: { type: "string", default: "3" },
+    profile: { type: "string" },
+  },
+});
+const SECONDS = Number(options.seconds);
+const ROUNDS = Number(options.rounds);
+
+interface Subject {
+  readonly name: string;
+  readonly url: string;
+  readonly child: ChildProcess;
+  readonly token: string;
+  readonly actionId: string;
+  /** Bytes of all that an event leaves in the database. */
+  readonly storedBytes: () => Promise<number>;
+}
+
+interface Figures {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly serverCpu: number;
+  readonly databaseCpu: number;
+  readonly bytesPerEvent: number;
+  readonly resident: number;
+}
+
+const folder = await mkdtemp(join(tmpdir(), "drs-bench-"));
+const dataDir = join(folder, "data");
+const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+const url = (database: string): string =>
+  `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
+const postmaster = Number((await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
+
+function firstLine(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const found = pattern.exec(text)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", () => reject(new Error("a server did not start")));
+  });
+}
+
+async function createDatabase(name: string): Promise<pg.Client> {
+  const admin = new pg.Client({ connectionString: url("postgres") });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  const client = new pg.Client({ connectionString: url(name) });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+async function sizeOf(client: pg.Client, schema: string): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>(
+    `select coalesce(sum(pg_total_relation_size(c.oid)), 0) as bytes from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = 'r'`,
+    [schema],
+  );
+  return Number(rows[0]?.bytes);
+}
+
+async function startRecipe(): Promise<Subject> {
+  const client = await createDatabase("recipe");
+  const token = "recipe-token";
+  const child = spawn(process.execPath, [join(import.meta.dirname, "recipe.ts"), url("recipe"), token], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const at = await firstLine(child, /(http:\S+)/);
+  return { name: "recipe", url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "public") };
+}
+
+async function startOurs(): Promise<Subject> {
+  const client = await createDatabase("ours");
+  const environment = {
+    DRS_DATABASE_URL: url("ours"),
+    DRS_KEY_DIR: join(folder, "keys"),
+    DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    DRS_THROTTLE_RATE: "0",
+    DRS_PORT: "0",
+    DRS_ADMIN_PORT: "0",
+  };
+  const config = readConfig(environment, folder);
+  if (!config.ok) throw new Error(config.problems.join("\n"));
+  const system = await openSystem(config.config, { asServer: false, onFault: () => {} });
+  const { pool, clock } = system;
+  const { token } = await issueToken(pool, clock, "bench", DAY_MS);
+  await registerAction(pool, clock, { account: "bench", actionType: "payment", actionId: "act_1", ttlMs: DAY_MS });
+  await system.close();
+  const drs = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+  const flags = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
+  const child = spawn(process.execPath, [...flags, drs, "serve"], {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const at = await firstLine(child, /is ready: (http:\/\/[^/\s]+)/);
+  return { name: "ours", url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "drs") };
+}
+
+let runs = 0;
+
+async function load(subject: Subject, seconds: number, rate: number): Promise<LoadResult> {
+  const { token, actionId } = subject;
+  const settings: LoadOptions = {
+    url: subject.url,
+    token,
+    actionId,
+    connections: CONNECTIONS,
+    seconds,
+    rate,
+    run: ++runs,
+  };
+  const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), JSON.stringify(settings)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const result = JSON.parse(await firstLine(child, /^(\{.*\})\n/)) as LoadResult;
+  if (result.failed > 0) throw new Error(`${subject.name}: ${result.failed} requests failed`);
+  return result;
+}
+
+async function measure(subject: Subject): Promise<Figures> {
+  const pid = subject.child.pid as number;
+  await load(subject, 3, 0);
+  const bytes = await subject.storedBytes();
+  const server = cpuOf(pid);
+  const database = cpuOf(postmaster);
+  let resident = 0;
+  const watching = setInterval(() => (resident = Math.max(resident, residentOf(pid))), 250);
+  const full = await load(subject, SECONDS, 0);
+  clearInterval(watching);
+  const serverCpu = (cpuOf(pid) - server) / full.stored;
+  const databaseCpu = (cpuOf(postmaster) - database) / full.stored;
+  const bytesPerEvent = ((await subject.storedBytes()) - bytes) / full.stored;
+  const perSecond = full.stored / full.seconds;
+  const half = await load(subject, Math.max(5, SECONDS / 2), perSecond / 2);
+  return { perSecond, p50Ms: half.p50Ms, p99Ms: half.p99Ms, serverCpu, databaseCpu, bytesPerEvent, resident };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function medians(all: readonly Figures[]): Figures {
+  const names = Object.keys(all[0] ?? {}) as (keyof Figures)[];
+  return Object.fromEntries(
+    names.map((name) => [name, median(all.map((figures) => figures[name]))]),
+  ) as unknown as Figures;
+}
+
+/** Microseconds that this core takes to parse a full event: the yardstick for CPU figures. */
+function parseCost(): number {
+  const texts = Array.from({ length: 100 }, (_, seed) => JSON.stringify(fullEvent(seed, new Date(0))));
+  const once = (): number => {
+    const started = performance.now();
+    for (const text of texts) JSON.parse(text);
+    return ((performance.now() - started) / texts.length) * 1000;
+  };
+  return median(Array.from({ length: 31 }, once));
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const recipe = await startRecipe();
+const ours = await startOurs();
+const parse = parseCost();
+const bodyBytes = JSON.stringify(fullEvent(1, new Date())).length;
+const found: Record<"recipe" | "ours", Figures[]> = { recipe: [], ours: [] };
+for (let round = 1; round <= ROUNDS; round++) {
+  for (const subject of round % 2 === 1 ? [recipe, ours] : [ours, recipe]) {
+    const figures = await measure(subject);
+    found[subject.name as "recipe" | "ours"].push(figures);
+    print(`round ${round} of ${ROUNDS}, ${subject.name}: ${figures.perSecond.toFixed(0)} events/s`);
+  }
+}
+
+const [a, b] = [medians(found.recipe), medians(found.ours)];
+const rows: [string, number, number, number, string][] = [
+  ["durable events per second", a.perSecond, b.perSecond, 0, "≥ 3.0 × the recipe"],
+  ["p50 at half load, ms", a.p50Ms, b.p50Ms, 2, ""],
+  ["p99 at half load, ms", a.p99Ms, b.p99Ms, 2, "≤ 15"],
+  ["server CPU per event, µs", a.serverCpu, b.serverCpu, 0, `≤ ${((250 / 31) * parse).toFixed(0)} here`],
+  ["PostgreSQL CPU per event, µs", a.databaseCpu, b.databaseCpu, 0, ""],
+  ["stored bytes per event, indexes included", a.bytesPerEvent, b.bytesPerEvent, 0, "≤ 3,072"],
+  ["resident memory, MB", a.resident / 1e6, b.resident / 1e6, 0, "≤ 200"],
+];
+print("");
+print(
+  `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, events of ${bodyBytes} bytes, ${CONNECTIONS} connections,`,
+);
+print(
+  `${ROUNDS} rounds of ${SECONDS} s, medians. JSON.parse of an event takes ${parse.toFixed(0)} µs here; the CPU goal, 250 µs where it takes 31, scales with it.`,
+);
+print("");
+print("| figure | recipe | ours | ours ÷ recipe | goal |");
+print("| --- | --- | --- | --- | --- |");
+for (const [name, theirs, own, digits, goal] of rows) {
+  print(`| ${name} | ${theirs.toFixed(digits)} | ${own.toFixed(digits)} | ${(own / theirs).toFixed(2)} | ${goal} |`);
+}
+
+for (const { child } of [recipe, ours]) {
+  child.removeAllListeners("exit");
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await ended;
+}
+await embedded.close();
+await rm(folder, { recursive: true, force: true });
+process.exit(0);

@@ -1,0 +1,40 @@
+/** What the kernel knows of processes: CPU time and resident memory (`/proc`, Linux only). */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Clock ticks per second of `/proc/…/stat`: 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+interface Stat {
+  readonly parent: number;
+  /** Microseconds, of all threads; of children too that ended and were waited for. */
+  readonly cpu: number;
+}
+
+function statOf(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
+    return { parent: Number(fields[1]), cpu: (ticks / TICKS_PER_SECOND) * 1e6 };
+  } catch {
+    return undefined;
+  }
+}
+
+/** CPU time of a process and all below it, in microseconds. */
+export function cpuOf(pid: number): number {
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => ({ pid: Number(name), stat: statOf(Number(name)) }));
+  const sum = (root: number): number =>
+    all
+      .filter(({ stat }) => stat?.parent === root)
+      .reduce((total, child) => total + sum(child.pid), statOf(root)?.cpu ?? 0);
+  return sum(pid);
+}
+
+/** Resident memory, bytes. */
+export function residentOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}

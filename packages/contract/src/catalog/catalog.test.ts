@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { CATALOG } from "./catalog.ts";
+/** The tables of the contract and of the probe specification, copied as text: names are separated by commas. */
+import fixture from "./catalog.fixture.json" with { type: "json" };
+import type { Field, Platform, Probe, Unit } from "./declare.ts";
+
+interface WrittenProbe {
+  readonly platforms: string;
+  readonly enabledByDefault: boolean;
+  readonly types: Readonly<Record<string, string>>;
+  readonly required?: string;
+  readonly androidOnly?: string;
+  readonly iosOnly?: string;
+  readonly neverFilled?: string;
+}
+
+const WRITTEN = new Map<string, WrittenProbe>(Object.entries(fixture.probes));
+const names = (list: string | undefined): string[] => list?.split(", ") ?? [];
+
+function writtenTypes(types: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(types).flatMap(([type, list]) => names(list).map((name) => [name, type])));
+}
+
+function declaredTypes(fields: Readonly<Record<string, Field>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.type]));
+}
+
+function namesWhere(probe: Probe, matches: (field: Field) => boolean): string[] {
+  return Object.entries(probe.fields)
+    .filter(([, field]) => matches(field))
+    .map(([name]) => name)
+    .sort();
+}
+
+/** Every field with its path, the members of object fields included. */
+const EVERY_FIELD: readonly (readonly [path: string, name: string, field: Field])[] = CATALOG.flatMap((probe) =>
+  Object.entries(probe.fields).flatMap(([name, field]) => [
+    [`${probe.id}.${name}`, name, field] as const,
+    ...Object.entries(field.fields ?? {}).map(
+      ([member, inner]) => [`${probe.id}.${name}.${member}`, member, inner] as const,
+    ),
+  ]),
+);
+
+describe("the catalog against the contract's tables", () => {
+  it("holds the 19 probes and 322 top-level fields", () => {
+    expect(CATALOG.map((probe) => probe.id)).toEqual([...WRITTEN.keys()]);
+    expect(CATALOG).toHaveLength(19);
+    expect(CATALOG.flatMap((probe) => Object.keys(probe.fields))).toHaveLength(322);
+  });
+
+  it.each(CATALOG.map((probe) => [probe.id, probe] as const))("%s has these fields", (id, probe) => {
+    const written = WRITTEN.get(id);
+    expect(declaredTypes(probe.fields)).toEqual(writtenTypes(written?.types ?? {}));
+    expect(namesWhere(probe, (field) => field.required)).toEqual(names(written?.required).sort());
+  });
+
+  it("androidBuild has these 20 members, each optional", () => {
+    const members = CATALOG[0]?.fields["androidBuild"]?.fields ?? {};
+    expect(declaredTypes(members)).toEqual(writtenTypes(fixture.androidBuild));
+    expect(Object.keys(members)).toHaveLength(20);
+    expect(Object.values(members).filter((member) => member.required)).toEqual([]);
+    expect(EVERY_FIELD.filter(([, , field]) => field.type === "object").map(([path]) => path)).toEqual([
+      "device_identity.androidBuild",
+    ]);
+  });
+});
+
+describe("where and when the SDK fills a field", () => {
+  const exactly = (...wanted: Platform[]) => {
+    return ({ platforms }: Field): boolean => platforms.join() === wanted.join();
+  };
+
+  it.each(CATALOG.map((probe) => [probe.id, probe] as const))("%s is filled where the tables say", (id, probe) => {
+    const written = WRITTEN.get(id);
+    expect(probe.platforms.join(", ")).toBe(written?.platforms);
+    expect(probe.enabledByDefault).toBe(written?.enabledByDefault);
+    expect(namesWhere(probe, exactly("android"))).toEqual(names(written?.androidOnly).sort());
+    expect(namesWhere(probe, exactly("ios"))).toEqual(names(written?.iosOnly).sort());
+    expect(namesWhere(probe, exactly())).toEqual(names(written?.neverFilled).sort());
+  });
+
+  it("is never outside the platforms of the probe, but for the two required flags of single-platform probes", () => {
+    const outside = CATALOG.flatMap((probe) =>
+      namesWhere(probe, ({ platforms }) => platforms.some((platform) => !probe.platforms.includes(platform))),
+    );
+    expect(outside).toEqual(["scanPerformed", "testPerformed"]);
+  });
+
+  it("never requires a field that is not filled everywhere its probe runs", () => {
+    for (const probe of CATALOG) {
+      const partial = ({ required, platforms }: Field): boolean =>
+        required && probe.platforms.some((platform) => !platforms.includes(platform));
+      expect(namesWhere(probe, partial)).toEqual([]);
+    }
+  });
+
+  it("is a constant only for developerModeEnabled on ios", () => {
+    const constant = EVERY_FIELD.filter(([, , field]) => field.constantOn !== undefined);
+    expect(constant.map(([path, , field]) => [path, field.constantOn])).toEqual([
+      ["os_integrity.developerModeEnabled", ["ios"]],
+    ]);
+  });
+});
+
+describe("what is said about a field", () => {
+  it("is one non-empty line", () => {
+    for (const { meaning, title } of CATALOG) {
+      expect(title).toMatch(/^\S(?:.*\S)?$/);
+      expect(meaning).toMatch(/^\S.*\S$/);
+    }
+    for (const [path, , field] of EVERY_FIELD) expect(field.meaning, path).toMatch(/^\S.*\S$/);
+  });
+
+  const UNITS: readonly (readonly [suffix: RegExp, units: readonly Unit[]])[] = [
+    [/Ms$/, ["ms", "epoch ms"]],
+    [/Ns$/, ["ns"]],
+    [/Bytes$/, ["bytes"]],
+    [/Mv$/, ["mV"]],
+    [/[a-z]C$/, ["°C"]],
+    [/Kbps$/, ["kbps"]],
+    [/Mhz$/, ["MHz"]],
+    [/Px$/, ["px"]],
+    [/Meters$/, ["m"]],
+    [/Minutes$/, ["minutes"]],
+    [/Count$/, ["count"]],
+  ];
+
+  it.each(UNITS)("has the unit that its name carries: %s", (suffix, units) => {
+    const named = EVERY_FIELD.filter(([, name]) => suffix.test(name));
+    expect(named).not.toEqual([]);
+    for (const [path, , field] of named) {
+      expect(field.type, path).toBe("number");
+      expect(units, path).toContain(field.unit);
+    }
+  });
+
+  it("holds a unit for numbers and for nothing else", () => {
+    for (const [path, , field] of EVERY_FIELD) {
+      expect(field.unit !== undefined, path).toBe(field.type === "number" || field.type === "number[]");
+    }
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { CATALOG } from "./catalog.ts";
+import { checkAgainstCatalog, type Departure } from "./check.ts";
+
+/** Departures of an event whose `probes` have this text; parsed, because only a parser makes members such as `__proto__`. */
+function departuresOf(probes: string): readonly Departure[] {
+  return checkAgainstCatalog(JSON.parse(probes) as Record<string, unknown>);
+}
+
+const network = (data: string): string => `{"network":{"status":"success","data":${data}}}`;
+
+describe("departures from the catalog", () => {
+  it("are none where every field is as published", () => {
+    const sample = { string: "", boolean: false, number: 0.5, "string[]": ["", "a"], "number[]": [], object: {} };
+    const probes = CATALOG.map(({ id, fields }) => {
+      const data = Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, sample[type]]));
+      return [id, { status: "success", data }];
+    });
+    expect(checkAgainstCatalog(Object.fromEntries(probes))).toEqual([]);
+  });
+
+  it("name an unknown probe, whatever its outcome", () => {
+    const unknown = { kind: "unknown-probe", probe: "clipboard", found: "object" };
+    expect(departuresOf(`{"clipboard":{"status":"success","data":{"a":1}}}`)).toEqual([unknown]);
+    expect(departuresOf(`{"clipboard":{"status":"skipped","reason":"disabled"}}`)).toEqual([unknown]);
+  });
+
+  it("name an unknown field with its type", () => {
+    expect(departuresOf(network(`{"a":1,"b":"","c":false,"d":null,"e":[],"f":{}}`))).toEqual(
+      ["number", "string", "boolean", "null", "array", "object"].map((found, index) => {
+        return { kind: "unknown-field", probe: "network", field: "abcdef"[index], found };
+      }),
+    );
+  });
+
+  it.each([
+    ["isMetered", "1", "number"],
+    ["isMetered", `"false"`, "string"],
+    ["isMetered", "null", "null"],
+    ["connectionType", "true", "boolean"],
+    ["proxyPort", `"8080"`, "string"],
+    ["interfaceNames", `"wlan0"`, "string"],
+    ["interfaceNames", `["wlan0",1]`, "array"],
+    ["interfaceNames", `{"0":"wlan0"}`, "object"],
+  ])("name a field of the wrong type: %s is %s", (field, value, found) => {
+    expect(departuresOf(network(`{"${field}":${value}}`))).toEqual([
+      { kind: "wrong-type", probe: "network", field, found },
+    ]);
+  });
+
+  it("name an item of the wrong type in an array of numbers", () => {
+    const data = `{"isEmulator":false,"isDebuggerAttached":false,"developerModeEnabled":false,"openReverseEngineeringPorts":[22,"23"]}`;
+    expect(departuresOf(`{"os_integrity":{"status":"success","data":${data}}}`)).toEqual([
+      { kind: "wrong-type", probe: "os_integrity", field: "openReverseEngineeringPorts", found: "array" },
+    ]);
+  });
+
+  it("name each required field that is missing", () => {
+    const missing = (field: string): Departure => ({
+      kind: "missing-field",
+      probe: "os_integrity",
+      field,
+      found: "absent",
+    });
+    expect(departuresOf(`{"os_integrity":{"status":"success","data":{"isEmulator":false}}}`)).toEqual([
+      missing("isDebuggerAttached"),
+      missing("developerModeEnabled"),
+    ]);
+  });
+
+  it("look into androidBuild, which takes no extra members", () => {
+    const rest = `"manufacturer":"m","model":"m","brand":"b","systemName":"s","systemVersion":"1","isTablet":false`;
+    const build = (value: string): string =>
+      `{"device_identity":{"status":"success","data":{${rest},"androidBuild":${value}}}}`;
+    expect(departuresOf(build(`{"sdkInt":"36","serial":"x","id":"y"}`))).toEqual([
+      { kind: "wrong-type", probe: "device_identity", field: "androidBuild.sdkInt", found: "string" },
+      { kind: "unknown-field", probe: "device_identity", field: "androidBuild.serial", found: "string" },
+    ]);
+    expect(departuresOf(build("[]"))).toEqual([
+      { kind: "wrong-type", probe: "device_identity", field: "androidBuild", found: "array" },
+    ]);
+  });
+});
+
+describe("the five states", () => {
+  it("are not merged: only a success is held against the required fields", () => {
+    expect(departuresOf(`{}`)).toEqual([]);
+    expect(departuresOf(`{"audio_latency":{"status":"skipped","reason":"disabled"}}`)).toEqual([]);
+    expect(departuresOf(`{"audio_latency":{"status":"timeout"}}`)).toEqual([]);
+    expect(departuresOf(`{"audio_latency":{"status":"error","error":"failed"}}`)).toEqual([]);
+    expect(departuresOf(`{"audio_latency":{"status":"success","data":{"measured":false}}}`)).toEqual([]);
+    expect(departuresOf(`{"audio_latency":{"status":"success","data":{}}}`)).toEqual([
+      { kind: "missing-field", probe: "audio_latency", field: "measured", found: "absent" },
+    ]);
+  });
+
+  it("are not merged: null is neither absent nor false", () => {
+    expect(departuresOf(`{"audio_latency":{"status":"success","data":{"measured":null}}}`)).toEqual([
+      { kind: "wrong-type", probe: "audio_latency", field: "measured", found: "null" },
+    ]);
+  });
+});
+
+describe("names that objects inherit", () => {
+  it.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
+    "%s is an unknown name like any other",
+    (name) => {
+      expect(departuresOf(`{"${name}":{"status":"timeout"}}`)).toEqual([
+        { kind: "unknown-probe", probe: name, found: "object" },
+      ]);
+      expect(departuresOf(network(`{"${name}":{"isMetered":1}}`))).toEqual([
+        { kind: "unknown-field", probe: "network", field: name, found: "object" },
+      ]);
+    },
+  );
+
+  it("does not find a required field on the prototype of the data", () => {
+    expect(
+      departuresOf(`{"audio_latency":{"status":"success","data":{"__proto__":{"measured":true}}}}`),
+    ).toContainEqual({ kind: "missing-field", probe: "audio_latency", field: "measured", found: "absent" });
+  });
+});

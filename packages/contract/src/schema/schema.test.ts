@@ -1,0 +1,165 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { CATALOG } from "../catalog/catalog.ts";
+import { checkAgainstCatalog } from "../catalog/check.ts";
+import type { Field } from "../catalog/declare.ts";
+import { FAULTS, problemOf, type ProblemCode, PROBLEMS, reject } from "../errors.ts";
+import { parseDateTime } from "../timestamp.ts";
+import { bodyWith, type Path, pathsOf, replaced, validRequest } from "../wire/request.fixture.ts";
+import { validateTransportRequest } from "../wire/validate.ts";
+import { openApiDocument, schemaDocuments } from "./schema.ts";
+
+const DOCUMENTS = schemaDocuments();
+const CODES = Object.keys(PROBLEMS) as ProblemCode[];
+
+/** Strict, so that a misspelt keyword is a fault; `x-` keywords are annotations of ours. */
+const ajv = new Ajv2020({
+  strictTypes: false,
+  keywords: ["x-platforms", "x-sensitivity", "x-unit", "x-permission", "x-constant-on"],
+  formats: { "date-time": (text: string) => parseDateTime(text) !== undefined, uuid: true, uri: true },
+});
+for (const document of Object.values(DOCUMENTS)) ajv.addSchema(document);
+
+function accepts(file: string, value: unknown): boolean {
+  const validate = ajv.getSchema(`urn:device-risk-signals:schema:${file}`);
+  if (!validate) throw new Error(`no schema ${file}`);
+  return validate(value) === true;
+}
+
+/** What the published schema must say of a body, by the code: the wire rules, and the catalog for what it lists. */
+function conforms(body: unknown): boolean {
+  const result = validateTransportRequest(body);
+  if (!result.ok) return false;
+  return checkAgainstCatalog(result.request.observations.probes).every(
+    ({ kind, field }) => kind === "unknown-probe" || (kind === "unknown-field" && field?.includes(".") === false),
+  );
+}
+
+const SAMPLES = { string: "s", boolean: false, number: 0.5, "string[]": ["s"], "number[]": [1] };
+
+function dataOf(fields: Readonly<Record<string, Field>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      field.type === "object" ? dataOf(field.fields ?? {}) : SAMPLES[field.type],
+    ]),
+  );
+}
+
+/** The valid body with every probe and every field of the catalog, and an unknown probe. */
+const FULL_BODY = bodyWith("observations.probes", {
+  ...Object.fromEntries(CATALOG.map(({ id, fields }) => [id, { status: "success", data: dataOf(fields) }])),
+  unknown_probe: { status: "success", data: { x: 1 } },
+});
+
+/** Values that are right in one place and wrong in another; `undefined` takes a member away. */
+const SPOILING = [
+  [undefined, null, true, 0, 1, 2, [], ["text"], {}, { x: 1 }],
+  ["", "text", "\0", "ios", "success", "timeout", "error", "2026-03-01T12:00:00Z", "2026-02-30T12:00:00Z"],
+  ["a".repeat(65), "a".repeat(129), "\u{1f600}".repeat(128), "\u{1f600}".repeat(129)],
+  [{ status: "timeout" }, { status: "skipped", reason: "x" }, { status: "error", error: "x", data: {} }],
+].flat();
+
+describe("the JSON Schemas", () => {
+  it("are valid and refer to each other", () => {
+    for (const document of Object.values(DOCUMENTS)) {
+      expect(ajv.getSchema(String(document["$id"]))).toBeTypeOf("function");
+    }
+  });
+
+  it("accept the request with every field of the catalog", () => {
+    expect(accepts("transport-request.schema.json", FULL_BODY)).toBe(true);
+    expect(accepts("transport-request.schema.json", validRequest())).toBe(true);
+  });
+
+  it("refuse each field of the catalog when its type is wrong or, being required, it is missing", () => {
+    const places = pathsOf(FULL_BODY).filter((path) => path[3] === "data" && path.length > 4);
+    expect(places.filter((path) => path.length === 5 && path[2] !== "unknown_probe")).toHaveLength(322);
+    for (const path of places) {
+      for (const put of [null, undefined, 7, "text"]) {
+        const body = replaced(FULL_BODY, path, put);
+        expect(accepts("transport-request.schema.json", body), `${path.join("/")}: ${put}`).toBe(conforms(body));
+      }
+    }
+  });
+
+  it("say what the validator says of a body that is spoilt anywhere", () => {
+    const bodies = [validRequest(), FULL_BODY].map((body) => [body, pathsOf(body)] as const);
+    const spoil = fc.constantFrom<unknown>(...SPOILING);
+    const seen = { true: 0, false: 0 };
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...bodies),
+        fc.array(fc.tuple(fc.nat(), fc.boolean(), spoil), { minLength: 1, maxLength: 2 }),
+        ([valid, paths], changes) => {
+          const spoilt = changes.reduce<unknown>((body, [index, beside, put]) => {
+            const path: Path = paths[index % paths.length] ?? [];
+            return replaced(body, beside ? [...path.slice(0, -1), "added"] : path, put);
+          }, valid);
+          const body: unknown = JSON.parse(JSON.stringify(spoilt));
+          const expected = conforms(body);
+          seen[`${expected}`]++;
+          expect(accepts("transport-request.schema.json", body)).toBe(expected);
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+    expect(Math.min(seen.true, seen.false)).toBeGreaterThan(100);
+  });
+
+  it.each(CODES)("describe the problem document of %s", (code) => {
+    expect(accepts("problem.schema.json", problemOf(reject(code)))).toBe(true);
+  });
+
+  it("describe the answer of the endpoint, exactly", () => {
+    const answer = { event_id: "0199b0a0-0000-7000-8000-000000000000", created: true };
+    expect(accepts("create-response.schema.json", answer)).toBe(true);
+    expect(accepts("create-response.schema.json", { ...answer, score: 1 })).toBe(false);
+    expect(accepts("create-response.schema.json", { event_id: answer.event_id })).toBe(false);
+  });
+});
+
+describe("the OpenAPI document", () => {
+  const document = openApiDocument("1.2.3");
+
+  function at(pointer: string): unknown {
+    return pointer
+      .split("/")
+      .slice(1)
+      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
+  }
+
+  it("refers only to what it holds", () => {
+    const targets = pathsOf(document)
+      .filter((path) => path.at(-1) === "$ref")
+      .map((path) => path.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], document));
+    expect(targets.length).toBeGreaterThan(10);
+    for (const target of targets) {
+      expect(target).toMatch(/^#\//);
+      expect(at(String(target).slice(1)), String(target)).toBeTypeOf("object");
+    }
+  });
+
+  it("lists every status of the registry, with every code that has it", () => {
+    const responses = at("/paths/~1api~1v1~1device-signal-events/post/responses") as Record<
+      string,
+      { readonly description: string }
+    >;
+    const statuses = CODES.map((code) => String(PROBLEMS[code].status));
+    expect(Object.keys(responses).sort()).toEqual([...new Set(["200", "201", ...statuses])].sort());
+    for (const code of CODES) expect(responses[PROBLEMS[code].status]?.description).toContain(`\`${code}\``);
+  });
+});
+
+describe("docs/errors.md", () => {
+  const page = readFileSync(new URL("../../../../docs/errors.md", import.meta.url), "utf8");
+
+  it("explains every code of the registry and no other", () => {
+    const explained = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]);
+    expect(explained).toEqual([...CODES, ...Object.keys(FAULTS)]);
+    for (const code of CODES) expect(page).toContain(`| \`${code}\` | ${PROBLEMS[code].status} |`);
+  });
+});

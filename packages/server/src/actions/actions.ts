@@ -1,0 +1,12 @@
+import type { Config } from "../config/config.ts";
+import type { ActionRegistry, Clock } from "../ports.ts";
+import type { Executor } from "../store/database.ts";
+import { actionTable } from "./action-table.ts";
+import { signedActions } from "./signed-actions.ts";
+
+/** The registry that the configuration asks for: the table, and before it signed ids where there is a secret. */
+export function openActions(config: Config, executor: Executor, clock: Clock): ActionRegistry {
+  const table = actionTable(executor, clock);
+  const { DRS_ACTION_SIGNING_SECRET: secret } = config;
+  return secret === undefined ? table : signedActions(secret, table, clock);
+}

@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { watchFile, unwatchFile } from "node:fs";
+import type { Server } from "node:https";
+import { createSecureContext } from "node:tls";
+import type { TlsFiles } from "./server.ts";
+
+const LOOK_EVERY_MS = 2_000;
+
+export interface TlsPaths {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** @throws Error with a message that names the file, or says that key and certificate do not fit. */
+export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
+  const read = async (path: string, variable: string): Promise<Buffer> => {
+    return readFile(path).catch((cause: NodeJS.ErrnoException) => {
+      throw new Error(`${variable}: ${path} can't be read (${cause.code})`, { cause });
+    });
+  };
+  const files = { cert: await read(paths.cert, "DRS_TLS_CERT_FILE"), key: await read(paths.key, "DRS_TLS_KEY_FILE") };
+  try {
+    createSecureContext(files);
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? "invalid";
+    throw new Error(`DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE are no certificate and its key (${why})`, { cause });
+  }
+  return files;
+}
+
+/**
+ * Follows the files: a renewed certificate serves new connections without a restart. A pair that does not fit (one file
+ * is written before the other) is passed over until it does.
+ *
+ * @returns `reload` for now, `close` for the end.
+ */
+export function followTlsFiles(
+  server: Server,
+  paths: TlsPaths,
+  report: (fault?: unknown) => void,
+): { reload: () => void; close: () => void } {
+  const reload = (): void => {
+    readTlsFiles(paths).then((files) => {
+      server.setSecureContext(files);
+      report();
+    }, report);
+  };
+  for (const path of [paths.cert, paths.key]) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, reload);
+  return {
+    reload,
+    close() {
+      for (const path of [paths.cert, paths.key]) unwatchFile(path, reload);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * The endpoint for a host that embeds it.
+ *
+ * ```ts
+ * const endpoint = await openEndpoint({ environment: process.env, sessions: myAuthentication });
+ * app.use("/api/v1/device-signal-events", …webHandler(endpoint.ingest)…);
+ * ```
+ */
+import { readConfig, type Environment } from "./config/config.ts";
+import { createEndpoint, type Endpoint, type EndpointPorts } from "./operations/endpoint.ts";
+import { openSystem } from "./operations/system.ts";
+
+export { signActionId, type SignedAction } from "./actions/signed-actions.ts";
+export type { Ingest } from "./ingest/ingest.ts";
+export type { Answer, ByteStream, IngestRequest, RequestHeaders } from "./ingest/request.ts";
+export type { Endpoint } from "./operations/endpoint.ts";
+export {
+  type ActionRegistry,
+  type RegisteredAction,
+  type Session,
+  type SessionVerifier,
+  Unavailable,
+} from "./ports.ts";
+
+export interface OpenEndpointOptions extends Partial<EndpointPorts> {
+  /** `DRS_` variables, as for the standalone service; those of listeners and TLS have no effect here. */
+  readonly environment: Environment;
+  /** Where relative paths start; the working directory by default. */
+  readonly directory?: string;
+}
+
+/**
+ * Opens database and keys and returns an ingest core for `webHandler`, the Fastify plugin, or an edge of the host's own.
+ * @throws TypeError that names every problem of the configuration, or an error that says what is in the way.
+ */
+export async function openEndpoint(options: OpenEndpointOptions): Promise<Endpoint> {
+  const { environment, directory = process.cwd(), onFault = () => {}, ...ports } = options;
+  const result = readConfig(environment, directory);
+  if (!result.ok) throw new TypeError(`the configuration is not valid: ${result.problems.join("; ")}`);
+  const system = await openSystem(result.config, { asServer: true, onFault });
+  const endpoint = await createEndpoint(system, { ...ports, onFault }).catch(async (fault: unknown) => {
+    await system.close();
+    throw fault;
+  });
+  return {
+    ...endpoint,
+    async close() {
+      await endpoint.close();
+      await system.close();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
+import { accountOf } from "./account.ts";
+
+export interface IntrospectionOptions {
+  readonly url: string;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly accountClaim: string;
+  readonly fetch?: typeof fetch;
+}
+
+const TIMEOUT_MS = 3_000;
+
+/** Session tokens that an authorization server vouches for: OAuth 2.0 Token Introspection (RFC 7662). */
+export function introspectionVerifier(options: IntrospectionOptions, clock: Clock): SessionVerifier {
+  const { fetch: send = fetch } = options;
+  const authorization = basicCredentials(options);
+
+  async function ask(token: string): Promise<Record<string, unknown>> {
+    try {
+      const response = await send(options.url, {
+        method: "POST",
+        headers: { Accept: "application/json", ...(authorization !== undefined && { Authorization: authorization }) },
+        body: new URLSearchParams({ token, token_type_hint: "access_token" }),
+        redirect: "error",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      if (!response.ok) throw new Error(`the introspection endpoint answered ${response.status}`);
+      return (await response.json()) as Record<string, unknown>;
+    } catch (cause) {
+      throw new Unavailable("session tokens can't be introspected", { cause });
+    }
+  }
+
+  return {
+    async verify(token) {
+      const answer = await ask(token);
+      if (answer["active"] !== true) return undefined;
+      const account = accountOf(answer[options.accountClaim]);
+      const { exp } = answer;
+      if (account === undefined || (typeof exp === "number" && exp * 1000 <= clock.now())) return undefined;
+      return typeof exp === "number" ? { account, expiresAt: exp * 1000 } : { account };
+    },
+  };
+}
+
+/** RFC 6749 §2.3.1: both parts are form-encoded before they are joined. */
+function basicCredentials({ clientId, clientSecret }: IntrospectionOptions): string | undefined {
+  if (clientId === undefined) return undefined;
+  const encode = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
+  return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret ?? "")}`).toString("base64")}`;
+}

@@ -1,0 +1,74 @@
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  jwtVerify,
+  type JWTVerifyGetKey,
+} from "jose";
+import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
+import { accountOf } from "./account.ts";
+
+export interface JwtOptions {
+  /** `{ jwksUrl }` for asymmetric keys, `{ secret }` for HMAC. */
+  readonly keys: { readonly jwksUrl: string } | { readonly secret: string };
+  readonly issuer: string;
+  readonly audience: string;
+  /** Pinned: a token of another algorithm is not good, whatever its header says. */
+  readonly algorithms: readonly string[];
+  readonly accountClaim: string;
+  /** Milliseconds. */
+  readonly clockSkew: number;
+  readonly fetch?: FetchImplementation;
+}
+
+export const DEFAULT_ALGORITHMS = {
+  jwks: ["RS256", "PS256", "ES256", "EdDSA"],
+  secret: ["HS256"],
+} as const;
+
+const JWKS_TIMEOUT_MS = 3_000;
+
+/** Session tokens that are JWTs (RFC 7519), checked as RFC 8725 asks: issuer, audience and algorithm pinned, `exp` required. */
+export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier {
+  const resolveKey = keyResolver(options);
+  return {
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify(token, resolveKey, {
+          issuer: options.issuer,
+          audience: options.audience,
+          algorithms: [...options.algorithms],
+          clockTolerance: options.clockSkew / 1000,
+          currentDate: new Date(clock.now()),
+          requiredClaims: ["exp"],
+        });
+        const account = accountOf(payload[options.accountClaim]);
+        return account === undefined
+          ? undefined
+          : { account, expiresAt: (payload.exp ?? 0) * 1000 + options.clockSkew };
+      } catch (fault) {
+        if (isBadToken(fault)) return undefined;
+        throw new Unavailable("the keys of session tokens can't be fetched", { cause: fault });
+      }
+    },
+  };
+}
+
+function keyResolver({ keys, fetch }: JwtOptions): JWTVerifyGetKey {
+  if ("secret" in keys) {
+    const secret = new TextEncoder().encode(keys.secret);
+    return async () => secret;
+  }
+  return createRemoteJWKSet(new URL(keys.jwksUrl), {
+    timeoutDuration: JWKS_TIMEOUT_MS,
+    ...(fetch && { [customFetch]: fetch }),
+  });
+}
+
+/** Whether the token is at fault, rather than the fetching of the keys. */
+function isBadToken(fault: unknown): boolean {
+  if (fault instanceof errors.JWKSTimeout || fault instanceof errors.JWKSInvalid) return false;
+  // jose reports an unexpected answer of the JWKS endpoint as a plain JOSEError.
+  return fault instanceof errors.JOSEError && fault.code !== errors.JOSEError.code;
+}

@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import type { Writable } from "node:stream";
 import { pino } from "pino";
 import { type Config, type Environment, readConfig } from "../config/config.ts";
@@ -46,9 +47,10 @@ export async function withSystem<T>(context: Context, work: (system: System) => 
   }
 }
 
-/** Who runs the command, for the audit: the login, which the operating system vouches for no further. */
+/** Who runs the command, for the audit: the login as the operating system knows it, and whoever became it by `sudo`. */
 export function operatorOf({ environment }: Context): string {
-  return `cli:${environment["SUDO_USER"] ?? environment["USER"] ?? environment["LOGNAME"] ?? "unknown"}`;
+  const { SUDO_USER: before } = environment;
+  return `cli:${userInfo().username}${before === undefined ? "" : ` (sudo by ${before})`}`;
 }
 
 export function print({ stdout }: Context, line: string): void {

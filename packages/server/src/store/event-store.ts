@@ -10,6 +10,8 @@ import type { Partitions } from "./partitions.ts";
 const LARGEST_BATCH = 64;
 /** One batch is prepared while another waits for the disk. */
 const LANES = 2;
+/** Under load, how long an event waits for others to share its transaction. */
+const LINGER_MS = 5;
 const PROBE_EVERY_MS = 200;
 const NO_PARTITION = "23514";
 
@@ -49,6 +51,7 @@ export class PostgresEventStore implements EventStore {
       work: (events, lane) => this.#commit(events, lane),
       maxItems: LARGEST_BATCH,
       lanes: LANES,
+      linger: LINGER_MS,
     });
   }
 

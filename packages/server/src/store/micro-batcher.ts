@@ -4,17 +4,33 @@ export interface MicroBatcherOptions<Item, Result> {
   readonly maxItems: number;
   /** Batches under way at once. */
   readonly lanes: number;
+  /**
+   * Milliseconds that an item waits for company, at the most, and only while items come so fast that there will be
+   * some; 0 for never.
+   */
+  readonly linger?: number;
 }
 
+/** Company that makes waiting for it worth while. */
+const WORTH_WAITING_FOR = 3;
+/** Enough for a batch to start without waiting longer. */
+const ENOUGH = 24;
+/** Weight of the newest gap in the mean gap between items. */
+const NEWEST = 0.05;
+
 /**
- * Groups what is asked for at the same time. An idle lane takes what is there at once, so nothing waits for company;
- * while all lanes are busy, items gather for the next batch.
+ * Groups what is asked for at the same time. When little is going on an item starts at once; under load it waits a few
+ * milliseconds for others, because the cost of a batch hardly depends on its size.
  */
 export class MicroBatcher<Item, Result> {
   readonly #options: MicroBatcherOptions<Item, Result>;
   readonly #idle: number[];
   #waiting: Waiting<Item, Result>[] = [];
-  #scheduled = false;
+  #scheduled: "no" | "soon" | "later" = "no";
+  #timer: NodeJS.Timeout | undefined;
+  #lastAt = 0;
+  /** Mean milliseconds between items. */
+  #gap = Number.POSITIVE_INFINITY;
 
   constructor(options: MicroBatcherOptions<Item, Result>) {
     this.#options = options;
@@ -22,24 +38,38 @@ export class MicroBatcher<Item, Result> {
   }
 
   add(item: Item): Promise<Result> {
+    const now = performance.now();
+    const gap = now - this.#lastAt;
+    this.#lastAt = now;
+    this.#gap = Number.isFinite(this.#gap) ? this.#gap + (gap - this.#gap) * NEWEST : gap;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#schedule();
     });
   }
 
-  /** Starts after the current turn of the event loop, so that what arrived in one read of the sockets goes together. */
   #schedule(): void {
-    if (this.#scheduled || this.#waiting.length === 0 || this.#idle.length === 0) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      const lane = this.#idle.pop();
-      if (lane === undefined) return;
-      const batch = this.#waiting.splice(0, this.#options.maxItems);
-      void this.#run(batch, lane);
-      this.#schedule();
-    });
+    if (this.#scheduled === "soon" || this.#waiting.length === 0 || this.#idle.length === 0) return;
+    const { linger = 0 } = this.#options;
+    const expected = linger / this.#gap;
+    if (expected < WORTH_WAITING_FOR || this.#waiting.length >= ENOUGH) {
+      // After the current turn of the event loop, so that what arrived in one read of the sockets goes together.
+      clearTimeout(this.#timer);
+      this.#scheduled = "soon";
+      setImmediate(() => this.#start());
+    } else if (this.#scheduled === "no") {
+      this.#scheduled = "later";
+      this.#timer = setTimeout(() => this.#start(), linger);
+    }
+  }
+
+  #start(): void {
+    this.#scheduled = "no";
+    const lane = this.#idle.pop();
+    if (lane === undefined) return;
+    const batch = this.#waiting.splice(0, this.#options.maxItems);
+    void this.#run(batch, lane);
+    this.#schedule();
   }
 
   async #run(batch: readonly Waiting<Item, Result>[], lane: number): Promise<void> {

@@ -113,6 +113,7 @@ describe("one event for each key", () => {
     const { app_version: _, ...absent } = transport(who);
     expect((await post(server, who, key, JSON.stringify(absent))).status).toBe(201);
     expect((await post(server, who, key, JSON.stringify({ ...absent, app_version: "" }))).status).toBe(200);
+    expect((await post(server, who, key, JSON.stringify(absent, undefined, 1))).status).toBe(200);
     expect((await post(server, who, key, JSON.stringify({ ...absent, app_version: "1" }))).status).toBe(409);
   });
 

@@ -1,8 +1,8 @@
 // Plain JavaScript, so that it also speaks on a Node too old to read our TypeScript.
-const [major] = process.versions.node.split(".").map(Number);
-if (major < 24) {
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 24 || (major === 24 && minor < 6)) {
   process.stderr.write(
-    `Device Risk Signals needs Node 24 or later; this is ${process.version} (${process.execPath}).\n` +
+    `Device Risk Signals needs Node 24.6 or later; this is ${process.version} (${process.execPath}).\n` +
       "`npm ci` brings one along for Linux, macOS and Windows: run it without --omit=optional, and start through npm or npx.\n",
   );
   process.exit(1);

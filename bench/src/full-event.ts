@@ -103,6 +103,16 @@ const PERMISSIONS = [
   "android.permission.ACCESS_COARSE_LOCATION",
   "android.permission.WAKE_LOCK",
   "android.permission.RECEIVE_BOOT_COMPLETED",
+  "android.permission.FOREGROUND_SERVICE",
+  "android.permission.NFC",
+  "android.permission.BLUETOOTH_CONNECT",
+  "android.permission.READ_CONTACTS",
+  "android.permission.ACCESS_FINE_LOCATION",
+  "android.permission.RECORD_AUDIO",
+  "android.permission.REQUEST_IGNORE_BATTERY_OPTIMIZATIONS",
+  "com.google.android.c2dm.permission.RECEIVE",
+  "com.google.android.gms.permission.AD_ID",
+  "com.example.bank.DYNAMIC_RECEIVER_NOT_EXPORTED_PERMISSION",
 ];
 const WORDS = [
   "default",
@@ -115,6 +125,26 @@ const WORDS = [
   "cellular",
   "automatic",
   "speaker",
+];
+
+/** What lists of paths, libraries and markers hold where there is something to hold. */
+const ARTEFACTS = [
+  "/system/bin/su",
+  "/system/xbin/busybox",
+  "/data/adb/modules",
+  "/data/local/tmp/re.frida.server",
+  "/sbin/.magisk",
+  "libfrida-gadget.so",
+  "libsubstrate.so",
+  "de.robv.android.xposed.XposedBridge",
+  "ro.kernel.qemu",
+  "ro.hardware.goldfish",
+  "/dev/qemu_pipe",
+  "gum-js-loop",
+  "LD_PRELOAD",
+  "DYLD_INSERT_LIBRARIES",
+  "com.android.vending",
+  "generic_x86_64",
 ];
 
 type Maker = (random: Random, model: Model) => unknown;
@@ -176,7 +206,7 @@ const BY_NAME: Readonly<Record<string, Maker>> = {
   networkTransportTypes: (random) => [random.pick(["wifi", "cellular"])],
   wifiSsid: (random) => `FRITZ!Box ${random.below(9000)} ${random.hex(2)}`,
   wifiBssid: (random) => (random.hex(12).match(/../g) ?? []).join(":"),
-  grantedPermissions: (random) => some(random, PERMISSIONS, 7),
+  grantedPermissions: (random) => some(random, PERMISSIONS, 15),
   signingCertificateSha256: digestList,
   signingCertificateHistorySha256: digestList,
   initiatingPackageSigningCertificateSha256: () => ["f0fd6c5b410f25cb25c3b53346c8972fae30f8ee7411df910480ad6b2d60db83"],
@@ -204,10 +234,6 @@ const BY_NAME: Readonly<Record<string, Maker>> = {
 function digestList(): string[] {
   return ["3a8f5c0d1b7e4926a5d0c3f1e8b7946d2c1a0f9e8d7b6c5a4938271605f4e3d2"];
 }
-
-/** Lists that are empty on an ordinary phone. */
-const MOSTLY_EMPTY =
-  /suspicious|injected|Frames|Hook|hook|frida|emulator|deviceFarm|dangerous|Ports|remoteAccess|Flagged|openable/;
 
 function byUnit(field: Field, random: Random): number {
   switch (field.unit) {
@@ -258,10 +284,13 @@ function valueOf(name: string, field: Field, random: Random, model: Model): unkn
     case "string":
       return random.chance(0.7) ? random.pick(WORDS) : `${random.pick(WORDS)}-${random.hex(6)}`;
     case "string[]":
-      if (MOSTLY_EMPTY.test(name)) return random.chance(0.05) ? [`/data/local/tmp/${random.hex(6)}`] : [];
-      return [random.pick(WORDS), `${random.pick(WORDS)}.${random.hex(4)}`];
+      return [
+        ...some(random, ARTEFACTS, 5),
+        `${random.pick(ARTEFACTS)}.${random.hex(6)}`,
+        `/data/app/~~${random.hex(8)}/base.apk`,
+      ];
     case "number[]":
-      return random.chance(0.03) ? [27_042] : [];
+      return [27_042, random.below(65_536)];
     case "object":
       return Object.fromEntries(
         Object.entries(field.fields ?? {}).map(([member, inner]) => [member, valueOf(member, inner, random, model)]),

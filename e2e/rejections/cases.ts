@@ -208,6 +208,7 @@ export const REJECTIONS: readonly Case[] = [
     return bytes;
   }),
   corrupt("gzip with bytes behind it", (good) => Buffer.concat([gzipSync(good), Buffer.from("more")])),
+  corrupt("gzip with zeros behind it", (good) => Buffer.concat([gzipSync(good), Buffer.alloc(3)])),
 
   {
     row: 7,

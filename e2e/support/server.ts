@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly cwd?: string;
   /** The checkout whose server is started; this one by default. */
   readonly root?: string;
+  /** Whom a command runs as; root alone may choose. */
+  readonly uid?: number;
 }
 
 function cleanEnvironment(environment: Readonly<Record<string, string>>): Record<string, string> {
@@ -82,13 +84,22 @@ export interface CommandResult {
 export function runDrs(
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
-  { cwd = ROOT, root = ROOT }: StartOptions = {},
+  { cwd = ROOT, root = ROOT, uid }: StartOptions = {},
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
       [drs(root), ...args],
-      { cwd, env: cleanEnvironment(environment), encoding: "buffer", maxBuffer: 64 * 1024 * 1024 },
+      // Killed when it does not end by itself: no test leaves a process behind.
+      {
+        cwd,
+        env: cleanEnvironment(environment),
+        encoding: "buffer",
+        maxBuffer: 64 * 1024 * 1024,
+        timeout: 50_000,
+        killSignal: "SIGKILL",
+        ...(uid !== undefined && { uid, gid: uid }),
+      },
       (fault, stdout, stderr) => {
         const code = fault ? (typeof fault.code === "number" ? fault.code : -1) : 0;
         resolve({ code, stdout, stderr: stderr.toString() });

@@ -35,7 +35,7 @@ export const PROBLEMS = {
   "too-many-requests": {
     status: 429,
     title: "Too many requests",
-    when: "The account is past its rate. Try again after `Retry-After`, with the same idempotency key.",
+    when: "The account is past its rate, or has too many requests under way. Try again after `Retry-After`, with the same idempotency key.",
   },
   "idempotency-key-missing": {
     status: 400,

@@ -30,7 +30,8 @@ export function parseDateTime(text: string): Instant | undefined {
 
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  // A month or day that does not exist rolls over: the year then differs, or the day does.
+  if (date.getUTCFullYear() !== year || date.getUTCDate() !== day) return undefined;
 
   const offset = (match[8] === "-" ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
   const minuteStart = date.getTime() + (hour * 60 + minute - offset) * 60_000;

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const endpoint = await openEndpoint({ environment: process.env, sessions: myAuthentication });
- * app.use("/api/v1/device-signal-events", …webHandler(endpoint.ingest)…);
+ * app.all("/api/v1/device-signal-events", nodeHandler(endpoint.ingest));
  * ```
  */
 import { readConfig, type Environment } from "./config/config.ts";
@@ -30,7 +30,8 @@ export interface OpenEndpointOptions extends Partial<EndpointPorts> {
 }
 
 /**
- * Opens database and keys and returns an ingest core for `webHandler`, the Fastify plugin, or an edge of the host's own.
+ * Opens database and keys and returns an ingest core for `nodeHandler`, `webHandler`, the Fastify plugin, or an edge of
+ * the host's own.
  * @throws TypeError that names every problem of the configuration, or an error that says what is in the way.
  */
 export async function openEndpoint(options: OpenEndpointOptions): Promise<Endpoint> {
@@ -42,11 +43,11 @@ export async function openEndpoint(options: OpenEndpointOptions): Promise<Endpoi
     await system.close();
     throw fault;
   });
-  return {
-    ...endpoint,
-    async close() {
-      await endpoint.close();
-      await system.close();
-    },
+  const close = async (): Promise<void> => {
+    await endpoint.close();
+    await system.close();
   };
+  // A host's signal handler and its framework's may both call it.
+  let closing: Promise<void> | undefined;
+  return { ...endpoint, close: () => (closing ??= close()) };
 }

@@ -2,7 +2,16 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command } from "commander";
 import { listActions, registerAction, revokeAction } from "../actions/action-table.ts";
 import { writeAudit } from "../store/audit.ts";
-import { type Context, Failure, operatorOf, print, printRows, withSystem } from "./context.ts";
+import {
+  type Context,
+  escapeControls,
+  Failure,
+  operatorOf,
+  print,
+  printJson,
+  printRows,
+  withSystem,
+} from "./context.ts";
 import { account, example, name, ttl } from "./options.ts";
 
 interface RegisterOptions {
@@ -15,7 +24,9 @@ interface RegisterOptions {
 }
 
 export function actionCommand(context: Context): Command {
-  const command = new Command("action").description("Actions that collections are bound to.");
+  const command = new Command("action")
+    .description("Actions that collections are bound to.")
+    .addHelpText("after", example("drs action register --account customer-1 --type payment"));
 
   command
     .command("register")
@@ -50,9 +61,11 @@ export function actionCommand(context: Context): Command {
       });
       const { revoked_at: _, session_id, ...rest } = action;
       const shown = session_id === null ? rest : { ...rest, session_id };
-      if (options.json) print(context, JSON.stringify(shown));
-      else
-        print(context, `${action.action_id} (${action.action_type}) of ${action.account}, until ${action.expires_at}`);
+      if (options.json) printJson(context, shown);
+      else {
+        const { action_id, action_type, account, expires_at } = action;
+        print(context, escapeControls(`${action_id} (${action_type}) of ${account}, until ${expires_at}`));
+      }
     });
 
   command

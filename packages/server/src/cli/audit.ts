@@ -13,7 +13,9 @@ interface ListOptions {
 const ALL = 1_000_000_000;
 
 export function auditCommand(context: Context): Command {
-  const command = new Command("audit").description("Who did what to what, when, with which outcome.");
+  const command = new Command("audit")
+    .description("Who did what to what, when, with which outcome.")
+    .addHelpText("after", example("drs audit list"));
   command
     .command("list")
     .description("List audit entries, newest first.")

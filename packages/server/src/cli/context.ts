@@ -57,10 +57,15 @@ export function print({ stdout }: Context, line: string): void {
   stdout.write(`${line}\n`);
 }
 
+/** One line; the escapes leave the values as they are. */
+export function printJson(context: Context, value: object): void {
+  print(context, escapeControls(JSON.stringify(value)));
+}
+
 /** One JSON object per line, or a table for people. */
 export function printRows(context: Context, rows: readonly object[], json: boolean, empty: string): void {
   if (json) {
-    for (const row of rows) print(context, JSON.stringify(row));
+    for (const row of rows) printJson(context, row);
     return;
   }
   if (rows.length === 0) return print(context, empty);
@@ -81,8 +86,11 @@ export function printRows(context: Context, rows: readonly object[], json: boole
 /** Names come from clients: what could steer a terminal is shown as an escape. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  return escapeControls(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** What could steer a terminal, as JSON would escape it. */
+export function escapeControls(text: string): string {
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, (character) => character.split("").map(escape).join(""));
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { examine } from "../operations/doctor.ts";
-import { type Context, Failure, loadConfig, print, withSystem } from "./context.ts";
+import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
 export function doctorCommand(context: Context): Command {
@@ -13,7 +13,8 @@ export function doctorCommand(context: Context): Command {
       const findings = await withSystem(context, examine);
       for (const finding of findings) {
         const { ok, what, detail } = finding;
-        print(context, options.json ? JSON.stringify(finding) : `${ok ? "ok  " : "FAIL"}  ${what}: ${detail}`);
+        if (options.json) printJson(context, finding);
+        else print(context, `${ok ? "ok  " : "FAIL"}  ${what}: ${detail}`);
       }
       const failed = findings.filter(({ ok }) => !ok).length;
       if (failed > 0) throw new Failure(`${failed} of ${findings.length} checks failed.`);

@@ -4,7 +4,9 @@ import { type Context, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
 export function driftCommand(context: Context): Command {
-  const command = new Command("drift").description("Departures of stored events from the catalog, counted; no values.");
+  const command = new Command("drift")
+    .description("Departures of stored events from the catalog, counted; no values.")
+    .addHelpText("after", example("drs drift list"));
   command
     .command("list")
     .description("List departures, most frequent first. Names that don't look like names are counted under *.")

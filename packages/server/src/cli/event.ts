@@ -5,7 +5,7 @@ import type { System } from "../operations/system.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { EventRow } from "../store/event-row.ts";
 import { type EventFilter, findEvent, listEvents } from "../store/read-events.ts";
-import { type Context, Failure, operatorOf, print, printRows, withSystem } from "./context.ts";
+import { type Context, Failure, operatorOf, printJson, printRows, withSystem } from "./context.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 
 /** Rows that one query of a long listing fetches. */
@@ -28,7 +28,9 @@ interface ListOptions {
 }
 
 export function eventCommand(context: Context): Command {
-  const command = new Command("event").description("Stored events.");
+  const command = new Command("event")
+    .description("Stored events.")
+    .addHelpText("after", example("drs event list --account customer-1"));
 
   command
     .command("get")
@@ -110,7 +112,7 @@ function printAttributes(context: Context, event: StoredEvent, json: boolean): v
     collected_at: event.collectedAt,
     received_at: new Date(event.receivedAt).toISOString(),
   };
-  if (json) return print(context, JSON.stringify(shown));
+  if (json) return printJson(context, shown);
   const rows = Object.entries(shown).map(([attribute, value]) => ({ attribute, value }));
   printRows(context, rows, false, "");
 }

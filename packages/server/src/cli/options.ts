@@ -9,7 +9,7 @@ export function account(text: string): string {
 
 export function name(what: string, most: number): (text: string) => string {
   return (text) => {
-    if (text === "" || text.length > 2 * most || text.includes("\0")) {
+    if (text === "" || [...text].length > most || text.includes("\0")) {
       throw new InvalidArgumentError(`${what} has 1 to ${most} characters.`);
     }
     return text;

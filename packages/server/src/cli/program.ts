@@ -6,6 +6,7 @@ import type { Context } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
 import { driftCommand } from "./drift.ts";
 import { eventCommand } from "./event.ts";
+import { example } from "./options.ts";
 import { serveCommand } from "./serve.ts";
 import { tokenCommand } from "./token.ts";
 
@@ -13,6 +14,7 @@ import { tokenCommand } from "./token.ts";
 export function createProgram(context: Context): Command {
   const program = new Command("drs")
     .description("Runs and operates the endpoint that keeps raw device-signal events.")
+    .addHelpText("after", example("drs serve", "drs token issue --help"))
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
       writeErr: (text) => void context.stderr.write(text),

@@ -22,11 +22,14 @@ async function serve(context: Context): Promise<void> {
   try {
     for (const warning of system.warnings) logger.warn(warning);
     const service = await startService(system, logger);
-    context.onSignal(["SIGHUP"], () => service.reload());
-    logger.info({ url: service.url, admin: service.adminUrl }, "ready");
-    for (const line of await greet(system, service.url)) print(context, line);
-    logger.info({ signal: await stopped }, "draining");
-    await service.stop();
+    try {
+      context.onSignal(["SIGHUP"], () => service.reload());
+      logger.info({ url: service.url, admin: service.adminUrl }, "ready");
+      for (const line of await greet(system, service.url)) print(context, line);
+      logger.info({ signal: await stopped }, "draining");
+    } finally {
+      await service.stop();
+    }
     logger.info("stopped");
   } finally {
     await system.close();

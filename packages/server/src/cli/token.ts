@@ -1,13 +1,22 @@
 import { Command } from "commander";
 import { issueToken, listTokens, revokeToken } from "../sessions/opaque-tokens.ts";
 import { writeAudit } from "../store/audit.ts";
-import { type Context, Failure, operatorOf, print, printRows, withSystem } from "./context.ts";
+import {
+  type Context,
+  escapeControls,
+  Failure,
+  operatorOf,
+  print,
+  printJson,
+  printRows,
+  withSystem,
+} from "./context.ts";
 import { account, example, ttl, uuid } from "./options.ts";
 
 export function tokenCommand(context: Context): Command {
-  const command = new Command("token").description(
-    "Session tokens that this system issues itself; kept as hashes only.",
-  );
+  const command = new Command("token")
+    .description("Session tokens that this system issues itself; kept as hashes only.")
+    .addHelpText("after", example("drs token issue --account customer-1"));
 
   command
     .command("issue")
@@ -29,8 +38,11 @@ export function tokenCommand(context: Context): Command {
         await writeAudit(pool, clock, { ...entry, detail });
         return token;
       });
-      if (options.json) print(context, JSON.stringify(issued));
-      else print(context, `${issued.token}\nFor ${issued.account}, until ${issued.expires_at}. It is not shown again.`);
+      if (options.json) printJson(context, issued);
+      else {
+        print(context, issued.token);
+        print(context, escapeControls(`For ${issued.account}, until ${issued.expires_at}. It is not shown again.`));
+      }
     });
 
   command

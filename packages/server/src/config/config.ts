@@ -32,10 +32,10 @@ export function readConfig(environment: Environment, directory: string): ConfigR
     if ("problem" in result) problems.push(`${name} ${result.problem}`);
     else values[name] = result.value;
   }
-  const read = values as unknown as Values;
-  if (problems.length === 0) problems.push(...conflicts(read, directory));
+  problems.push(...conflicts(values as Partial<Values>, environment, directory));
   if (problems.length > 0) return { ok: false, problems };
 
+  const read = values as unknown as Values;
   const embedded = read.DRS_DATABASE_URL === undefined;
   const keyDir = read.DRS_KEY_DIR ?? (embedded && !read.DRS_KEY_DATABASE_URL ? "./.keys" : undefined);
   const config: Config = {
@@ -47,59 +47,66 @@ export function readConfig(environment: Environment, directory: string): ConfigR
   return { ok: true, config };
 }
 
-function conflicts(values: Values, directory: string): string[] {
+/** A value that can't be read was reported already: its variable counts as set, and no rule speaks of its value. */
+function conflicts(values: Partial<Values>, environment: Environment, directory: string): string[] {
   const problems: string[] = [];
-  const refuseWhen = (condition: unknown, problem: string): void => {
+  const refuseWhen = (condition: boolean, problem: string): void => {
     if (condition) problems.push(problem);
   };
-  const external = values.DRS_DATABASE_URL !== undefined;
-  const hasKey = values.DRS_KEY_ENCRYPTION_KEY ?? values.DRS_KEY_ENCRYPTION_KEY_FILE;
+  const has = (...names: readonly VariableName[]): boolean => names.some((name) => environment[name] !== undefined);
+  const external = has("DRS_DATABASE_URL");
   refuseWhen(
-    values.DRS_KEY_DIR && values.DRS_KEY_DATABASE_URL,
+    has("DRS_KEY_DIR") && has("DRS_KEY_DATABASE_URL"),
     "DRS_KEY_DIR and DRS_KEY_DATABASE_URL exclude each other",
   );
   refuseWhen(
-    values.DRS_KEY_ENCRYPTION_KEY && values.DRS_KEY_ENCRYPTION_KEY_FILE,
+    has("DRS_KEY_ENCRYPTION_KEY") && has("DRS_KEY_ENCRYPTION_KEY_FILE"),
     "DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other",
   );
   refuseWhen(
-    external && !(values.DRS_KEY_DIR ?? values.DRS_KEY_DATABASE_URL),
+    external && !has("DRS_KEY_DIR", "DRS_KEY_DATABASE_URL"),
     "DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required with DRS_DATABASE_URL: keys must lie apart from the events",
   );
   refuseWhen(
-    (external || values.DRS_KEY_DATABASE_URL) && !hasKey,
+    has("DRS_DATABASE_URL", "DRS_KEY_DATABASE_URL") && !has("DRS_KEY_ENCRYPTION_KEY", "DRS_KEY_ENCRYPTION_KEY_FILE"),
     "DRS_KEY_ENCRYPTION_KEY or DRS_KEY_ENCRYPTION_KEY_FILE is required with DRS_DATABASE_URL or DRS_KEY_DATABASE_URL",
   );
   refuseWhen(
-    values.DRS_MIGRATION_DATABASE_URL && !external,
+    has("DRS_MIGRATION_DATABASE_URL") && !external,
     "DRS_MIGRATION_DATABASE_URL has no meaning without DRS_DATABASE_URL",
   );
-  const inside = `${resolve(directory, values.DRS_KEY_DIR ?? "./.keys")}${sep}`.startsWith(
-    `${resolve(directory, values.DRS_DATA_DIR)}${sep}`,
-  );
+  const { DRS_DATA_DIR: dataDir, DRS_KEY_DIR: keyDir = "./.keys", DRS_HOST: host } = values;
   refuseWhen(
-    !external && inside,
+    dataDir !== undefined &&
+      !external &&
+      !has("DRS_KEY_DATABASE_URL") &&
+      liesInside(resolve(directory, keyDir), resolve(directory, dataDir)),
     "DRS_KEY_DIR must not lie inside DRS_DATA_DIR: a key in the same backup as its events erases nothing",
   );
   refuseWhen(
-    (values.DRS_TLS_CERT_FILE === undefined) !== (values.DRS_TLS_KEY_FILE === undefined),
+    has("DRS_TLS_CERT_FILE") !== has("DRS_TLS_KEY_FILE"),
     "DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together",
   );
   refuseWhen(
-    !isLoopback(values.DRS_HOST) && !values.DRS_TLS_CERT_FILE && !values.DRS_TLS_TERMINATED_BY_PROXY,
+    host !== undefined &&
+      !isLoopback(host) &&
+      !has("DRS_TLS_CERT_FILE") &&
+      values.DRS_TLS_TERMINATED_BY_PROXY === false,
     "DRS_HOST is not loopback and TLS is off: set DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE, or say DRS_TLS_TERMINATED_BY_PROXY=true",
   );
-  const verifiers = [values.DRS_JWT_JWKS_URL, values.DRS_JWT_SECRET, values.DRS_INTROSPECTION_URL];
-  refuseWhen(
-    verifiers.filter((value) => value !== undefined).length > 1,
-    "DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other",
+  const verifiers = (["DRS_JWT_JWKS_URL", "DRS_JWT_SECRET", "DRS_INTROSPECTION_URL"] as const).filter((name) =>
+    has(name),
   );
+  refuseWhen(verifiers.length > 1, "DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other");
   refuseWhen(
-    (values.DRS_JWT_JWKS_URL ?? values.DRS_JWT_SECRET) && !(values.DRS_JWT_ISSUER && values.DRS_JWT_AUDIENCE),
+    has("DRS_JWT_JWKS_URL", "DRS_JWT_SECRET") && !(has("DRS_JWT_ISSUER") && has("DRS_JWT_AUDIENCE")),
     "DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required with JWT verification",
   );
-  refuseWhen(values.DRS_JWT_CLOCK_SKEW > 300_000, "DRS_JWT_CLOCK_SKEW must be at most 5m");
   return problems;
+}
+
+function liesInside(path: string, folder: string): boolean {
+  return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
 /** Whether only this machine can reach the address. */

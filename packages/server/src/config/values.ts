@@ -33,6 +33,21 @@ export const duration: Read<number> = (raw) => {
   return { value: Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 0) };
 };
 
+/** A duration from `least` to `most`, both written as durations. */
+export function durationWithin(least: string, most: string): Read<number> {
+  const bound = (text: string): number => {
+    const result = duration(text);
+    if ("problem" in result) throw new TypeError(`${text} ${result.problem}`);
+    return result.value;
+  };
+  const [from, to] = [bound(least), bound(most)];
+  return (raw) => {
+    const result = duration(raw);
+    if ("problem" in result) return result;
+    return result.value < from || result.value > to ? { problem: `must be from ${least} to ${most}` } : result;
+  };
+}
+
 export const list: Read<readonly string[]> = (raw) => {
   const items = raw.split(",").map((item) => item.trim());
   return items.some((item) => item === "") ? { problem: "must be names parted by commas" } : { value: items };
@@ -45,6 +60,14 @@ export function url(...protocols: readonly string[]): Read<string> {
     return { value: raw };
   };
 }
+
+/** A URL to fetch from. What is in it is printed and logged, and `fetch` takes no credentials there. */
+export const webUrl: Read<string> = (raw) => {
+  const result = url("https:", "http:")(raw);
+  if ("problem" in result) return result;
+  const { username, password } = new URL(raw);
+  return username === "" && password === "" ? result : { problem: "must not hold credentials" };
+};
 
 export const key256: Read<Buffer> = (raw) => {
   const value = Buffer.from(raw, "base64");

@@ -1,6 +1,19 @@
 /** Every environment variable, declared once: the parser, `drs config` and `docs/configuration.md` derive from it. */
 import { LIMITS } from "@device-risk-signals/contract";
-import { duration, flag, integer, key256, list, oneOf, type Read, sharedSecret, text, url } from "./values.ts";
+import {
+  duration,
+  durationWithin,
+  flag,
+  integer,
+  key256,
+  list,
+  oneOf,
+  type Read,
+  sharedSecret,
+  text,
+  url,
+  webUrl,
+} from "./values.ts";
 
 export interface Variable<T> {
   readonly read: Read<T>;
@@ -68,7 +81,7 @@ export const VARIABLES = {
     sharedSecret,
     "Secret of signed action ids (at least 32 bytes); with it, ids of the form `v1.…` are verified without the table.",
   ),
-  DRS_JWT_JWKS_URL: optional(url("https:", "http:"), "Verify session tokens as JWTs by the keys at this URL."),
+  DRS_JWT_JWKS_URL: optional(webUrl, "Verify session tokens as JWTs by the keys at this URL."),
   DRS_JWT_SECRET: secret(sharedSecret, "Verify session tokens as JWTs by this shared secret (at least 32 bytes)."),
   DRS_JWT_ISSUER: optional(text, "Required `iss` of a JWT."),
   DRS_JWT_AUDIENCE: optional(text, "Required `aud` of a JWT."),
@@ -77,11 +90,12 @@ export const VARIABLES = {
     "Algorithms taken. `HS256` with a secret; `RS256,PS256,ES256,EdDSA` with a JWKS, where nothing is said.",
   ),
   DRS_JWT_ACCOUNT_CLAIM: variable(text, "sub", "Claim that names the account."),
-  DRS_JWT_CLOCK_SKEW: variable(duration, "30s", "Tolerated clock difference for `exp` and `nbf`; at most 5m."),
-  DRS_INTROSPECTION_URL: optional(
-    url("https:", "http:"),
-    "Verify session tokens by RFC 7662 introspection at this URL.",
+  DRS_JWT_CLOCK_SKEW: variable(
+    durationWithin("0s", "5m"),
+    "30s",
+    "Tolerated clock difference for `exp` and `nbf`; at most 5m.",
   ),
+  DRS_INTROSPECTION_URL: optional(webUrl, "Verify session tokens by RFC 7662 introspection at this URL."),
   DRS_INTROSPECTION_CLIENT_ID: optional(text, "Client id for the introspection request."),
   DRS_INTROSPECTION_CLIENT_SECRET: secret(text, "Client secret for the introspection request."),
   DRS_INTROSPECTION_ACCOUNT_CLAIM: variable(text, "sub", "Member of the introspection answer that names the account."),
@@ -97,14 +111,14 @@ export const VARIABLES = {
     "0",
     "How many proxies in front append to `X-Forwarded-For`; the source address is taken that many entries from its end.",
   ),
-  DRS_REQUEST_TIMEOUT: variable(duration, "30s", "Time for a request to arrive in full."),
+  DRS_REQUEST_TIMEOUT: variable(durationWithin("1s", "1h"), "30s", "Time for a request to arrive in full."),
   DRS_MAX_REQUESTS: variable(integer(1, 100_000), "1024", "Requests in work at once; past it, 503."),
   DRS_MAX_BUFFER_BYTES: variable(
     integer(1_048_576, 4_294_967_296),
     String(64 * 1024 * 1024),
     "Bytes of request bodies in memory at once; past it, 503.",
   ),
-  DRS_DRAIN_TIMEOUT: variable(duration, "25s", "How long SIGTERM waits for accepted requests."),
+  DRS_DRAIN_TIMEOUT: variable(durationWithin("0s", "24h"), "25s", "How long SIGTERM waits for accepted requests."),
   DRS_LOG_LEVEL: variable(
     oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
     "info",

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -212,7 +212,9 @@ export class EmbeddedPostgres {
   async #spawn(): Promise<ChildProcess> {
     const log = await this.#openLog();
     const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
-    const args = ["-D", this.#cluster, "-k", this.#socketDir, ...settings];
+    // The option is a list: quoted, so that a comma in the path parts nothing.
+    const socketDir = `"${this.#socketDir.replaceAll('"', '""')}"`;
+    const args = ["-D", this.#cluster, "-k", socketDir, ...settings];
     const [command, wrapped] = this.#launcher.wrap(this.#binaries.postgres, args);
     // A session of its own, so that Ctrl-C at a terminal does not take it before the drain.
     const child = spawn(command, wrapped, {
@@ -271,7 +273,20 @@ export class EmbeddedPostgres {
   }
 }
 
+/** What a data directory may hold before there is a cluster in it. */
+const OWN_NAMES = /^(initdb-.+|postgres\.log|socket|lost\+found)$/;
+
+/** A folder that is somebody's must not become private to PostgreSQL by a slip in a variable. */
+async function refuseForeign(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.includes("postgres") || names.every((name) => OWN_NAMES.test(name))) return;
+  throw new EmbeddedFault(
+    `${folder} holds other things than a database of this server: name a folder of its own in DRS_DATA_DIR`,
+  );
+}
+
 async function makePrivate(folder: string): Promise<void> {
+  await refuseForeign(folder);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
@@ -295,8 +310,7 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await launcher.own(folder);
   const { uid, mode } = await stat(folder);
-  const expected = launcher.options.uid ?? process.getuid?.() ?? uid;
-  if (uid !== expected || (mode & 0o077) !== 0) {
+  if ((launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {
     throw new EmbeddedFault(
       `${folder} is not a private folder of this user: remove it, or choose a shorter DRS_DATA_DIR`,
     );

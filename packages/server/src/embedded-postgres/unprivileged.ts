@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { chown, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { EmbeddedFault } from "./embedded-fault.ts";
 
 /** Uid and gid of `nobody`: PostgreSQL looks its own name up, so it must be one that every system knows. */
 const NOBODY = 65_534;
@@ -8,15 +10,23 @@ const NOBODY = 65_534;
 export interface Launcher {
   readonly wrap: (command: string, args: readonly string[]) => [string, string[]];
   readonly options: { readonly uid?: number; readonly gid?: number };
-  /** Hands a folder over to whom the child runs as. */
+  /** Whose the folders of the cluster are; `undefined` where the platform has no such thing. */
+  readonly owner: number | undefined;
+  /** Hands a folder over to the owner. */
   readonly own: (folder: string) => Promise<void>;
 }
 
-const PLAIN: Launcher = { wrap: (command, args) => [command, [...args]], options: {}, own: async () => {} };
+const PLAIN: Launcher = {
+  wrap: (command, args) => [command, [...args]],
+  options: {},
+  owner: process.getuid?.(),
+  own: async () => {},
+};
 
 const AS_NOBODY: Launcher = {
   ...PLAIN,
   options: { uid: NOBODY, gid: NOBODY },
+  owner: NOBODY,
   own: (folder) => chown(folder, NOBODY, NOBODY),
 };
 
@@ -30,8 +40,32 @@ const IN_USER_NAMESPACE: Launcher = {
 };
 
 /**
- * @param cluster the cluster's folder, which may not exist yet.
+ * Nobody, with the one capability to pass folders that only root may enter: for a root that may make no user namespace,
+ * as in a chroot. It lets PostgreSQL read other files too, so it comes last.
+ */
+const AS_NOBODY_PASSING: Launcher = {
+  wrap: (command, args) => [
+    "setpriv",
+    [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"].concat(
+      [
+        "--inh-caps=+dac_read_search",
+        "--ambient-caps=+dac_read_search",
+        "--securebits=+no_setuid_fixup",
+        "--",
+        command,
+      ],
+      args,
+    ),
+  ],
+  options: {},
+  owner: NOBODY,
+  own: AS_NOBODY.own,
+};
+
+/**
+ * @param cluster the cluster's folder, which may not exist yet; whoever owns it keeps it.
  * @param others further paths that the child must reach.
+ * @throws EmbeddedFault where root can't start an unprivileged child that reaches them.
  */
 export async function chooseLauncher(cluster: string, others: readonly string[]): Promise<Launcher> {
   if (process.getuid?.() !== 0) return PLAIN;
@@ -39,9 +73,20 @@ export async function chooseLauncher(cluster: string, others: readonly string[])
     ({ uid }) => uid,
     () => undefined,
   );
-  if (owner === 0) return IN_USER_NAMESPACE;
   const reachable = await Promise.all([dirname(dirname(cluster)), ...others].map(reachableByAll));
-  return reachable.every(Boolean) ? AS_NOBODY : IN_USER_NAMESPACE;
+  if (owner !== 0 && reachable.every(Boolean)) return AS_NOBODY;
+  if (owner !== NOBODY && works(IN_USER_NAMESPACE)) return IN_USER_NAMESPACE;
+  if (owner !== 0 && works(AS_NOBODY_PASSING)) return AS_NOBODY_PASSING;
+  const folder = dirname(cluster);
+  throw new EmbeddedFault(
+    "PostgreSQL refuses to run as root, and no other user can get to it or to its data: start the server as another " +
+      `user, or open the folders on the way to ${[folder, ...others].join(" and ")} (chmod o+x)`,
+  );
+}
+
+function works({ wrap }: Launcher): boolean {
+  const [command, args] = wrap("true", []);
+  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
 /** Whether every folder on the way to the path may be entered by everybody. */

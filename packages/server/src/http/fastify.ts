@@ -1,6 +1,7 @@
 /** The endpoint as a Fastify 5 plugin. */
 import type { FastifyPluginCallback } from "fastify";
 import type { Ingest } from "../ingest/ingest.ts";
+import type { Answer } from "../ingest/request.ts";
 import { ingestRequest } from "./node.ts";
 import { OPENAPI_JSON } from "./openapi.ts";
 import { answerOpenApi, EVENTS_PATH, OPENAPI_PATH } from "./paths.ts";
@@ -21,11 +22,14 @@ export const deviceRiskSignals: FastifyPluginCallback<DeviceRiskSignalsOptions> 
   fastify.all(EVENTS_PATH, async (request, reply) => {
     const answer = await options.ingest(ingestRequest(request.raw, options.proxyHops ?? 0));
     if (!request.raw.complete) reply.header("Connection", "close");
-    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
   });
   fastify.all(OPENAPI_PATH, async (request, reply) => {
     const answer = answerOpenApi(request.method, OPENAPI_JSON);
-    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
   });
   done();
 };
+
+/** To a JSON media type of a text, Fastify adds a charset; bytes leave as they are. */
+const bytesOf = ({ body }: Answer): Buffer => Buffer.from(body);

@@ -7,16 +7,24 @@ export interface WebOptions {
   readonly peerOf?: (request: Request) => string;
 }
 
+/** No address is longer; what a host takes from a header might be. */
+const LONGEST_ADDRESS = 64;
+
+/** Of a body that was not read to its end, this much is taken and thrown away. */
+const MOST_DISCARDED_BYTES = 4 * 1024 * 1024;
+
 /**
  * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers whatever it is given.
- * The `Request` must still have its body unread.
+ * @throws TypeError where the request's body has been read already.
  */
 export function webHandler(
   ingest: Ingest,
   { peerOf = () => "unknown" }: WebOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    const { status, headers, body } = await ingest(ingestRequest(request, peerOf(request)));
+    if (request.bodyUsed) throw new TypeError("the body has been read: hand the endpoint the request as it came");
+    const { status, headers, body } = await ingest(ingestRequest(request, peerOf(request).slice(0, LONGEST_ADDRESS)));
+    void discardRest(request.body);
     return new Response(body, { status, headers });
   };
 }
@@ -42,11 +50,24 @@ function bodyOf(request: Request): ByteStream {
     async forEach(take) {
       if (!request.body) return "end";
       try {
-        for await (const chunk of request.body) if (!take(chunk)) return "stopped";
+        for await (const chunk of request.body.values({ preventCancel: true })) if (!take(chunk)) return "stopped";
         return "end";
       } catch {
         return "broken";
       }
     },
   };
+}
+
+/** What is left unread would hold up the connection; to end it at once could take the answer away from the client. */
+async function discardRest(body: Request["body"]): Promise<void> {
+  let left = MOST_DISCARDED_BYTES;
+  try {
+    for await (const chunk of body ?? []) {
+      left -= chunk.length;
+      if (left < 0) return;
+    }
+  } catch {
+    // The client went away.
+  }
 }

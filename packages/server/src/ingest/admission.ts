@@ -6,54 +6,82 @@ export interface Place {
 }
 
 /**
+ * One account may hold a quarter of what there is, or this much where that is more: a hostile phone that sends slowly
+ * must not shut out the others.
+ */
+const SHARE_OF_ONE = 1 / 4;
+const REQUESTS_OF_ONE = 32;
+const BYTES_OF_ONE = 8 * 1024 * 1024;
+
+interface Held {
+  requests: number;
+  bytes: number;
+}
+
+/**
  * Bounds what is in work: requests, and bytes of bodies that are or will be in memory. Asked before a body is read, so
  * that an overloaded server says so early instead of answering late.
  */
 export class Admission {
-  #requests = 0;
-  #bytes = 0;
+  readonly #all: Held = { requests: 0, bytes: 0 };
+  readonly #byAccount = new Map<string, Held>();
   #draining = false;
   #onEmpty: (() => void) | undefined;
-  readonly #maxRequests: number;
-  readonly #maxBytes: number;
+  readonly #most: Held;
+  readonly #mostOfOne: Held;
 
-  constructor(maxRequests: number, maxBytes: number) {
-    this.#maxRequests = maxRequests;
-    this.#maxBytes = maxBytes;
+  constructor(requests: number, bytes: number) {
+    this.#most = { requests, bytes };
+    this.#mostOfOne = {
+      requests: Math.max(REQUESTS_OF_ONE, requests * SHARE_OF_ONE),
+      bytes: Math.max(BYTES_OF_ONE, bytes * SHARE_OF_ONE),
+    };
   }
 
   get requests(): number {
-    return this.#requests;
+    return this.#all.requests;
   }
 
   get draining(): boolean {
     return this.#draining;
   }
 
-  enter(headers: RequestHeaders, encoding: Encoding, maxBodyBytes: number): Place | Refusal {
+  enter(account: string, headers: RequestHeaders, encoding: Encoding, maxBodyBytes: number): Place | Refusal {
     if (this.#draining) return refuse("draining", { "Retry-After": "2" });
     const announced = Number(headers.all("content-length")[0] ?? Number.NaN);
     const bytes = encoding === "identity" && announced <= maxBodyBytes ? announced : maxBodyBytes;
-    if (this.#requests >= this.#maxRequests || (this.#requests > 0 && this.#bytes + bytes > this.#maxBytes)) {
-      return refuse("overloaded", { "Retry-After": "1" });
+    if (exceeds(this.#all, bytes, this.#most)) return refuse("overloaded", { "Retry-After": "1" });
+    const own = this.#byAccount.get(account) ?? { requests: 0, bytes: 0 };
+    if (exceeds(own, bytes, this.#mostOfOne)) return refuse("too-many-requests", { "Retry-After": "1" });
+
+    this.#byAccount.set(account, own);
+    for (const held of [this.#all, own]) {
+      held.requests++;
+      held.bytes += bytes;
     }
-    this.#requests++;
-    this.#bytes += bytes;
-    return {
-      leave: () => {
-        this.#requests--;
-        this.#bytes -= bytes;
-        if (this.#requests === 0) this.#onEmpty?.();
-      },
-    };
+    return { leave: () => this.#leave(account, own, bytes) };
+  }
+
+  #leave(account: string, own: Held, bytes: number): void {
+    for (const held of [this.#all, own]) {
+      held.requests--;
+      held.bytes -= bytes;
+    }
+    if (own.requests === 0) this.#byAccount.delete(account);
+    if (this.#all.requests === 0) this.#onEmpty?.();
   }
 
   /** Refuses new requests from now on; resolves when the last accepted one has its answer. */
   drain(): Promise<void> {
     this.#draining = true;
-    if (this.#requests === 0) return Promise.resolve();
+    if (this.#all.requests === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onEmpty = resolve;
     });
   }
+}
+
+/** The first request always fits, however large its body and however small the limits. */
+function exceeds(held: Held, bytes: number, most: Held): boolean {
+  return held.requests > 0 && (held.requests >= most.requests || held.bytes + bytes > most.bytes);
 }

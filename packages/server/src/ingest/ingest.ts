@@ -102,7 +102,7 @@ async function run(
   if (header instanceof Refusal) return header;
 
   if (!ports.store.available) return refuse("unavailable", RETRY_SOON);
-  const place = ports.admission.enter(request.headers, header.encoding, options.maxBodyBytes);
+  const place = ports.admission.enter(account, request.headers, header.encoding, options.maxBodyBytes);
   if (place instanceof Refusal) return place;
   try {
     const body = await readBody(request.body, header.encoding, options.maxBodyBytes);

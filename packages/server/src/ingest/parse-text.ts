@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { type FaultCode, LIMITS, pointerOf } from "@device-risk-signals/contract";
+import { type FaultCode, LIMITS } from "@device-risk-signals/contract";
 import { Refusal } from "./request.ts";
 import { scanText } from "./scan-text.ts";
 
@@ -7,8 +7,8 @@ import { scanText } from "./scan-text.ts";
  * Bytes to value, refusing what is not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493), as far as `JSON.parse`
  * would hide it: duplicate names, lone surrogates, numbers beyond a double, deep nesting.
  *
- * A text that `JSON.stringify` prints back unchanged can hold no duplicate name and no overflowing number, and one
- * without `\u` holds no lone surrogate. Most SDKs send such texts; only the others are scanned.
+ * A text with as many colons outside its strings as its value has members holds no name twice, and one without a
+ * Unicode escape no lone surrogate. Nearly every request is settled by these counts; only the others are scanned.
  */
 export function parseText(bytes: Buffer): unknown {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -24,10 +24,7 @@ export function parseText(bytes: Buffer): unknown {
   } catch (fault) {
     return invalid("json-invalid", `the body is not one JSON text${placeOf(fault, text)}`);
   }
-  const deep = tooDeep(value, 1);
-  if (deep) return invalid("nesting-too-deep", `nesting is deeper than ${LIMITS.nesting} levels`, pointerOf(deep));
-
-  if (!text.includes("\\u") && JSON.stringify(value) === text) return value;
+  if (colonsIn(bytes) === membersOf(value, 1)) return value;
   const fault = scanText(text);
   return fault ? invalid(fault.code, fault.detail, fault.pointer) : value;
 }
@@ -42,22 +39,40 @@ function placeOf(fault: unknown, text: string): string {
   return position === undefined ? `, or ends too early (${text.length} characters)` : ` (at character ${position})`;
 }
 
-/** The way to a container below level 64, from the outside in; `undefined` where there is none. */
-function tooDeep(value: unknown, level: number): (string | number)[] | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  if (level > LIMITS.nesting) return [];
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      const item: unknown = value[index];
-      const deep = typeof item === "object" ? tooDeep(item, level + 1) : undefined;
-      if (deep) return [index, ...deep];
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const LOWER_U = 0x75;
+
+/** Colons outside strings: as many as members, each counted as often as it stands there. `NaN` with a Unicode escape. */
+function colonsIn(bytes: Buffer): number {
+  const { length } = bytes;
+  let colons = 0;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at];
+    if (byte === COLON) colons++;
+    if (byte !== QUOTE) continue;
+    for (at++; at < length; at++) {
+      const inner = bytes[at];
+      if (inner === QUOTE) break;
+      if (inner !== BACKSLASH) continue;
+      at++;
+      if (bytes[at] === LOWER_U) return Number.NaN;
     }
-    return undefined;
   }
-  for (const name in value) {
-    const member = (value as Record<string, unknown>)[name];
-    const deep = typeof member === "object" ? tooDeep(member, level + 1) : undefined;
-    if (deep) return [name, ...deep];
+  return colons;
+}
+
+/** Members of a value at all depths; `NaN` where it is nested too deep or holds a number that overflowed. */
+function membersOf(value: unknown, level: number): number {
+  if (typeof value === "number") return Number.isFinite(value) ? 0 : Number.NaN;
+  if (typeof value !== "object" || value === null) return 0;
+  if (level > LIMITS.nesting) return Number.NaN;
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) members += membersOf(item, level + 1);
+    return members;
   }
-  return undefined;
+  for (const name in value) members += 1 + membersOf((value as Record<string, unknown>)[name], level + 1);
+  return members;
 }

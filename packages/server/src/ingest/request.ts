@@ -22,7 +22,13 @@ export interface RequestHeaders {
 }
 
 export type LowercaseHeader =
-  "authorization" | "idempotency-key" | "content-type" | "content-encoding" | "content-length";
+  | "authorization"
+  | "idempotency-key"
+  | "content-type"
+  | "content-encoding"
+  | "content-length"
+  | "traceparent"
+  | "tracestate";
 
 export interface ByteStream {
   /**

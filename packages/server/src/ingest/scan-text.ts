@@ -1,4 +1,4 @@
-import { type FaultCode, pointerOf } from "@device-risk-signals/contract";
+import { type FaultCode, LIMITS, pointerOf } from "@device-risk-signals/contract";
 
 export interface TextFault {
   readonly pointer: string;
@@ -20,7 +20,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Finds the first thing in a JSON text that `JSON.parse` accepts and I-JSON (RFC 7493) forbids.
- * @param text valid JSON, nested at most a few dozen levels.
+ * @param text valid JSON.
  */
 export function scanText(text: string): TextFault | undefined {
   let at = 0;
@@ -107,13 +107,20 @@ export function scanText(text: string): TextFault | undefined {
     return { pointer: pointer(), code: "number-overflow", detail: "a number is beyond the range of a double" };
   }
 
+  /** Every container that is open has one step of the path behind it. */
+  function tooDeep(): TextFault | undefined {
+    if (path.length < LIMITS.nesting) return undefined;
+    const detail = `nesting is deeper than ${LIMITS.nesting} levels`;
+    return { pointer: pointer(), code: "nesting-too-deep", detail };
+  }
+
   function scanValue(): TextFault | undefined {
     skipSpace();
     switch (text.charCodeAt(at)) {
       case OPEN_OBJECT:
-        return scanObject();
+        return tooDeep() ?? scanObject();
       case OPEN_ARRAY:
-        return scanArray();
+        return tooDeep() ?? scanArray();
       case QUOTE:
         return checkString();
       default:

@@ -1,5 +1,6 @@
 /** An ingest core wired onto a system: what the standalone service and every embedding host have in common. */
 import { openActions } from "../actions/actions.ts";
+import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
@@ -11,6 +12,7 @@ import { PostgresEventStore } from "../store/event-store.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { readiness } from "./readiness.ts";
 import type { System } from "./system.ts";
+import { traceCommit, traced } from "./tracing.ts";
 
 /** Code of the one purpose there is. */
 const BUILT_IN_PURPOSE = 1;
@@ -52,7 +54,10 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     executor: pool,
     partitions,
     onFault,
-    onBatch: metrics.batchCommitted,
+    onBatch: (events, seconds) => {
+      metrics.batchCommitted(events, seconds);
+      traceCommit(events, seconds);
+    },
   });
   const ingest = createIngest(
     {
@@ -84,7 +89,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   preparing.unref();
 
   return {
-    ingest,
+    ingest: traced(ingest, EVENTS_PATH),
     metrics,
     readiness: () => readiness(system, admission.draining),
     drain: () => admission.drain(),

@@ -39,8 +39,14 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     readiness: endpoint.readiness,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   });
-  await listen(listener, config.DRS_HOST, config.DRS_PORT, "DRS_PORT");
-  await listen(admin, config.DRS_ADMIN_HOST, config.DRS_ADMIN_PORT, "DRS_ADMIN_PORT");
+  try {
+    await listen(listener, config.DRS_HOST, config.DRS_PORT, "DRS_PORT");
+    await listen(admin, config.DRS_ADMIN_HOST, config.DRS_ADMIN_PORT, "DRS_ADMIN_PORT");
+  } catch (fault) {
+    await closeListener(listener);
+    await endpoint.close();
+    throw fault;
+  }
   const tls =
     tlsPaths &&
     followTlsFiles(listener as TlsServer, tlsPaths, (fault) => {

@@ -18,19 +18,13 @@ const LARGEST_EVENT = 16_777_216;
 const LANES = 2;
 
 /**
- * Level 1, a window just past the size of a full event, a hash table that fits the first-level cache. Each write is a
- * frame of its own, all of one context: loading the dictionary costs twice what compressing an event does, and this
- * way it is done once.
+ * Each write is a frame of its own, all of one context: loading the dictionary costs more than compressing an event
+ * does, and this way it is done once.
  */
 const OPTIONS = {
   flush: constants.ZSTD_e_end,
   chunkSize: 65_536,
-  params: {
-    [constants.ZSTD_c_compressionLevel]: 1,
-    [constants.ZSTD_c_windowLog]: 15,
-    [constants.ZSTD_c_hashLog]: 13,
-    [constants.ZSTD_c_dictIDFlag]: 0,
-  },
+  params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_dictIDFlag]: 0 },
 };
 
 export interface Compressed {

@@ -6,7 +6,7 @@ import type { KeyStore } from "./key-store.ts";
 
 /** A file per secret, named by a hash of the secret's name: a listing of the directory names no account. */
 export async function directoryKeyStore(directory: string): Promise<KeyStore> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeFolder(join(directory, "secrets"));
 
   function pathOf(name: string): string {
     const digest = createHash("sha256").update(name).digest("hex");
@@ -34,6 +34,8 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     }
     const standing = await read(name);
     if (!standing) throw new Unavailable("a key file vanished while it was read");
+    // Whoever came first may not have come so far yet.
+    await syncFolder(dirname(path));
     return standing;
   }
 
@@ -63,6 +65,13 @@ export async function writeExclusively(path: string, content: Buffer): Promise<v
   }
   await syncFolder(folder);
   await syncFolder(dirname(folder));
+}
+
+/** Makes a private folder; the names of all that are new on the way to it outlive a power cut too. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -14,7 +14,8 @@ const SCHEMA = `
 
 /** Secrets in a PostgreSQL that is not the one of the events. */
 export async function postgresKeyStore(url: string): Promise<KeyStore> {
-  const pool = openPool({ connectionString: url }, { max: 4, onFault: () => {} });
+  const durable = { options: "-c synchronous_commit=on", connectionTimeoutMillis: 5_000 };
+  const pool = openPool({ connectionString: url, ...durable }, { max: 4, onFault: () => {} });
   const query = async (text: string, values: unknown[]): Promise<{ wrapped: Buffer }[]> => {
     try {
       return (await pool.query<{ wrapped: Buffer }>(text, values)).rows;

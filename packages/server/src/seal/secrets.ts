@@ -17,6 +17,8 @@ export class Secrets {
   readonly #store: KeyStore;
   readonly #key: Buffer;
   readonly #keyId: Buffer;
+  /** Secrets that are being made: whoever asks for one meanwhile waits for the same. */
+  readonly #making = new Map<string, Promise<Buffer>>();
 
   constructor(store: KeyStore, keyEncryptionKey: Buffer) {
     this.#store = store;
@@ -34,7 +36,13 @@ export class Secrets {
   }
 
   /** Durable before it is returned. Whoever comes second gets the secret of whoever came first. */
-  async findOrCreate(name: string): Promise<Buffer> {
+  findOrCreate(name: string): Promise<Buffer> {
+    const making = this.#making.get(name) ?? this.#findOrCreate(name).finally(() => this.#making.delete(name));
+    this.#making.set(name, making);
+    return making;
+  }
+
+  async #findOrCreate(name: string): Promise<Buffer> {
     const found = await this.find(name);
     if (found) return found;
     const standing = await this.#store.create(name, this.#wrap(name, randomBytes(SECRET_BYTES)));

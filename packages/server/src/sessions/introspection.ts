@@ -16,7 +16,8 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
   const { fetch: send = fetch } = options;
   const authorization = basicCredentials(options);
 
-  async function ask(token: string): Promise<Record<string, unknown>> {
+  /** @returns what is known of an active token; `undefined` of any other. @throws Unavailable for what is no answer at all */
+  async function ask(token: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     try {
       const response = await send(options.url, {
         method: "POST",
@@ -26,7 +27,9 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (!response.ok) throw new Error(`the introspection endpoint answered ${response.status}`);
-      return (await response.json()) as Record<string, unknown>;
+      const answer = (await response.json()) as Readonly<Record<string, unknown>> | null;
+      if (typeof answer?.["active"] !== "boolean") throw new Error("the introspection endpoint said neither yes nor no");
+      return answer["active"] ? answer : undefined;
     } catch (cause) {
       throw new Unavailable("session tokens can't be introspected", { cause });
     }
@@ -35,7 +38,7 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
   return {
     async verify(token) {
       const answer = await ask(token);
-      if (answer["active"] !== true) return undefined;
+      if (!answer) return undefined;
       const account = accountOf(answer[options.accountClaim]);
       const { exp } = answer;
       if (account === undefined || (typeof exp === "number" && exp * 1000 <= clock.now())) return undefined;

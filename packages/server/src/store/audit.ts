@@ -43,7 +43,7 @@ const MOST_GROUPS = 10_000;
 const MOST_NAMED = 100;
 
 interface Group {
-  readonly since: number;
+  since: number;
   readonly outcome: string;
   readonly account: string | undefined;
   occurrences: number;
@@ -72,11 +72,7 @@ export class BufferedAuditLog implements AuditLog {
     const group = this.#group(outcome, account);
     group.occurrences++;
     if (eventId !== undefined && group.eventIds.size < MOST_NAMED) group.eventIds.add(eventId);
-    if (peer === undefined) return;
-    const source = sourceOf(peer);
-    if (group.sources.has(source) || group.sources.size < MOST_NAMED) {
-      group.sources.set(source, (group.sources.get(source) ?? 0) + 1);
-    }
+    if (peer !== undefined) countSource(group, sourceOf(peer), 1);
   }
 
   /** Writes what was counted; what can't be written now is kept for the next time. */
@@ -125,19 +121,22 @@ export class BufferedAuditLog implements AuditLog {
       await this.#executor.query(text, [JSON.stringify(rows)]);
     } catch (fault) {
       this.#onFault(fault);
-      for (const [name, group] of due) this.#keep(name, group);
+      for (const [, group] of due) this.#keep(group);
     }
   }
 
-  #keep(name: string, group: Group): void {
-    const newer = this.#groups.get(name);
-    if (!newer) {
-      this.#groups.set(name, group);
-      return;
-    }
-    newer.occurrences += group.occurrences;
-    for (const id of group.eventIds) if (newer.eventIds.size < MOST_NAMED) newer.eventIds.add(id);
+  /** Adds what could not be written to what has come since. */
+  #keep({ since, outcome, account, occurrences, eventIds, sources }: Group): void {
+    const group = this.#group(outcome, account);
+    group.since = Math.min(group.since, since);
+    group.occurrences += occurrences;
+    for (const id of eventIds) if (group.eventIds.size < MOST_NAMED) group.eventIds.add(id);
+    for (const [source, count] of sources) countSource(group, source, count);
   }
+}
+
+function countSource({ sources }: Group, source: string, count: number): void {
+  if (sources.has(source) || sources.size < MOST_NAMED) sources.set(source, (sources.get(source) ?? 0) + count);
 }
 
 function rowOf(

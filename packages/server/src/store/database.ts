@@ -42,7 +42,10 @@ export interface PoolSettings {
 
 export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettings): pg.Pool {
   const pool = new pg.Pool({ ...database, max, idleTimeoutMillis: 30_000 });
-  pool.on("error", onFault);
+  // A pool that ends does not wait for its connections: whatever still happens to them is no fault.
+  pool.on("error", (fault) => {
+    if (!pool.ending) onFault(fault);
+  });
   return pool;
 }
 

@@ -11,6 +11,35 @@ const MOST_VERSIONS = 200;
 const NAME = /^[A-Za-z0-9_]{1,64}$/;
 const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
+/** The caps hold over all servers and restarts; servers that write at the same moment may pass them by a little. */
+const WRITE = `
+  with told as (
+    select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, sdk_version text, occurrences bigint)
+  ), version as (
+    select sdk_version, count(*) as paths from drift group by sdk_version
+  ), by_version as (
+    -- A new version enters only where there is room for versions,
+    select t.path, t.json_type, t.occurrences, case
+        when v.paths is not null then sdk_version
+        when (select count(*) from version)
+          + dense_rank() over (partition by v.paths is null order by sdk_version) <= ${MOST_VERSIONS} then sdk_version
+        else '*'
+      end as sdk_version
+    from told t left join version v using (sdk_version)
+  ), by_path as (
+    -- and a new row only where its version has room.
+    select path, json_type, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
+      + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type) <= ${MOST_PATHS} as fits
+    from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, path, json_type)
+  )
+  insert into drift (path, json_type, sdk_version, first_seen, last_seen, occurrences)
+    select case when fits then path else '*' end, case when fits then json_type else '*' end, sdk_version,
+      $2::timestamptz, $2::timestamptz, sum(occurrences)
+    from by_path group by 1, 2, 3 order by 3, 1, 2
+    on conflict (sdk_version, path, json_type) do update set
+      last_seen = greatest(drift.last_seen, excluded.last_seen),
+      occurrences = drift.occurrences + excluded.occurrences`;
+
 interface Count {
   readonly path: string;
   readonly jsonType: string;
@@ -41,8 +70,7 @@ export class BufferedDriftLog implements DriftLog {
 
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>): void {
     for (const { probe, field, found } of checkAgainstCatalog(probes)) {
-      const names = [probe, ...(field?.split(".") ?? [])];
-      this.#count(sdkVersion, names.map((name) => (NAME.test(name) ? name : "*")).join("."), found, 1);
+      this.#count(sdkVersion, pathOf(probe, field), found, 1);
     }
   }
 
@@ -85,20 +113,6 @@ export class BufferedDriftLog implements DriftLog {
     this.#counts = new Map();
     const now = new Date(this.#clock.now()).toISOString();
     const rows = [...counts.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    // The cap holds over all servers and restarts: a new row enters only where its version has room left.
-    const text = `insert into drift (path, json_type, sdk_version, first_seen, last_seen, occurrences)
-      select case when fits then path else '*' end, case when fits then json_type else '*' end, sdk_version,
-        $2::timestamptz, $2::timestamptz, sum(occurrences)
-      from (
-        select r.*, exists (select from drift d
-            where d.sdk_version = r.sdk_version and d.path = r.path and d.json_type = r.json_type)
-          or (select count(*) from drift d where d.sdk_version = r.sdk_version) < ${MOST_PATHS} as fits
-        from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, sdk_version text, occurrences bigint)
-      ) as row
-      group by 1, 2, 3
-      order by 3, 1, 2
-      on conflict (sdk_version, path, json_type) do update
-        set last_seen = greatest(drift.last_seen, excluded.last_seen), occurrences = drift.occurrences + excluded.occurrences`;
     const json = rows.map(({ path, jsonType, sdkVersion, occurrences }) => ({
       path,
       json_type: jsonType,
@@ -106,7 +120,7 @@ export class BufferedDriftLog implements DriftLog {
       occurrences,
     }));
     try {
-      await this.#executor.query(text, [JSON.stringify(json), now]);
+      await this.#executor.query(WRITE, [JSON.stringify(json), now]);
     } catch (fault) {
       this.#onFault(fault);
       for (const count of counts.values()) {
@@ -114,6 +128,13 @@ export class BufferedDriftLog implements DriftLog {
       }
     }
   }
+}
+
+/** Names of a probe, a field and, where the field is an object, its member: the catalog goes no deeper. */
+function pathOf(probe: string, field: string | undefined): string {
+  const names = field?.split(".") ?? [];
+  const plain = names.length <= 2 && names.every((name) => NAME.test(name));
+  return [NAME.test(probe) ? probe : "*", ...(plain ? names : ["*"])].join(".");
 }
 
 function keyOf({ sdkVersion, path, jsonType }: Count): string {

@@ -15,9 +15,15 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 export const isEventId = (text: string): boolean => UUID.test(text);
 
-/** When the event was received, as its id says: the millisecond of a UUID of version 7 is that of `received_at`. */
+/** The last millisecond whose year has four digits. */
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * When the event was received, as its id says: the millisecond of a UUID of version 7 is that of `received_at`. An id
+ * that is none of ours may say anything; what it says stays a time that the database can read.
+ */
 export function receivedAtOf(eventId: string): Date {
-  return new Date(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16));
+  return new Date(Math.min(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16), LATEST_MS));
 }
 
 export async function findEvent(executor: Executor, eventId: string): Promise<StoredEvent | undefined> {

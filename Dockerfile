@@ -1,0 +1,26 @@
+# The endpoint for production: an external PostgreSQL (DRS_DATABASE_URL), no embedded one, no development dependency,
+# an unprivileged user. Build: docker build -t device-risk-signals .
+FROM node:26-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY packages/contract/package.json packages/contract/
+COPY packages/server/package.json packages/server/
+RUN npm ci --omit=dev --omit=optional --omit=peer --workspace packages/server --include-workspace-root=false
+
+FROM node:26-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY packages/contract packages/contract
+COPY packages/server packages/server
+USER node
+EXPOSE 8080
+# Inside the container every interface; what terminates TLS stands in front, or DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE
+# are mounted. The operator says which: without either the server refuses to start.
+ENV DRS_HOST=0.0.0.0
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8081/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "packages/server/bin/drs.js"]
+CMD ["serve"]

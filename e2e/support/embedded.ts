@@ -1,0 +1,54 @@
+/** Folders for an embedded server and its keys, and a look at the PostgreSQL that runs on them. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "./database.ts";
+
+export interface Home {
+  /** Holds both directories; only its owner may enter it. */
+  readonly path: string;
+  readonly dataDir: string;
+  readonly keyDir: string;
+  /** Of servers and commands; ports are chosen by the system. */
+  readonly environment: Record<string, string>;
+  /** Process ids of the PostgreSQL on the data directory: one or none. */
+  postgres(): Promise<number[]>;
+  /** Ends a PostgreSQL that was left behind, and removes everything. */
+  remove(): Promise<void>;
+}
+
+export async function makeHome(name = "data"): Promise<Home> {
+  const { path, remove } = await temporaryFolder();
+  const dataDir = join(path, name);
+  const keyDir = join(path, "keys");
+  return {
+    path,
+    dataDir,
+    keyDir,
+    environment: { DRS_DATA_DIR: dataDir, DRS_KEY_DIR: keyDir, DRS_PORT: "0", DRS_ADMIN_PORT: "0" },
+    postgres: () => postgresOn(dataDir),
+    async remove() {
+      for (const pid of await postgresOn(dataDir)) process.kill(pid, "SIGQUIT");
+      await remove();
+    },
+  };
+}
+
+async function postgresOn(dataDir: string): Promise<number[]> {
+  const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    processes.map(async (pid) => {
+      const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+      return command.includes(`\0-D\0${dataDir}/postgres\0`) && /\/postgres\0/.test(command) ? [Number(pid)] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Waits for what must come true by itself. */
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error("it took too long");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

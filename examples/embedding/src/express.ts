@@ -1,0 +1,19 @@
+/** The endpoint in an Express 5 backend. */
+import { openEndpoint } from "@device-risk-signals/server";
+import { nodeHandler } from "@device-risk-signals/server/node";
+import express from "express";
+import { host } from "./host.ts";
+import { runningHost, type StartHost } from "./running-host.ts";
+
+export const startExpress: StartHost = async (environment, port = 0) => {
+  const endpoint = await openEndpoint({ environment, ...host });
+  const app = express();
+
+  // Before express.json(): the endpoint keeps the event's exact bytes, so it reads the body itself.
+  app.all("/api/v1/device-signal-events", nodeHandler(endpoint.ingest));
+
+  app.use(express.json());
+  app.post("/orders", (request, response) => void response.status(201).json(request.body));
+
+  return runningHost(app.listen(port, "127.0.0.1"), endpoint);
+};

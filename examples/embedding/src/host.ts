@@ -1,0 +1,34 @@
+/**
+ * What a backend has long before it embeds the endpoint: its customers' sessions, the actions it has started, a log.
+ * Here the first two are maps; in a real one they are its session store and its orders.
+ */
+import { inspect } from "node:util";
+import type { ActionRegistry, OpenEndpointOptions, SessionVerifier } from "@device-risk-signals/server";
+
+/** For these examples alone: a session token that stands in a repository is no secret. */
+export const CUSTOMER = { account: "customer-1", token: "example-session-token", sessionId: "session-1" };
+export const PAYMENT = { actionId: "payment-42", actionType: "payment" };
+
+const HOUR_MS = 3_600_000;
+
+const sessionsByToken = new Map([[CUSTOMER.token, CUSTOMER]]);
+const actionsById = new Map([[PAYMENT.actionId, { ...PAYMENT, ...CUSTOMER, expiresAt: Date.now() + HOUR_MS }]]);
+
+const sessions: SessionVerifier = {
+  async verify(token) {
+    return sessionsByToken.get(token);
+  },
+};
+
+/** Leave this out, and actions are those that `drs action register` or the table knows. */
+const actions: ActionRegistry = {
+  async find(account, actionId) {
+    const action = actionsById.get(actionId);
+    return action?.account === account ? action : undefined;
+  },
+};
+
+const onFault = (fault: unknown): void => void process.stderr.write(`${inspect(fault)}\n`);
+
+/** What the host hands to the endpoint. */
+export const host: Pick<OpenEndpointOptions, "sessions" | "actions" | "onFault"> = { sessions, actions, onFault };

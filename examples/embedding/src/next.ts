@@ -1,0 +1,53 @@
+/** Builds and starts `next-app` as its owner would. The example is the route handler in there, not this file. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { StartHost } from "./running-host.ts";
+
+const APP = join(import.meta.dirname, "../next-app");
+
+/** The second leaves SIGTERM to the module of the route handler, which closes the endpoint. */
+const SETTINGS = { NODE_ENV: "production", NEXT_MANUAL_SIG_HANDLE: "true", NEXT_TELEMETRY_DISABLED: "1" };
+
+export const startNext: StartHost = async (environment, port = 0) => {
+  const env = { PATH: process.env["PATH"], ...environment, ...SETTINGS };
+  const build = next(["build", APP], env);
+  const log = textOf(build);
+  const [buildCode] = await once(build, "close");
+  if (buildCode !== 0) throw new Error(`next build failed:\n${log()}`);
+
+  const server = next(["start", APP, "--hostname", "127.0.0.1", "--port", String(port)], env);
+  return {
+    url: await urlOf(server),
+    async close() {
+      const closed = once(server, "close");
+      server.kill("SIGTERM");
+      const [code] = await closed;
+      if (code !== 0) throw new Error(`next start ended with ${code}`);
+    },
+  };
+};
+
+function next(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  const command = fileURLToPath(import.meta.resolve("next/dist/bin/next"));
+  return spawn(process.execPath, [command, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+function textOf({ stdout, stderr }: ChildProcess): () => string {
+  let text = "";
+  for (const stream of [stdout, stderr]) stream?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  return () => text;
+}
+
+function urlOf(server: ChildProcess): Promise<string> {
+  const text = textOf(server);
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const url = /Local: +(http\S+)[^]*Ready/.exec(text())?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    server.stdout?.on("data", look);
+    server.once("close", () => reject(new Error(`next start failed:\n${text()}`)));
+  });
+}

@@ -1,0 +1,224 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ActionRegistry } from "../ports.ts";
+import { type SignedAction, signActionId, signedActions } from "./signed-actions.ts";
+
+const SECRET = "a signing secret of at least 32 bytes, shared with the host";
+const NOW = Date.parse("2026-03-01T12:00:00.000Z");
+
+const ACTION: SignedAction = {
+  account: "customer-1",
+  actionType: "payment",
+  sessionId: "session-1",
+  expiresAt: NOW + 60_000,
+  nonce: "n-1_",
+};
+
+/** A registry behind the signed ones that says what it was asked. */
+function tableOf(): { table: ActionRegistry; asked: string[] } {
+  const asked: string[] = [];
+  const table: ActionRegistry = {
+    find: async (account, actionId, sessionId) => {
+      asked.push(`${account} ${actionId} ${sessionId}`);
+      return { actionType: "of the table", expiresAt: NOW + 1 };
+    },
+  };
+  return { table, asked };
+}
+
+function registryOf(secret = SECRET, now = NOW): ActionRegistry {
+  return signedActions(secret, { find: async () => Promise.reject(new Error("asked the table")) }, { now: () => now });
+}
+
+const find = (id: string, account = ACTION.account, sessionId = "session-1", registry = registryOf()) =>
+  registry.find(account, id, sessionId);
+
+describe("a signed id", () => {
+  it("proves type, session and expiry", async () => {
+    expect(await find(signActionId(SECRET, ACTION))).toEqual({
+      actionType: "payment",
+      sessionId: "session-1",
+      expiresAt: NOW + 60_000,
+    });
+  });
+
+  it("without a session binds to none", async () => {
+    const { sessionId: _, ...free } = ACTION;
+    expect(await find(signActionId(SECRET, free), "customer-1", "any")).toEqual({
+      actionType: "payment",
+      expiresAt: NOW + 60_000,
+    });
+  });
+
+  it("shows another session as different, without naming the one it was issued with", async () => {
+    const found = await find(signActionId(SECRET, ACTION), "customer-1", "session-2");
+    expect(found).toMatchObject({ actionType: "payment" });
+    expect(found?.sessionId).not.toBe("session-2");
+    expect(found?.sessionId).not.toContain("session-1");
+  });
+
+  it("differs by nonce, and gives nothing of account and session away", () => {
+    const id = signActionId(SECRET, ACTION);
+    expect(signActionId(SECRET, { ...ACTION, nonce: "n-2" })).not.toBe(id);
+    for (const part of id.split(".")) {
+      const text = Buffer.from(part, "base64url").toString("latin1");
+      expect(part + text).not.toMatch(/customer|session/);
+    }
+  });
+
+  it("is good until its second, and not after it", async () => {
+    const id = signActionId(SECRET, { ...ACTION, expiresAt: NOW + 60_999 });
+    expect(await find(id)).toMatchObject({ expiresAt: NOW + 60_000 });
+    expect(await find(id, "customer-1", "session-1", registryOf(SECRET, NOW + 59_999))).toBeDefined();
+    expect(await find(id, "customer-1", "session-1", registryOf(SECRET, NOW + 60_000))).toBeUndefined();
+  });
+
+  it("is refused for another account", async () => {
+    const id = signActionId(SECRET, ACTION);
+    for (const other of ["customer-2", "customer-", "customer-11", "", "CUSTOMER-1"]) {
+      expect(await find(id, other)).toBeUndefined();
+    }
+  });
+
+  it("is refused under another secret", async () => {
+    const id = signActionId(SECRET, ACTION);
+    expect(await find(id, "customer-1", "session-1", registryOf(`${SECRET} `))).toBeUndefined();
+  });
+
+  it("keeps account and signed part apart", async () => {
+    // The same characters, cut at another place, must not have the same tag.
+    const id = signActionId(SECRET, { ...ACTION, account: 'a","b' });
+    expect(await find(id, "a")).toBeUndefined();
+    expect(await find(id, 'a","b')).toBeDefined();
+  });
+
+  const parts = ["version", "type", "expiry", "session", "nonce", "tag"];
+  it.each(parts.map((name, index) => [name, index] as const))("is refused with its %s changed", async (_, index) => {
+    const all = signActionId(SECRET, ACTION).split(".");
+    const part = all[index] ?? "";
+    for (let at = 0; at < part.length; at++) {
+      const other = part[at] === "a" ? "b" : "a";
+      const changed = all.with(index, part.slice(0, at) + other + part.slice(at + 1)).join(".");
+      const { table, asked } = tableOf();
+      const found = await signedActions(SECRET, table, { now: () => NOW }).find("customer-1", changed, "session-1");
+      if (index === 0) expect(asked, "an id of another form is the table's").toHaveLength(1);
+      else expect(found, changed).toBeUndefined();
+    }
+  });
+
+  it("is refused with a part taken away, doubled, or exchanged for another id's", async () => {
+    const all = signActionId(SECRET, ACTION).split(".");
+    const other = signActionId(SECRET, {
+      account: "customer-1",
+      actionType: "login",
+      sessionId: "session-2",
+      expiresAt: NOW + 600_000,
+      nonce: "other",
+    }).split(".");
+    for (let index = 1; index < all.length; index++) {
+      expect(await find(all.with(index, "").join("."))).toBeUndefined();
+      expect(await find(all.toSpliced(index, 1).join("."))).toBeUndefined();
+      expect(await find(all.toSpliced(index, 0, all[index] ?? "").join("."))).toBeUndefined();
+      expect(await find(all.with(index, other[index] ?? "").join("."))).toBeUndefined();
+    }
+    expect(await find(`${all.join(".")}=`)).toBeUndefined();
+    expect(await find(`${all.join(".")}\n`)).toBeUndefined();
+    expect(await find("v1.")).toBeUndefined();
+  });
+});
+
+describe("what can't be signed is a TypeError", () => {
+  const misuse: readonly (readonly [string, Partial<SignedAction>])[] = [
+    ["a type that makes the id one character too long", { actionType: "x".repeat(43), nonce: "x".repeat(22) }],
+    ["a type far too long", { actionType: "x".repeat(64) }],
+    ["a type too long in bytes, not in characters", { actionType: "\u{1F600}".repeat(15) }],
+    ["an empty type", { actionType: "" }],
+    ["an empty nonce", { nonce: "" }],
+    ["a nonce too long", { nonce: "x".repeat(23) }],
+    ["a nonce with a dot", { nonce: "a.b" }],
+    ["a nonce beyond the alphabet", { nonce: "a b" }],
+    ["an expiry before 1970", { expiresAt: -1_000 }],
+    ["no expiry", { expiresAt: Number.NaN }],
+    ["an endless expiry", { expiresAt: Number.POSITIVE_INFINITY }],
+  ];
+  it.each(misuse)("%s", (_, change) => {
+    expect(() => signActionId(SECRET, { ...ACTION, ...change })).toThrow(TypeError);
+  });
+
+  it("but a type of 42 characters fits with the longest nonce", async () => {
+    const id = signActionId(SECRET, { ...ACTION, actionType: "x".repeat(42), nonce: "x".repeat(22) });
+    expect(id.length).toBeLessThanOrEqual(128);
+    expect(await find(id)).toMatchObject({ actionType: "x".repeat(42) });
+  });
+});
+
+describe("ids of other forms", () => {
+  it("go to the table, as they are", async () => {
+    const { table, asked } = tableOf();
+    const registry = signedActions(SECRET, table, { now: () => NOW });
+    for (const id of ["act_1", "v1", "v2.a.b", "V1.x", " v1.x", ""]) {
+      expect(await registry.find("a", id, "s")).toMatchObject({ actionType: "of the table" });
+    }
+    expect(asked).toEqual(["a act_1 s", "a v1 s", "a v2.a.b s", "a V1.x s", "a  v1.x s", "a  s"]);
+  });
+
+  it("a forged signed id never does", async () => {
+    const { table, asked } = tableOf();
+    const registry = signedActions(SECRET, table, { now: () => NOW });
+    expect(await registry.find("a", "v1.cGF5bWVudA.zzzzzz..n.AAAAAAAAAAAAAAAAAAAAAAAA", "s")).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("any action", () => {
+  const action = fc.record({
+    account: fc.string({ unit: "grapheme", minLength: 1, maxLength: 256 }),
+    actionType: fc.string({ unit: "grapheme", minLength: 1, maxLength: 64 }),
+    sessionId: fc.string({ unit: "grapheme", minLength: 1, maxLength: 128 }),
+    expiresAt: fc.integer({ min: NOW + 1_000, max: NOW + 100 * 365 * 86_400_000 }),
+    nonce: fc.string({
+      unit: fc.constantFrom(..."ABCXYZabcxyz0189-_"),
+      minLength: 1,
+      maxLength: 22,
+    }),
+  });
+
+  it("comes back as it was signed, in at most 128 characters, or is a TypeError", async () => {
+    let signed = 0;
+    await fc.assert(
+      fc.asyncProperty(action, async (given) => {
+        let id: string;
+        try {
+          id = signActionId(SECRET, given);
+        } catch (fault) {
+          expect(fault).toBeInstanceOf(TypeError);
+          expect(Buffer.byteLength(given.actionType)).toBeGreaterThan(42);
+          return;
+        }
+        signed++;
+        expect(id.length).toBeLessThanOrEqual(128);
+        expect(id).toMatch(/^[\w.-]+$/);
+        expect(await find(id, given.account, given.sessionId)).toEqual({
+          actionType: given.actionType,
+          sessionId: given.sessionId,
+          expiresAt: Math.floor(given.expiresAt / 1000) * 1000,
+        });
+      }),
+      { numRuns: 300 },
+    );
+    expect(signed).toBeGreaterThan(100);
+  });
+
+  it("is refused with any one character changed", async () => {
+    const alphabet = "ABCXYZabcxyz0189-_.";
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.constantFrom(...alphabet), async (place, character) => {
+        const id = signActionId(SECRET, ACTION);
+        const at = 3 + (place % (id.length - 3));
+        fc.pre(id[at] !== character);
+        expect(await find(id.slice(0, at) + character + id.slice(at + 1))).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,301 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Config, describeConfig, type Environment, isLoopback, readConfig } from "./config.ts";
+import { type Variable, type VariableName, VARIABLES } from "./variables.ts";
+
+const DIRECTORY = "/srv/drs";
+const KEY = Buffer.alloc(32, 7).toString("base64");
+const DATABASE = "postgresql://app:hidden@db/events";
+const KEY_DATABASE = "postgresql://app:hidden@keys/keys";
+const SECRET = "a secret of thirty-two characters";
+
+/** The least that goes with an external database. */
+const EXTERNAL = { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY };
+const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
+const TLS = { DRS_TLS_CERT_FILE: "c.pem", DRS_TLS_KEY_FILE: "k.pem" };
+
+const variables = Object.entries(VARIABLES) as [VariableName, Variable<unknown>][];
+
+function problemsOf(environment: Environment): readonly string[] {
+  const result = readConfig(environment, DIRECTORY);
+  return result.ok ? [] : result.problems;
+}
+
+function configOf(environment: Environment): Config {
+  const result = readConfig(environment, DIRECTORY);
+  if (!result.ok) throw new Error(result.problems.join("\n"));
+  return result.config;
+}
+
+describe("the configuration", () => {
+  test("with nothing said: embedded, on loopback, keys beside the data directory and not in it", () => {
+    expect(configOf({})).toMatchObject({
+      embedded: true,
+      DRS_HOST: "127.0.0.1",
+      DRS_PORT: 8080,
+      DRS_ADMIN_HOST: "127.0.0.1",
+      DRS_ADMIN_PORT: 8081,
+      DRS_DATA_DIR: "/srv/drs/.data",
+      DRS_KEY_DIR: "/srv/drs/.keys",
+      DRS_THROTTLE_RATE: 50,
+      DRS_THROTTLE_BURST: 100,
+      DRS_MAX_BODY_BYTES: 262_144,
+      DRS_MAX_AGE: 86_400_000,
+      DRS_MAX_FUTURE: 300_000,
+      DRS_SESSION_BINDING: "record",
+    });
+  });
+
+  test("variables of other programs are left alone", () => {
+    expect(problemsOf({ PATH: "/bin", drs_port: "x", DRSPORT: "x" })).toEqual([]);
+  });
+
+  test("paths are absolute, whatever directory they are read in", () => {
+    const config = configOf({ DRS_DATA_DIR: "../data", DRS_KEY_DIR: "/keys" });
+    expect([config.DRS_DATA_DIR, config.DRS_KEY_DIR]).toEqual(["/srv/data", "/keys"]);
+  });
+
+  test("a key database needs no key directory, an external database makes none", () => {
+    const keys = { DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY };
+    expect(configOf(keys)).toMatchObject({ embedded: true, DRS_KEY_DIR: undefined });
+    expect(configOf({ DRS_DATABASE_URL: DATABASE, ...keys })).toMatchObject({
+      embedded: false,
+      DRS_KEY_DIR: undefined,
+    });
+  });
+
+  test("every problem is reported at once: unknown names, unreadable values and conflicts", () => {
+    const problems = problemsOf({
+      DRS_PROT: "8080",
+      DRS_PORT: "eighty",
+      DRS_MAX_AGE: "a day",
+      DRS_DATABASE_URL: DATABASE,
+      DRS_TLS_CERT_FILE: "c.pem",
+      DRS_KEY_ENCRYPTION_KEY: KEY,
+      DRS_KEY_ENCRYPTION_KEY_FILE: "key",
+    });
+    expect(problems).toEqual([
+      "DRS_PROT is not a variable of this server",
+      expect.stringMatching(/^DRS_PORT must be a whole number/),
+      expect.stringMatching(/^DRS_MAX_AGE must be a duration/),
+      "DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other",
+      expect.stringMatching(/^DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required/),
+      "DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together",
+    ]);
+  });
+
+  test("a variable that can't be read counts as set: it breaks no rule a second time", () => {
+    const environment = { ...EXTERNAL, DRS_DATABASE_URL: "db", DRS_MIGRATION_DATABASE_URL: DATABASE };
+    expect(problemsOf(environment)).toEqual(["DRS_DATABASE_URL must be a URL"]);
+    expect(problemsOf({ ...EXTERNAL, DRS_KEY_ENCRYPTION_KEY: "short" })).toHaveLength(1);
+    expect(problemsOf({ DRS_HOST: "0.0.0.0", DRS_TLS_TERMINATED_BY_PROXY: "yes" })).toEqual([
+      "DRS_TLS_TERMINATED_BY_PROXY must be true or false",
+    ]);
+    expect(problemsOf({ DRS_HOST: "" })).toEqual(["DRS_HOST must not be empty"]);
+    expect(problemsOf({ DRS_DATA_DIR: "" })).toEqual(["DRS_DATA_DIR must not be empty"]);
+  });
+
+  test.each(variables.map(([name]) => name))("%s: an empty value is a problem, never the default", (name) => {
+    expect(problemsOf({ ...EXTERNAL, ...JWT, ...TLS, [name]: "" })).toContainEqual(
+      expect.stringMatching(new RegExp(`^${name} must`)),
+    );
+  });
+
+  test.each([
+    ["DRS_PORT", "65536"],
+    ["DRS_DATABASE_POOL", "1"],
+    ["DRS_THROTTLE_BURST", "0"],
+    ["DRS_MAX_BUFFER_BYTES", "1048575"],
+    ["DRS_TRUSTED_PROXY_HOPS", "11"],
+    ["DRS_SESSION_BINDING", "maybe"],
+    ["DRS_LOG_LEVEL", "loud"],
+    // Node takes 0 for no time-out at all.
+    ["DRS_REQUEST_TIMEOUT", "0s"],
+    // A timer of more than 24.8 days fires at once.
+    ["DRS_DRAIN_TIMEOUT", "30d"],
+    ["DRS_JWT_CLOCK_SKEW", "6m"],
+  ])("%s=%s is out of range", (name, value) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must be`))]);
+  });
+});
+
+describe("rules between variables", () => {
+  const keysInside = /^DRS_KEY_DIR must not lie inside DRS_DATA_DIR/;
+  const notLoopback = /^DRS_HOST is not loopback and TLS is off/;
+  const twoVerifiers = /^DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other/;
+  const jwtNeeds = /^DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required/;
+  const jwks = { DRS_JWT_JWKS_URL: "https://id/jwks" };
+  const introspection = { DRS_INTROSPECTION_URL: "https://id/introspect" };
+
+  const broken: [string, Environment, RegExp][] = [
+    [
+      "two key stores",
+      { DRS_KEY_DIR: "keys", DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY },
+      /^DRS_KEY_DIR and DRS_KEY_DATABASE_URL exclude each other/,
+    ],
+    [
+      "two key-encryption keys",
+      { DRS_KEY_ENCRYPTION_KEY: KEY, DRS_KEY_ENCRYPTION_KEY_FILE: "key" },
+      /^DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other/,
+    ],
+    [
+      "an external database without a key store",
+      { DRS_DATABASE_URL: DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY },
+      /^DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required with DRS_DATABASE_URL/,
+    ],
+    [
+      "an external database without a key",
+      { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys" },
+      /^DRS_KEY_ENCRYPTION_KEY or DRS_KEY_ENCRYPTION_KEY_FILE is required/,
+    ],
+    [
+      "a key database without a key",
+      { DRS_KEY_DATABASE_URL: KEY_DATABASE },
+      /^DRS_KEY_ENCRYPTION_KEY or DRS_KEY_ENCRYPTION_KEY_FILE is required/,
+    ],
+    [
+      "an owner of no database",
+      { DRS_MIGRATION_DATABASE_URL: DATABASE },
+      /^DRS_MIGRATION_DATABASE_URL has no meaning without DRS_DATABASE_URL/,
+    ],
+    ["keys inside the data directory", { DRS_KEY_DIR: ".data/keys" }, keysInside],
+    ["keys deep inside it", { DRS_DATA_DIR: "/srv", DRS_KEY_DIR: "/srv/a/../b/keys" }, keysInside],
+    ["keys in it itself", { DRS_DATA_DIR: "d", DRS_KEY_DIR: "./d/" }, keysInside],
+    ["the default keys inside it", { DRS_DATA_DIR: "." }, keysInside],
+    ["keys inside the root", { DRS_DATA_DIR: "/", DRS_KEY_DIR: "/keys" }, keysInside],
+    [
+      "a certificate without its key",
+      { DRS_TLS_CERT_FILE: "c.pem" },
+      /^DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together/,
+    ],
+    [
+      "a key without its certificate",
+      { DRS_TLS_KEY_FILE: "k.pem" },
+      /^DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together/,
+    ],
+    ["plain HTTP on every address", { DRS_HOST: "0.0.0.0" }, notLoopback],
+    ["plain HTTP on every IPv6 address", { DRS_HOST: "::" }, notLoopback],
+    ["plain HTTP on a name", { DRS_HOST: "127.0.0.1.example" }, notLoopback],
+    ["two verifiers", { ...jwks, ...JWT, ...introspection }, twoVerifiers],
+    ["two kinds of JWT", { ...jwks, ...JWT, DRS_JWT_SECRET: SECRET }, twoVerifiers],
+    ["JWTs of any issuer", { ...jwks, DRS_JWT_AUDIENCE: "audience" }, jwtNeeds],
+    ["JWTs for any audience", { DRS_JWT_SECRET: SECRET, DRS_JWT_ISSUER: "issuer" }, jwtNeeds],
+  ];
+  test.each(broken)("%s", (_, environment, problem) => {
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  const held: [string, Environment][] = [
+    ["an external database with a key directory and a key", EXTERNAL],
+    [
+      "an external database with a key database and a key file",
+      { DRS_DATABASE_URL: DATABASE, DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY_FILE: "key" },
+    ],
+    ["an owner beside it", { ...EXTERNAL, DRS_MIGRATION_DATABASE_URL: DATABASE }],
+    ["an embedded database with a key of the operator's", { DRS_KEY_ENCRYPTION_KEY: KEY }],
+    ["keys beside the data directory, of a name that starts alike", { DRS_DATA_DIR: "d", DRS_KEY_DIR: "data-keys" }],
+    [
+      "the working directory as data directory, with a key database",
+      {
+        DRS_DATA_DIR: ".",
+        DRS_KEY_DATABASE_URL: KEY_DATABASE,
+        DRS_KEY_ENCRYPTION_KEY: KEY,
+      },
+    ],
+    ["a data directory that an external database does not use", { ...EXTERNAL, DRS_DATA_DIR: "." }],
+    ["TLS on every address", { DRS_HOST: "0.0.0.0", ...TLS }],
+    ["a proxy in front", { DRS_HOST: "0.0.0.0", DRS_TLS_TERMINATED_BY_PROXY: "true" }],
+    ["an admin listener beyond loopback, as it is asked for", { DRS_ADMIN_HOST: "0.0.0.0" }],
+    ["JWTs by JWKS", { ...jwks, ...JWT }],
+    [
+      "JWTs by a shared secret, at the largest clock skew",
+      { DRS_JWT_SECRET: SECRET, ...JWT, DRS_JWT_CLOCK_SKEW: "5m" },
+    ],
+    ["introspection", introspection],
+  ];
+  test.each(held)("holds: %s", (_, environment) => {
+    expect(problemsOf(environment)).toEqual([]);
+  });
+
+  test("loopback is what only this machine can reach", () => {
+    for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "::1"]) expect(isLoopback(host), host).toBe(true);
+    const others = ["0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "127.0.0.1.example", "127.0.0", "localhost.example", ""];
+    for (const host of others) expect(isLoopback(host), host).toBe(false);
+  });
+});
+
+describe("secrets", () => {
+  const MARK = "s3cr3t-m4rk";
+  const secret = variables.filter(([, variable]) => variable.secret).map(([name]) => name);
+
+  /** A good value of each secret that holds the mark, or for a key: is known. */
+  const good: Partial<Record<VariableName, string>> = {
+    DRS_DATABASE_URL: `postgresql://app:${MARK}@db/events`,
+    DRS_MIGRATION_DATABASE_URL: `postgresql://owner:${MARK}@db/events`,
+    DRS_KEY_DATABASE_URL: `postgresql://keys:${MARK}@keys/keys`,
+    DRS_KEY_ENCRYPTION_KEY: KEY,
+    DRS_ACTION_SIGNING_SECRET: `${MARK} of thirty-two characters or more`,
+    DRS_JWT_SECRET: `${MARK} of thirty-two characters or more`,
+    DRS_INTROSPECTION_CLIENT_SECRET: MARK,
+  };
+  const companions: Partial<Record<VariableName, Environment>> = {
+    DRS_DATABASE_URL: { ...EXTERNAL },
+    DRS_MIGRATION_DATABASE_URL: { ...EXTERNAL },
+    DRS_KEY_DATABASE_URL: { DRS_KEY_ENCRYPTION_KEY: KEY },
+    DRS_JWT_SECRET: JWT,
+  };
+
+  test("whatever is named so, or may hold a password, is declared as one", () => {
+    const named = variables.map(([name]) => name).filter((name) => /SECRET|DATABASE_URL|ENCRYPTION_KEY$/.test(name));
+    expect(secret).toEqual(named);
+    expect(Object.keys(good).toSorted()).toEqual(secret.toSorted());
+  });
+
+  test.each(secret)("%s is masked in the effective configuration", (name) => {
+    const config = configOf({ ...companions[name], [name]: good[name] });
+    const shown = describeConfig(config);
+    expect(shown[name]).toBe("(set)");
+    const printed = JSON.stringify(shown);
+    expect(printed).not.toContain(MARK);
+    expect(printed).not.toContain(KEY.slice(0, 12));
+    expect(JSON.stringify(config)).toMatch(name === "DRS_KEY_ENCRYPTION_KEY" ? /7,7,7/ : new RegExp(MARK));
+  });
+
+  test.each(secret)("a bad %s is not quoted in the message", (name) => {
+    const bad = name === "DRS_INTROSPECTION_CLIENT_SECRET" ? "" : `${MARK}://x`;
+    const problems = problemsOf({ ...companions[name], [name]: bad });
+    expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
+    expect(problems.join("\n")).not.toContain(MARK);
+  });
+
+  test("no message quotes a value, secret or not", () => {
+    const environment = Object.fromEntries(variables.map(([name]) => [name, `${MARK}\u0000 value`]));
+    expect(problemsOf(environment).join("\n")).not.toContain(MARK);
+  });
+
+  test("what is not set is shown as such", () => {
+    const shown = describeConfig(configOf({}));
+    expect(Object.keys(shown)).toEqual(variables.map(([name]) => name));
+    for (const name of secret) expect(shown[name], name).toBeNull();
+    expect(shown["DRS_PORT"]).toBe(8080);
+  });
+});
+
+describe("the declared variables", () => {
+  test.each(variables)("%s: its default can be read, and its meaning is said", (name, { read, fallback, meaning }) => {
+    if (fallback !== undefined) expect(read(fallback)).toHaveProperty("value");
+    expect(meaning, name).toMatch(/\S.*\.$/);
+  });
+
+  test("docs/configuration.md has a row for each, with its default, and none besides", () => {
+    const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
+    const rows = page.matchAll(/^\| `(DRS_\w+)` \| (.*?) \|/gm);
+    const documented = [...rows].map(([, name, fallback]) => [name, fallback]);
+    expect(documented).toEqual(
+      variables.map(([name, { fallback, secret }]) => {
+        return [name, secret ? "(secret)" : fallback === undefined ? "" : `\`${fallback}\``];
+      }),
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import {
+  duration,
+  durationWithin,
+  flag,
+  integer,
+  key256,
+  list,
+  oneOf,
+  type Read,
+  sharedSecret,
+  text,
+  url,
+  webUrl,
+} from "./values.ts";
+
+const KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));
+
+function accepted(read: Read<unknown>, rows: readonly (readonly [string, unknown])[]): void {
+  for (const [raw, value] of rows) expect(read(raw), raw).toEqual({ value });
+}
+
+function refused(read: Read<unknown>, raws: readonly string[], problem: RegExp): void {
+  for (const raw of raws) expect(read(raw), raw).toEqual({ problem: expect.stringMatching(problem) as string });
+}
+
+describe("readers of single values", () => {
+  test("durations", () => {
+    accepted(duration, [
+      ["0s", 0],
+      ["500ms", 500],
+      ["30s", 30_000],
+      ["5m", 300_000],
+      ["24h", 86_400_000],
+      ["7d", 604_800_000],
+    ]);
+    const wrong = ["", "5", "5 m", "m", "-5m", "1.5h", "5M", "5w", "5m ", "1h30m", "0x5s", "1234567890s"];
+    refused(duration, wrong, /must be a duration such as/);
+  });
+
+  test("durations within bounds, which count as inside", () => {
+    const read = durationWithin("1s", "1h");
+    accepted(read, [
+      ["1s", 1_000],
+      ["1000ms", 1_000],
+      ["60m", 3_600_000],
+    ]);
+    refused(read, ["999ms", "0s", "61m", "2h"], /^must be from 1s to 1h$/);
+    refused(read, ["x"], /such as/);
+    expect(() => durationWithin("soon", "1h")).toThrow(TypeError);
+  });
+
+  test("whole numbers", () => {
+    const read = integer(2, 200);
+    accepted(read, [
+      ["2", 2],
+      ["200", 200],
+      ["007", 7],
+    ]);
+    refused(read, ["", " 5", "1", "201", "5.0", "1e2", "-3", "+3", "0x10", "9".repeat(16)], /^must be a whole number/);
+  });
+
+  test("flags, choices, lists and texts", () => {
+    accepted(flag, [
+      ["true", true],
+      ["false", false],
+    ]);
+    refused(flag, ["", "1", "yes", "True"], /true or false/);
+    accepted(oneOf("off", "record"), [["off", "off"]]);
+    refused(oneOf("off", "record"), ["", "OFF", "of"], /one of off, record/);
+    accepted(list, [["RS256, ES256", ["RS256", "ES256"]]]);
+    refused(list, ["", "a,,b", "a,"], /parted by commas/);
+    accepted(text, [["x", "x"]]);
+    refused(text, [""], /must not be empty/);
+  });
+
+  test("URLs of databases", () => {
+    const read = url("postgres:", "postgresql:");
+    accepted(read, [["postgresql://u:p@h/d", "postgresql://u:p@h/d"]]);
+    refused(read, ["", "h/d", "postgresql"], /^must be a URL$/);
+    refused(read, ["mysql://h/d", "https://h"], /must start with postgres: or postgresql:/);
+  });
+
+  test("URLs to fetch from hold no credentials", () => {
+    accepted(webUrl, [["https://h/jwks", "https://h/jwks"]]);
+    refused(webUrl, ["https://user:secret@h/", "https://user@h/", "http://:secret@h/"], /^must not hold credentials$/);
+    refused(webUrl, ["ftp://h/"], /must start with https: or http:/);
+  });
+
+  test("keys of 32 bytes", () => {
+    const base64 = KEY.toString("base64");
+    accepted(key256, [
+      [base64, KEY],
+      [base64.replace(/=+$/, ""), KEY],
+    ]);
+    const short = KEY.subarray(1).toString("base64");
+    const long = Buffer.concat([KEY, KEY]).toString("base64");
+    refused(key256, ["", short, long, KEY.toString("hex"), `${base64} `, `!${base64}`], /must be 32 bytes in base64/);
+  });
+
+  test("shared secrets of at least 32 bytes", () => {
+    accepted(sharedSecret, [["é".repeat(16), "é".repeat(16)]]);
+    refused(sharedSecret, ["x".repeat(31), ""], /at least 32 bytes/);
+  });
+});

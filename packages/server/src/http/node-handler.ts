@@ -1,0 +1,24 @@
+/** The endpoint as a listener of `node:http`: for Express, Nest, Connect, or a server without a framework. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Ingest } from "../ingest/ingest.ts";
+import { ingestRequest, writeAnswer } from "./node.ts";
+
+export interface NodeHandlerOptions {
+  /** How many proxies in front append to `X-Forwarded-For`. */
+  readonly proxyHops?: number;
+}
+
+/**
+ * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`, before whatever parses bodies; it answers every
+ * method.
+ * @throws TypeError where the request's body has been read already.
+ */
+export function nodeHandler(
+  ingest: Ingest,
+  { proxyHops = 0 }: NodeHandlerOptions = {},
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) => {
+    if (request.readableDidRead) throw new TypeError("the body has been read: mount the endpoint before body parsers");
+    writeAnswer(request, response, await ingest(ingestRequest(request, proxyHops)));
+  };
+}

@@ -1,0 +1,106 @@
+import { type ErrorItem, parseDateTime, type TransportRequest } from "@device-risk-signals/contract";
+import { describe, expect, it } from "vitest";
+import type { ActionRegistry, RegisteredAction } from "../ports.ts";
+import { admit, type AdmitOptions } from "./admit.ts";
+import { Refusal } from "./request.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00.000Z");
+const DAY_MS = 86_400_000;
+const OPTIONS: AdmitOptions = { maxAge: DAY_MS, maxFuture: 300_000, sessionBinding: "record" };
+const ACTION: RegisteredAction = { actionType: "payment", sessionId: "session-1", expiresAt: NOW + 1 };
+
+interface Scene {
+  readonly collectedAt?: number;
+  readonly action?: RegisteredAction | undefined;
+  readonly options?: Partial<AdmitOptions>;
+}
+
+async function verdict(given: Scene = {}): Promise<unknown> {
+  const { collectedAt = NOW, options = {} } = given;
+  const action = "action" in given ? given.action : ACTION;
+  const asked: unknown[] = [];
+  const actions: ActionRegistry = {
+    find: async (...args) => {
+      asked.push(args);
+      return action;
+    },
+  };
+  const request = {
+    action_id: "action-1",
+    action_type: "payment",
+    observations: { session_id: "session-1" },
+  } as TransportRequest;
+  const instant = parseDateTime(new Date(collectedAt).toISOString());
+  if (!instant) throw new Error("no instant");
+  const result = await admit("customer-1", { request, collectedAt: instant }, NOW, actions, { ...OPTIONS, ...options });
+  if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
+  return result instanceof Refusal ? placesOf(result.rejection.errors) : result;
+}
+
+const placesOf = (errors: readonly ErrorItem[]): string[] => errors.map(({ code, pointer }) => `${code} ${pointer}`);
+
+const ADMITTED = { sessionMismatch: false };
+const STALE = ["collected-at-stale /observations/collected_at"];
+const FUTURE = ["collected-at-future /observations/collected_at"];
+const REFUSED = ["action-refused /action_id"];
+
+describe("freshness", () => {
+  it.each([
+    ["now", 0, ADMITTED],
+    ["as old as may be", -DAY_MS, ADMITTED],
+    ["a millisecond older", -DAY_MS - 1, STALE],
+    ["of 1970", -NOW, STALE],
+    ["as far ahead as may be", 300_000, ADMITTED],
+    ["a millisecond further", 300_001, FUTURE],
+    ["of the year 9999", 250_000_000_000_000, FUTURE],
+  ])("%s", async (_, offset, expected) => {
+    expect(await verdict({ collectedAt: NOW + offset })).toEqual(expected);
+  });
+
+  it("is as wide as configured", async () => {
+    expect(await verdict({ collectedAt: NOW - 1, options: { maxAge: 0 } })).toEqual(STALE);
+    expect(await verdict({ collectedAt: NOW + 1, options: { maxFuture: 0 } })).toEqual(FUTURE);
+    expect(await verdict({ options: { maxAge: 0, maxFuture: 0 } })).toEqual(ADMITTED);
+  });
+
+  it("comes before the action", async () => {
+    expect(await verdict({ collectedAt: 0, action: undefined })).toEqual(STALE);
+  });
+});
+
+describe("the action", () => {
+  it.each([
+    ["is unknown, or another account's", undefined],
+    ["is of another type", { ...ACTION, actionType: "login" }],
+    ["is of a type that differs in case", { ...ACTION, actionType: "Payment" }],
+    ["has just expired", { ...ACTION, expiresAt: NOW }],
+    ["has long expired", { ...ACTION, expiresAt: 0 }],
+  ])("that %s gets the one answer", async (_, action) => {
+    expect(await verdict({ action })).toEqual(REFUSED);
+  });
+});
+
+describe("the session", () => {
+  const other = { ...ACTION, sessionId: "session-2" };
+  const { sessionId: _, ...unbound } = ACTION;
+
+  it.each([
+    ["off", "its own", ACTION, ADMITTED],
+    ["off", "another", other, ADMITTED],
+    ["record", "its own", ACTION, ADMITTED],
+    ["record", "another", other, { sessionMismatch: true }],
+    ["record", "none", unbound, ADMITTED],
+    ["enforce", "its own", ACTION, ADMITTED],
+    ["enforce", "another", other, ["session-mismatch /observations/session_id"]],
+    ["enforce", "none", unbound, ADMITTED],
+  ] as const)("%s: an action issued with %s", async (sessionBinding, _, action, expected) => {
+    expect(await verdict({ action, options: { sessionBinding } })).toEqual(expected);
+  });
+});
+
+it("trouble of the registry is passed on", async () => {
+  const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
+  const collectedAt = { epochMs: NOW, micros: 0 };
+  const request = { action_id: "a", observations: {} } as TransportRequest;
+  await expect(admit("a", { request, collectedAt }, NOW, away, OPTIONS)).rejects.toThrow("away");
+});

@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { headersOf } from "./headers.fixture.ts";
+import { readHeaders } from "./headers.ts";
+import { Refusal } from "./request.ts";
+
+/** What is read of these headers, with a key that is good where none is given: the code of a refusal, or the values. */
+function read(headers: Record<string, string | readonly string[]>): unknown {
+  const result = readHeaders(headersOf({ "idempotency-key": "key-1", ...headers }));
+  return result instanceof Refusal ? result.rejection.code : result;
+}
+
+describe("Idempotency-Key", () => {
+  it.each(["k", "~".repeat(128), "!", '"quoted"', "a,b", "a;b=c", "{}", "0", "__proto__"])("takes %j as it is", (key) => {
+    expect(read({ "idempotency-key": key })).toMatchObject({ idempotencyKey: key });
+  });
+
+  it.each([
+    ["absent", []],
+    ["empty", ""],
+  ])("that is %s is missing", (_, value) => {
+    expect(read({ "idempotency-key": value })).toBe("idempotency-key-missing");
+  });
+
+  it.each([
+    ["too long", "k".repeat(129)],
+    ["of a space", " "],
+    ["with a space", "a b"],
+    ["with a tab", "a\tb"],
+    ["with a control character", "a\u007fb"],
+    ["beyond ASCII", "é"],
+    ["with a line end", "a\n"],
+    ["twice", ["a", "b"]],
+    ["twice the same", ["a", "a"]],
+    ["twice, once empty", ["", "a"]],
+    ["twice, both empty", ["", ""]],
+    ["twice, joined as the Fetch standard does", "a, b"],
+  ])("that is %s is invalid", (_, value) => {
+    expect(read({ "idempotency-key": value })).toBe("idempotency-key-invalid");
+  });
+
+  it("is 1 to 128 characters of visible ASCII, and nothing else", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 140 }), (key) => {
+        const fits = key.length <= 128 && [...key].every((one) => one >= "!" && one <= "~");
+        expect(read({ "idempotency-key": key })).toEqual(
+          fits ? { idempotencyKey: key, encoding: "identity" } : "idempotency-key-invalid",
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("Content-Type", () => {
+  it.each([
+    [[]],
+    "application/json",
+    "Application/JSON",
+    " application/json ",
+    "application/json;",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    "application/json; charset=utf8",
+    'application/json; charset="utf-8"',
+    "application/json; Charset=Utf-8",
+    "application/json; profile=x; charset=utf-8",
+    "application/json;\tversion=1",
+  ])("%j is JSON in UTF-8", (type) => {
+    expect(read({ "content-type": type })).toMatchObject({ encoding: "identity" });
+  });
+
+  it.each([
+    "",
+    "text/plain",
+    "text/json",
+    "application/jsonp",
+    "application/json5",
+    "application/vnd.api+json",
+    "application/json/x",
+    "application/json, text/plain",
+    "application/json text/plain",
+    "application/json; charset=utf-16",
+    "application/json; charset=iso-8859-1",
+    'application/json; charset="utf-16"',
+    "application/json; charset=utf-8; charset=utf-16",
+    "application/json; charset=",
+    "application/json; charset",
+    "application/json; =utf-8",
+    "multipart/form-data; boundary=application/json",
+    "application/x-www-form-urlencoded",
+  ])("%j is not", (type) => {
+    expect(read({ "content-type": type })).toBe("media-type-unsupported");
+  });
+
+  it("twice is not, even the same", () => {
+    expect(read({ "content-type": ["application/json", "application/json"] })).toBe("media-type-unsupported");
+  });
+});
+
+describe("Content-Encoding", () => {
+  it.each<[string | readonly string[], string]>([
+    [[], "identity"],
+    ["", "identity"],
+    ["identity", "identity"],
+    ["Identity", "identity"],
+    ["identity, identity", "identity"],
+    ["gzip", "gzip"],
+    ["GZIP", "gzip"],
+    [" gzip ", "gzip"],
+    ["x-gzip", "gzip"],
+    ["gzip, identity", "gzip"],
+    [["identity", "gzip"], "gzip"],
+    [",gzip,", "gzip"],
+  ])("%j is %s", (encoding, expected) => {
+    expect(read({ "content-encoding": encoding })).toMatchObject({ encoding: expected });
+  });
+
+  it.each<string | readonly string[]>([
+    "deflate",
+    "br",
+    "zstd",
+    "compress",
+    "gzip, gzip",
+    "gzip, br",
+    ["gzip", "gzip"],
+    "gzip;q=1",
+    "*",
+    "x",
+    "gzip br",
+  ])("%j is refused", (encoding) => {
+    expect(read({ "content-encoding": encoding })).toBe("encoding-unsupported");
+  });
+});
+
+it("the key is looked at first, then the type, then the encoding", () => {
+  const bad = { "content-type": "text/plain", "content-encoding": "br" };
+  expect(read({ ...bad, "idempotency-key": [] })).toBe("idempotency-key-missing");
+  expect(read(bad)).toBe("media-type-unsupported");
+});

@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { randomEvent } from "../../../../e2e/support/random-event.ts";
+import { locateObservations } from "./locate-observations.ts";
+
+const space = fc.constantFrom("", "", " ", "\n", "\t", "\r\n  ");
+
+/** What strings of other members may hold to lead a search astray. */
+const bait = fc.constantFrom(
+  '"',
+  "\\",
+  '\\"',
+  "}",
+  "{",
+  ",",
+  ":",
+  '"observations":{}',
+  ', "observations" : {"a":1} }',
+  "observations",
+  "é",
+  "\u{1F600}",
+  "\u0000",
+  "",
+);
+
+const string = fc
+  .array(fc.oneof(bait, fc.string({ unit: "binary", maxLength: 4 })), { maxLength: 6 })
+  .map((parts) => parts.join(""));
+
+/** A string literal, its characters as they are or escaped. */
+function spell(text: string, how: number): string {
+  const characters = text.split("");
+  return `"${characters
+    .map((unit, at) => {
+      const escaped = `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      return (how + at) % 3 === 0 && how > 0 ? escaped : JSON.stringify(unit).slice(1, -1);
+    })
+    .join("")}"`;
+}
+
+const literal = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.tuple(text, fc.nat(5)).map(([plain, how]) => spell(plain, how));
+
+const OTHERS = ["action_id", "action_type", "sdk_version", "platform", "app_version"];
+
+const member = (name: string): fc.Arbitrary<string> =>
+  fc
+    .tuple(literal(fc.constant(name)), space, space, literal(string), space)
+    .map(([key, before, after, value, end]) => `${key}${before}:${after}${value}${end}`);
+
+describe("the bytes of `observations`", () => {
+  it("are found whatever stands around them, in any order and spelling", () => {
+    const scene = fc.record({
+      event: randomEvent("session-1", "2026-03-01T12:00:00Z"),
+      key: literal(fc.constant("observations")),
+      others: fc.shuffledSubarray(OTHERS).chain((names) => fc.tuple(...names.map(member))),
+      at: fc.nat(5),
+      spaces: fc.array(space, { minLength: 12, maxLength: 12 }),
+    });
+    fc.assert(
+      fc.property(scene, ({ event, key, others, at, spaces }) => {
+        const gaps = spaces[Symbol.iterator]();
+        const gap = (): string => gaps.next().value ?? "";
+        const own = `${key}${gap()}:${gap()}${event}${gap()}`;
+        const members = others.toSpliced(at % (others.length + 1), 0, own);
+        const body = Buffer.from(`${gap()}{${members.map((one) => gap() + one).join(",")}}${gap()}`);
+        // The text must be what the endpoint lets through.
+        expect(() => JSON.parse(body.toString()) as unknown).not.toThrow();
+        expect(locateObservations(body).equals(Buffer.from(event))).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each([
+    ["alone", '{"observations":{}}', "{}"],
+    ["first", '{"observations":{"a":"}"},"b":"c"}', '{"a":"}"}'],
+    ["last", '{"b":"c","observations":{"a":"}"}}', '{"a":"}"}'],
+    ["before a string that ends in an escaped backslash", String.raw`{"observations":{"a":1},"b":"c\\"}`, '{"a":1}'],
+    ["before a string that ends in an escaped quote", String.raw`{"observations":{"a":1},"b":"c\\\""}`, '{"a":1}'],
+    ["before an empty string", '{"observations":{"a":1},"b":""}', '{"a":1}'],
+    ["after a string of quotes", String.raw`{"b":"\"\"\"","observations":{"a":1}}`, '{"a":1}'],
+    ["after a member whose value names it", '{"b":"observations","observations":{"a":1}}', '{"a":1}'],
+    ["under an escaped name", String.raw`{"\u006Fbservations":{"a":1}}`, '{"a":1}'],
+    ["holding a member of its own name", '{"observations":{"observations":{"a":1}}}', '{"observations":{"a":1}}'],
+    ["with space inside that is kept", '{ "observations" : { "a" : 1 } }', '{ "a" : 1 }'],
+  ])("%s", (_, body, expected) => {
+    expect(locateObservations(Buffer.from(body)).toString()).toBe(expected);
+  });
+
+  it("takes no time that grows out of hand with backslashes and quotes", () => {
+    const hostile = '\\\\\\"'.repeat(40_000);
+    const body = Buffer.from(`{"observations":{"a":1},"b":"${hostile}"}`);
+    const started = performance.now();
+    expect(locateObservations(body).toString()).toBe('{"a":1}');
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { accountThrottle, failureThrottle, sourceOf } from "./throttle.ts";
+
+const MOST_NAMES = 100_000;
+
+function clockAt(now = 1_000_000) {
+  const time = { now };
+  return { time, clock: { now: () => time.now } };
+}
+
+describe("by account", () => {
+  it("takes a burst at once, then refuses, and says how many are left", () => {
+    const { clock } = clockAt();
+    const throttle = accountThrottle(10, 5, clock);
+    const turns = Array.from({ length: 7 }, () => throttle.take("a"));
+    expect(turns.map(({ ok }) => ok)).toEqual([true, true, true, true, true, false, false]);
+    expect(turns.map(({ headers }) => headers["RateLimit"])).toEqual([
+      '"account";r=4;t=1',
+      '"account";r=3;t=1',
+      '"account";r=2;t=1',
+      '"account";r=1;t=1',
+      '"account";r=0;t=1',
+      '"account";r=0;t=1',
+      '"account";r=0;t=1',
+    ]);
+    expect(turns[0]?.headers["RateLimit-Policy"]).toBe('"account";q=5;w=1');
+  });
+
+  it("lets one more through each interval", () => {
+    const { time, clock } = clockAt();
+    const throttle = accountThrottle(10, 5, clock);
+    for (let count = 0; count < 5; count++) throttle.take("a");
+    time.now += 99;
+    expect(throttle.take("a").ok).toBe(false);
+    time.now += 1;
+    expect(throttle.take("a").ok).toBe(true);
+    expect(throttle.take("a").ok).toBe(false);
+    time.now += 10_000;
+    expect(Array.from({ length: 6 }, () => throttle.take("a").ok), "never more than a burst").toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it("never lets more through than burst and rate allow, and after the wait it says there is one", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 200 }),
+        fc.integer({ min: 1, max: 50 }),
+        fc.array(fc.nat(200), { minLength: 1, maxLength: 200 }),
+        (rate, burst, pauses) => {
+          const { time, clock } = clockAt();
+          const throttle = accountThrottle(rate, burst, clock);
+          const began = time.now;
+          let passed = 0;
+          for (const pause of pauses) {
+            time.now += pause;
+            const { ok, retryAfterSeconds } = throttle.take("a");
+            if (ok) passed++;
+            else {
+              expect(retryAfterSeconds).toBeGreaterThanOrEqual(1);
+              time.now += retryAfterSeconds * 1000;
+              expect(throttle.take("a").ok).toBe(true);
+              passed++;
+            }
+            expect(passed).toBeLessThanOrEqual(burst + Math.floor(((time.now - began) * rate) / 1000 + 1e-6));
+          }
+        },
+      ),
+    );
+  });
+
+  it("says the wait in whole seconds, rounded up", () => {
+    const { time, clock } = clockAt();
+    const throttle = accountThrottle(0.25, 1, clock);
+    expect(throttle.take("a").ok).toBe(true);
+    expect(throttle.take("a").retryAfterSeconds).toBe(4);
+    time.now += 1;
+    expect(throttle.take("a").retryAfterSeconds).toBe(4);
+    time.now += 2_999;
+    expect(throttle.take("a").retryAfterSeconds).toBe(1);
+    time.now += 1_000;
+    expect(throttle.take("a").ok).toBe(true);
+  });
+
+  it("a refusal costs nothing: hammering does not push the end away", () => {
+    const { time, clock } = clockAt();
+    const throttle = accountThrottle(1, 1, clock);
+    throttle.take("a");
+    for (let count = 0; count < 1_000; count++) throttle.take("a");
+    time.now += 1_000;
+    expect(throttle.take("a").ok).toBe(true);
+  });
+
+  it("keeps accounts apart", () => {
+    const { clock } = clockAt();
+    const throttle = accountThrottle(1, 1, clock);
+    expect(throttle.take("a").ok).toBe(true);
+    expect(throttle.take("b").ok).toBe(true);
+    expect(throttle.take("a").ok).toBe(false);
+  });
+
+  it("of rate 0 is off, and says nothing", () => {
+    const throttle = accountThrottle(0, 1, clockAt().clock);
+    for (let count = 0; count < 1_000; count++) {
+      expect(throttle.take("a")).toEqual({ ok: true, retryAfterSeconds: 0, headers: {} });
+    }
+  });
+
+  it("forgets the longest unused when there are too many, and never one in use", () => {
+    const { clock } = clockAt();
+    const throttle = accountThrottle(1, 2, clock);
+    throttle.take("first");
+    throttle.take("second");
+    for (let count = 2; count < MOST_NAMES; count++) throttle.take(`name-${count}`);
+    // Used again, so that "second" is the longest unused now.
+    expect(throttle.take("first").ok).toBe(true);
+    throttle.take("one too many");
+    expect(throttle.take("first").ok, "still remembered").toBe(false);
+    expect([throttle.take("second").ok, throttle.take("second").ok], "forgotten: a full burst again").toEqual([true, true]);
+  });
+
+  it("a clock that jumps back locks nobody out for longer than a burst takes", () => {
+    const { time, clock } = clockAt(1_000_000_000);
+    const throttle = accountThrottle(10, 5, clock);
+    for (let count = 0; count < 5; count++) throttle.take("a");
+    time.now -= 86_400_000;
+    const { ok, retryAfterSeconds } = throttle.take("a");
+    expect(ok).toBe(false);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(1);
+    time.now += 500;
+    expect(throttle.take("a").ok).toBe(true);
+  });
+
+  it("a clock that jumps ahead gives a burst, not more", () => {
+    const { time, clock } = clockAt();
+    const throttle = accountThrottle(10, 5, clock);
+    for (let count = 0; count < 5; count++) throttle.take("a");
+    time.now += 86_400_000;
+    expect(Array.from({ length: 6 }, () => throttle.take("a").ok)).toEqual([true, true, true, true, true, false]);
+  });
+});
+
+describe("by source address", () => {
+  it("says 0 while a failure may be answered as such, then the seconds to wait", () => {
+    const { time, clock } = clockAt();
+    const throttle = failureThrottle(2, 3, clock);
+    expect(Array.from({ length: 5 }, () => throttle.take("192.0.2.1"))).toEqual([0, 0, 0, 1, 1]);
+    expect(throttle.take("192.0.2.2")).toBe(0);
+    time.now += 500;
+    expect(throttle.take("192.0.2.1")).toBe(0);
+  });
+
+  it("counts an IPv6 customer's addresses as one", () => {
+    const throttle = failureThrottle(1, 2, clockAt().clock);
+    expect(throttle.take("2001:db8:1:2::1")).toBe(0);
+    expect(throttle.take("2001:db8:1:2:ffff:ffff:ffff:ffff")).toBe(0);
+    expect(throttle.take("2001:db8:1:2:aaaa::")).toBeGreaterThan(0);
+    expect(throttle.take("2001:db8:1:3::1")).toBe(0);
+  });
+});
+
+describe("the part of an address that counts", () => {
+  it.each([
+    ["192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::1", "0:0:0:0::/64"],
+    ["::", "0:0:0:0::/64"],
+    ["2001:db8::", "2001:db8:0:0::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:db8::1:2:3:4", "2001:db8:0:0::/64"],
+    ["2001:db8:0:0:1:2:3:4", "2001:db8:0:0::/64"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["1::2:3:4:5:6:7", "1:0:2:3::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["unknown", "unknown"],
+    ["", ""],
+  ])("of %s is %s", (address, expected) => {
+    expect(sourceOf(address)).toBe(expected);
+  });
+
+  it("of anything a proxy may write is a text, never a fault", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(":", "::", "1", "ffff", ".", "%", " ", "g", "é"), { maxLength: 30 }), (parts) => {
+        expect(typeof sourceOf(parts.join(""))).toBe("string");
+      }),
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { uuidv7 } from "./uuidv7.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00.123Z");
+
+describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
+  it("has version, variant and the millisecond given", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (at) => {
+        const id = uuidv7(at);
+        expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+        expect(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)).toBe(at);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("never comes twice, across the end of the random pool too", () => {
+    const ids = Array.from({ length: 50_000 }, () => uuidv7(NOW));
+    expect(new Set(ids).size).toBe(50_000);
+    expect(new Set(ids.map((id) => id.slice(-12))).size, "nor do the last 48 bits").toBeGreaterThan(49_990);
+  });
+
+  it("is random in each of its other 74 bits", () => {
+    const count = 4_000;
+    const ones = Array.from({ length: 128 }, () => 0);
+    for (let made = 0; made < count; made++) {
+      const bits = BigInt(`0x${uuidv7(NOW).replaceAll("-", "")}`);
+      for (let bit = 0; bit < 128; bit++) if ((bits >> BigInt(127 - bit)) & 1n) ones[bit] = (ones[bit] ?? 0) + 1;
+    }
+    const fixed = (bit: number): boolean => bit < 52 || bit === 64 || bit === 65;
+    for (const [bit, seen] of ones.entries()) {
+      if (fixed(bit)) expect([0, count], `bit ${bit}`).toContain(seen);
+      // Eight standard deviations.
+      else expect(Math.abs(seen - count / 2), `bit ${bit}`).toBeLessThan(4 * Math.sqrt(count));
+    }
+  });
+
+  it("sorts by time", () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => uuidv7(NOW + index));
+    expect(ids.toSorted()).toEqual(ids);
+  });
+});

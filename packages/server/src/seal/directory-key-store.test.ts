@@ -1,0 +1,146 @@
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { Unavailable } from "../ports.ts";
+import { directoryKeyStore, writeExclusively } from "./directory-key-store.ts";
+import { describeKeyStore } from "./key-store.contract.ts";
+
+/** What was synced to the disk, in order. */
+const { synced } = vi.hoisted(() => ({ synced: [] as string[] }));
+
+vi.mock("node:fs/promises", async (original) => {
+  const actual = await original<typeof import("node:fs/promises")>();
+  return {
+    ...actual,
+    open: async (...args: Parameters<typeof actual.open>) => {
+      const handle = await actual.open(...args);
+      const sync = handle.sync.bind(handle);
+      handle.sync = async () => {
+        await sync();
+        synced.push(String(args[0]));
+      };
+      return handle;
+    },
+  };
+});
+
+/** Every file and folder below, as paths from there. */
+async function everythingIn(folder: string): Promise<{ path: string; isFile: boolean; mode: number }[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return Promise.all(
+    entries.map(async (entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return { path: relative(folder, path), isFile: entry.isFile(), mode: (await stat(path)).mode & 0o777 };
+    }),
+  );
+}
+
+describeKeyStore("a directory", async () => {
+  const folder = await temporaryFolder();
+  const keys = join(folder.path, "deep", "keys");
+  return {
+    open: () => directoryKeyStore(keys),
+    spill: async () => {
+      const files = (await everythingIn(keys)).filter(({ isFile }) => isFile);
+      return Buffer.concat(await Promise.all(files.map(({ path }) => readFile(join(keys, path)))));
+    },
+    remove: folder.remove,
+  };
+});
+
+describe("on the disk", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let keys: string;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    keys = join(folder.path, "keys");
+  });
+
+  afterEach(() => folder.remove());
+
+  it("folders and files are their owner's alone, whatever the umask", async () => {
+    const before = process.umask(0);
+    try {
+      const store = await directoryKeyStore(keys);
+      await store.create("account/1/customer-1", Buffer.from("wrapped"));
+    } finally {
+      process.umask(before);
+    }
+    expect((await stat(keys)).mode & 0o777).toBe(0o700);
+    const all = await everythingIn(keys);
+    expect(all).toHaveLength(3);
+    for (const { path, isFile, mode } of all) expect(mode, path).toBe(isFile ? 0o600 : 0o700);
+  });
+
+  it("no name of a file or folder holds an account", async () => {
+    const store = await directoryKeyStore(keys);
+    await store.create("account/1/customer-1", Buffer.from("wrapped"));
+    for (const { path } of await everythingIn(keys)) expect(path).toMatch(/^secrets(\/[\da-f]{2}(\/[\da-f]{64})?)?$/);
+  });
+
+  it("a new directory is synced into its place, up to the folder that stood", async () => {
+    synced.length = 0;
+    await directoryKeyStore(join(keys, "deep"));
+    expect(synced).toEqual([join(keys, "deep"), keys, folder.path]);
+    synced.length = 0;
+    await directoryKeyStore(join(keys, "deep"));
+    expect(synced).toEqual([]);
+  });
+
+  it("a secret is synced before its name stands, and then its folders", async () => {
+    const store = await directoryKeyStore(keys);
+    synced.length = 0;
+    await store.create("a", Buffer.from("wrapped"));
+    const [draft = "", ...folders] = synced;
+    const secrets = join(keys, "secrets");
+    expect(draft.startsWith(join(folders[0] ?? "", "."))).toBe(true);
+    expect(folders).toEqual([expect.stringMatching(/[\da-f]{2}$/), secrets]);
+    synced.length = 0;
+    await store.create("a", Buffer.from("another"));
+    expect(synced.at(-1), "who comes second makes sure of the name too").toBe(folders[0]);
+  });
+
+  it("a race leaves one file and no draft", async () => {
+    const stores = await Promise.all(Array.from({ length: 4 }, () => directoryKeyStore(keys)));
+    await Promise.all(
+      stores.flatMap((store, index) =>
+        Array.from({ length: 5 }, () => store.create("raced", Buffer.from(`by ${index}`))),
+      ),
+    );
+    expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toHaveLength(1);
+  });
+
+  it("a file in the way of a folder is told as Unavailable", async () => {
+    const store = await directoryKeyStore(keys);
+    await rm(join(keys, "secrets"), { recursive: true });
+    await writeFile(join(keys, "secrets"), "in the way");
+    await expect(store.create("a", Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
+    await expect(store.read("a")).rejects.toBeInstanceOf(Unavailable);
+    await rm(join(keys, "secrets"));
+    expect(await store.create("a", Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
+  });
+
+  it("a directory that vanishes under it is made again", async () => {
+    const store = await directoryKeyStore(keys);
+    await rm(keys, { recursive: true });
+    expect(await store.read("a")).toBeUndefined();
+    await store.create("a", Buffer.from("wrapped"));
+    expect(await store.read("a")).toEqual(Buffer.from("wrapped"));
+    expect((await stat(keys)).mode & 0o777).toBe(0o700);
+  });
+
+  it("an exclusive write neither replaces a file nor follows a link that stands there", async () => {
+    await mkdir(keys);
+    const target = join(folder.path, "target");
+    await symlink(target, join(keys, "link"));
+    await writeFile(join(keys, "file"), "first");
+    for (const name of ["link", "file"]) {
+      await expect(writeExclusively(join(keys, name), Buffer.from("second"))).rejects.toMatchObject({ code: "EEXIST" });
+    }
+    expect(await readFile(join(keys, "file"), "utf8")).toBe("first");
+    await expect(stat(target)).rejects.toMatchObject({ code: "ENOENT" });
+    expect((await readdir(keys)).toSorted(), "no draft is left").toEqual(["file", "link"]);
+  });
+});

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { readConfig } from "../config/config.ts";
+import { loadKeyEncryptionKey } from "./key-encryption-key.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+afterEach(() => folder.remove());
+
+async function load(environment: Record<string, string>): Promise<Buffer> {
+  const result = readConfig(environment, folder.path);
+  if (!result.ok) throw new Error(result.problems.join("\n"));
+  return loadKeyEncryptionKey(result.config);
+}
+
+describe("the key-encryption key", () => {
+  const key = randomBytes(32);
+
+  it("comes from the environment", async () => {
+    expect(await load({ DRS_KEY_ENCRYPTION_KEY: key.toString("base64") })).toEqual(key);
+  });
+
+  it.each(["\n", "\r\n", "  \n", ""])("comes from a file that ends in %j", async (end) => {
+    const path = join(folder.path, "key");
+    await writeFile(path, key.toString("base64") + end);
+    expect(await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).toEqual(key);
+  });
+
+  it("of the embedded default is made once, private, and the same for all who start at once", async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => load({})));
+    expect(new Set(keys.map(String)).size).toBe(1);
+    expect(keys[0]).toHaveLength(32);
+    expect(await load({})).toEqual(keys[0]);
+    expect((await stat(join(folder.path, ".keys", "key-encryption-key"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("is never made where a file is named", async () => {
+    const path = join(folder.path, "absent");
+    await expect(load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).rejects.toThrow(`can't be read from ${path}: ENOENT`);
+    await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it.each(["", "short", randomBytes(31).toString("base64"), randomBytes(33).toString("base64"), key.toString("hex")])(
+    "refuses a file that holds something else, without showing it: %j",
+    async (content) => {
+      const path = join(folder.path, "key");
+      await writeFile(path, content);
+      const fault = await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path }).catch((caught: unknown) => String(caught));
+      expect(fault).toContain(path);
+      expect(fault).toContain("32 bytes in base64");
+      if (content !== "") expect(fault).not.toContain(content);
+    },
+  );
+
+  it("refuses a spoilt file of the embedded default, and leaves it for the operator", async () => {
+    await load({});
+    const path = join(folder.path, ".keys", "key-encryption-key");
+    await writeFile(path, "spoilt");
+    await expect(load({})).rejects.toThrow(path);
+    expect(await readFile(path, "utf8")).toBe("spoilt");
+  });
+});

@@ -1,0 +1,38 @@
+/** Bytes of many sizes and kinds, for whatever must give them back. */
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+
+const LARGEST = 255 * 1024;
+
+/** Sizes around the limits of frames, headers and chunks, and any other. */
+const size = fc.oneof(
+  fc.constantFrom(0, 1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 65_791, 65_792, 131_072, LARGEST),
+  fc.nat(2_000),
+  fc.nat(LARGEST),
+);
+
+export type Kind = "noise" | "zeros" | "json";
+
+/** Noise can't be compressed and takes several chunks, zeros take one of a few bytes, JSON is the common case. */
+export function payload(bytes: number, kind: Kind): Buffer {
+  if (kind === "noise") return randomBytes(bytes);
+  if (kind === "zeros") return Buffer.alloc(bytes);
+  let text = "";
+  while (text.length < bytes) text += `{"isEmulator":false,"sensorCount":${randomBytes(4).readUInt32BE()},`;
+  return Buffer.from(text.slice(0, bytes));
+}
+
+export const anyPayload: fc.Arbitrary<Buffer> = fc
+  .tuple(size, fc.constantFrom<Kind>("noise", "zeros", "json"))
+  .map(([bytes, kind]) => payload(bytes, kind));
+
+/** Many payloads at once: sizes mixed, and some of equal size that differ. */
+export function crowd(count: number): Buffer[] {
+  return Array.from({ length: count }, (_, index) => {
+    const kind = (["json", "noise", "json", "zeros", "json"] as const)[index % 5] ?? "json";
+    const bytes = index % 3 === 0 ? 5_000 : index % 41 === 0 ? 200_000 : (index * 7_919) % 20_000;
+    const made = payload(bytes + 4, kind);
+    made.writeUInt32BE(index, 0);
+    return made;
+  });
+}

@@ -1,0 +1,86 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { Unavailable } from "../ports.ts";
+import { describeKeyStore } from "./key-store.contract.ts";
+import { postgresKeyStore } from "./postgres-key-store.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+
+afterAll(() => database?.close());
+
+/** The URL of a fresh database. */
+async function freshUrl(): Promise<string> {
+  return (await database.environment())["DRS_DATABASE_URL"] ?? "";
+}
+
+async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describeKeyStore("PostgreSQL", async () => {
+  const url = await freshUrl();
+  return {
+    open: () => postgresKeyStore(url),
+    spill: async () => {
+      const rows = await query<{ wrapped: Buffer }>(url, "select wrapped from drs_keys.secret");
+      return Buffer.concat(rows.map(({ wrapped }) => wrapped));
+    },
+    remove: async () => {},
+  };
+});
+
+describe("in the database", () => {
+  it("a secret is on the disk before it is used, whatever the database's own setting", async () => {
+    const url = await freshUrl();
+    await (await postgresKeyStore(url)).close();
+    const name = new URL(url).pathname.slice(1);
+    await query(url, `alter database ${name} set synchronous_commit = off`);
+    const column = "add column how text default current_setting('synchronous_commit')";
+    await query(url, `alter table drs_keys.secret ${column}`);
+    const store = await postgresKeyStore(url);
+    await store.create("a", Buffer.from("wrapped"));
+    await store.close();
+    expect(await query(url, "select how from drs_keys.secret")).toEqual([{ how: "on" }]);
+  });
+
+  it("one that stands needs no right to make a schema", async () => {
+    const url = await freshUrl();
+    await (await postgresKeyStore(url)).close();
+    await query(
+      url,
+      `create role lesser login; grant usage on schema drs_keys to lesser; grant select, insert on drs_keys.secret to lesser`,
+    );
+    const store = await postgresKeyStore(url.replace("postgres@", "lesser@"));
+    expect(await store.create("a", Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
+    await store.close();
+  });
+
+  it("trouble is told as Unavailable, and passes", async () => {
+    const url = await freshUrl();
+    const store = await postgresKeyStore(url);
+    await query(url, "alter table drs_keys.secret rename to away");
+    await expect(store.read("a")).rejects.toBeInstanceOf(Unavailable);
+    await expect(store.create("a", Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
+    await query(url, "alter table drs_keys.away rename to secret");
+    // Every connection of it is cut.
+    await query(url, `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
+    await expect.poll(() => store.create("a", Buffer.from("wrapped")).catch(() => undefined)).toBeDefined();
+    await store.close();
+  });
+
+  it("a database that isn't there is told as Unavailable", async () => {
+    await expect(postgresKeyStore(database.url("no_such_database"))).rejects.toBeInstanceOf(Unavailable);
+  });
+});

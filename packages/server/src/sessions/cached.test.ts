@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import type { Session, SessionVerifier } from "../ports.ts";
+import { cachedVerifier } from "./cached.ts";
+
+const MOST_SESSIONS = 50_000;
+
+/** A verifier that counts, over a clock that stands still until it is moved. */
+function scene(answer: (token: string) => Session | undefined, maxAgeMs = 10_000) {
+  const asked: string[] = [];
+  const time = { now: 1_000_000 };
+  const inner: SessionVerifier = {
+    verify: async (token) => {
+      asked.push(token);
+      return answer(token);
+    },
+  };
+  return { asked, time, verifier: cachedVerifier(inner, maxAgeMs, { now: () => time.now }) };
+}
+
+describe("good tokens", () => {
+  it("are asked for once", async () => {
+    const { asked, verifier } = scene((token) => ({ account: `of ${token}` }));
+    for (let round = 0; round < 3; round++) expect(await verifier.verify("a")).toEqual({ account: "of a" });
+    expect(await verifier.verify("b")).toEqual({ account: "of b" });
+    expect(asked).toEqual(["a", "b"]);
+  });
+
+  it("are asked for again at the age allowed, so that a revocation is felt", async () => {
+    let session: Session | undefined = { account: "a" };
+    const { time, verifier } = scene(() => session);
+    await verifier.verify("a");
+    session = undefined;
+    time.now += 9_999;
+    expect(await verifier.verify("a")).toEqual({ account: "a" });
+    time.now += 1;
+    expect(await verifier.verify("a")).toBeUndefined();
+    expect(await verifier.verify("a"), "and stays refused").toBeUndefined();
+  });
+
+  it("are not remembered past their expiry", async () => {
+    const { asked, time, verifier } = scene(() => ({ account: "a", expiresAt: 1_000_500 }));
+    await verifier.verify("a");
+    time.now += 499;
+    await verifier.verify("a");
+    expect(asked).toHaveLength(1);
+    time.now += 1;
+    await verifier.verify("a");
+    expect(asked).toHaveLength(2);
+  });
+
+  it("are forgotten, oldest first, when there are too many", async () => {
+    const { asked, verifier } = scene((token) => ({ account: token }));
+    for (let index = 0; index <= MOST_SESSIONS; index++) await verifier.verify(String(index));
+    asked.length = 0;
+    for (const token of [String(MOST_SESSIONS), "1", "0"]) await verifier.verify(token);
+    expect(asked, "the first one had to go, and it alone").toEqual(["0"]);
+  });
+});
+
+describe("what is not remembered", () => {
+  it("bad tokens", async () => {
+    let session: Session | undefined;
+    const { asked, verifier } = scene(() => session);
+    expect(await verifier.verify("a")).toBeUndefined();
+    session = { account: "a" };
+    expect(await verifier.verify("a"), "issued a moment later").toEqual({ account: "a" });
+    expect(asked).toHaveLength(2);
+  });
+
+  it("failures", async () => {
+    let broken = true;
+    const { verifier } = scene((token) => {
+      if (broken) throw new Error("down");
+      return { account: token };
+    });
+    await expect(verifier.verify("a")).rejects.toThrow("down");
+    broken = false;
+    expect(await verifier.verify("a")).toEqual({ account: "a" });
+  });
+});

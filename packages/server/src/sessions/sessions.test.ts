@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Config, readConfig } from "../config/config.ts";
+import type { Executor } from "../store/database.ts";
+import { type AnsweringServer, json, startAnsweringServer } from "./answering-server.fixture.ts";
+import { openSessions } from "./sessions.ts";
+
+const OWN = `drs_${"A".repeat(43)}`;
+
+function configOf(environment: Record<string, string>): Config {
+  const result = readConfig(environment, "/");
+  if (!result.ok) throw new Error(result.problems.join("\n"));
+  return result.config;
+}
+
+/** A database that knows one token's account. */
+function databaseOf(account: string | undefined): { executor: Executor; queries: () => number } {
+  let queries = 0;
+  const query = async (_text: string, [hashes]: readonly unknown[] = []): Promise<never> => {
+    queries++;
+    const rows = account === undefined ? [] : [{ token_hash: (hashes as Buffer).subarray(24), account, expires_ms: 9e15 }];
+    return { rows } as never;
+  };
+  return { executor: { query }, queries: () => queries };
+}
+
+const clock = { now: () => Date.now() };
+
+describe("which verifier is asked", () => {
+  let server: AnsweringServer;
+
+  beforeAll(async () => {
+    server = await startAnsweringServer();
+    server.answer(json({ active: true, sub: "foreign" }));
+  });
+
+  afterAll(() => server.close());
+
+  it("the table alone, where nothing else is set up", async () => {
+    const { executor, queries } = databaseOf("own");
+    const sessions = openSessions(configOf({}), executor, clock);
+    expect(await sessions.verify(OWN)).toMatchObject({ account: "own" });
+    expect(await sessions.verify("other")).toBeUndefined();
+    expect(queries()).toBe(1);
+  });
+
+  it("the table for tokens of our form, the authorization server for all others", async () => {
+    const { executor } = databaseOf("own");
+    const sessions = openSessions(configOf({ DRS_INTROSPECTION_URL: server.url }), executor, clock);
+    expect(await sessions.verify("other")).toEqual({ account: "foreign" });
+    expect(await sessions.verify(OWN)).toMatchObject({ account: "own" });
+    expect(server.asked.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual(["other"]);
+  });
+
+  it("never the authorization server for a token of ours that is unknown here", async () => {
+    server.asked.length = 0;
+    const sessions = openSessions(configOf({ DRS_INTROSPECTION_URL: server.url }), databaseOf(undefined).executor, clock);
+    expect(await sessions.verify(OWN)).toBeUndefined();
+    expect(server.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MicroBatcher, type MicroBatcherOptions } from "./micro-batcher.ts";
+
+type Work = MicroBatcherOptions<number, string>["work"];
+
+/** A batcher whose batches are noted; `hold` is waited for within each. */
+function scene(options: Partial<MicroBatcherOptions<number, string>> = {}, hold: () => Promise<unknown> = async () => {}) {
+  const batches: { items: readonly number[]; lane: number }[] = [];
+  const under = { now: 0, most: 0 };
+  const work: Work = async (items, lane) => {
+    batches.push({ items, lane });
+    under.most = Math.max(under.most, ++under.now);
+    await hold();
+    under.now--;
+    return items.map((item) => `of ${item}`);
+  };
+  const batcher = new MicroBatcher<number, string>({ work, maxItems: 8, lanes: 1, ...options });
+  return { batcher, batches, under };
+}
+
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+describe("results", () => {
+  it("come to whoever asked, in whatever sizes and lanes the batches are", async () => {
+    const settings = fc.record({ maxItems: fc.integer({ min: 1, max: 20 }), lanes: fc.integer({ min: 1, max: 4 }) });
+    await fc.assert(
+      fc.asyncProperty(settings, fc.integer({ min: 1, max: 100 }), async (given, count) => {
+        const { batcher, batches, under } = scene(given, () => sleep(Math.random() * 2));
+        const results = await Promise.all(range(count).map((item) => batcher.add(item)));
+        expect(results).toEqual(range(count).map((item) => `of ${item}`));
+        expect(batches.flatMap(({ items }) => items).toSorted((a, b) => a - b)).toEqual(range(count));
+        expect(Math.max(...batches.map(({ items }) => items.length))).toBeLessThanOrEqual(given.maxItems);
+        expect(under.most).toBeLessThanOrEqual(given.lanes);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("items start in the order they came", async () => {
+    const { batcher, batches } = scene({ maxItems: 3 });
+    await Promise.all(range(10).map((item) => batcher.add(item)));
+    expect(batches.map(({ items }) => items)).toEqual([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]);
+  });
+});
+
+describe("batches", () => {
+  it("hold what came in one turn of the event loop", async () => {
+    const { batcher, batches } = scene();
+    await Promise.all(range(5).map((item) => batcher.add(item)));
+    expect(batches).toEqual([{ items: range(5), lane: 0 }]);
+  });
+
+  it("gather what comes while every lane is busy", async () => {
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const { batcher, batches } = scene({ maxItems: 100 }, () => gate);
+    const all = [batcher.add(0)];
+    await new Promise(setImmediate);
+    for (const item of range(50)) {
+      all.push(batcher.add(item + 1));
+      await new Promise(setImmediate);
+    }
+    release();
+    await Promise.all(all);
+    expect(batches.map(({ items }) => items.length)).toEqual([1, 50]);
+  });
+
+  it("use every lane, and no lane twice at once", async () => {
+    const busy = new Set<number>();
+    const used = new Set<number>();
+    const batcher = new MicroBatcher<number, number>({
+      maxItems: 1,
+      lanes: 3,
+      work: async (items, lane) => {
+        expect(busy.has(lane)).toBe(false);
+        busy.add(lane);
+        used.add(lane);
+        await sleep(2);
+        busy.delete(lane);
+        return items;
+      },
+    });
+    await Promise.all(range(30).map((item) => batcher.add(item)));
+    expect([...used].toSorted()).toEqual([0, 1, 2]);
+  });
+});
+
+describe("a failing batch", () => {
+  it("fails those who are in it, and nobody else; the lane goes on", async () => {
+    const batcher = new MicroBatcher<number, number>({
+      maxItems: 2,
+      lanes: 1,
+      work: async (items) => {
+        if (items.includes(3)) throw new Error("three");
+        return items;
+      },
+    });
+    const outcomes = await Promise.allSettled(range(8).map((item) => batcher.add(item)));
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual([true, true, false, false, true, true, true, true]);
+    expect(await batcher.add(9)).toBe(9);
+  });
+
+  it("that throws before it waits is told all the same", async () => {
+    const batcher = new MicroBatcher<number, number>({
+      maxItems: 2,
+      lanes: 1,
+      work: () => {
+        throw new Error("at once");
+      },
+    });
+    await expect(batcher.add(1)).rejects.toThrow("at once");
+    await expect(batcher.add(2)).rejects.toThrow("at once");
+  });
+});
+
+describe("waiting for company", () => {
+  /** Milliseconds that one lone item takes. */
+  async function alone(batcher: MicroBatcher<number, string>): Promise<number> {
+    const started = performance.now();
+    await batcher.add(-1);
+    return performance.now() - started;
+  }
+
+  /** Items that come much faster than the wait is long: enough of them for the batcher to notice. */
+  async function rush(batcher: MicroBatcher<number, string>, count = 600): Promise<void> {
+    await Promise.all(range(count).map((item) => batcher.add(item)));
+  }
+
+  it("never happens without a linger, however fast items come", async () => {
+    const { batcher } = scene();
+    await rush(batcher);
+    for (let round = 0; round < 5; round++) expect(await alone(batcher)).toBeLessThan(50);
+  });
+
+  it("never happens while little is going on", async () => {
+    const { batcher } = scene({ linger: 2_000 });
+    // A first item, and one after a pause.
+    expect(await alone(batcher)).toBeLessThan(1_000);
+  });
+
+  it("happens under load, no longer than said", async () => {
+    const { batcher } = scene({ linger: 150 });
+    await rush(batcher);
+    const waited = await alone(batcher);
+    expect(waited).toBeGreaterThan(100);
+    expect(waited).toBeLessThan(1_500);
+  });
+
+  it("ends as soon as there is enough company", async () => {
+    const { batcher, batches } = scene({ linger: 5_000, maxItems: 100 });
+    await rush(batcher);
+    const before = batches.length;
+    const started = performance.now();
+    await Promise.all(range(24).map((item) => batcher.add(item)));
+    expect(performance.now() - started).toBeLessThan(2_500);
+    expect(batches.slice(before).map(({ items }) => items.length)).toEqual([24]);
+  });
+
+  it("joins those who come meanwhile", async () => {
+    const { batcher, batches } = scene({ linger: 200, maxItems: 100 });
+    await rush(batcher);
+    const before = batches.length;
+    const first = batcher.add(1);
+    await new Promise(setImmediate);
+    await Promise.all([first, batcher.add(2), batcher.add(3)]);
+    expect(batches.slice(before).map(({ items }) => items)).toEqual([[1, 2, 3]]);
+  });
+});

@@ -123,6 +123,7 @@ describe("the greeting", () => {
   beforeAll(async () => {
     home = await makeHome();
     server = await startServer(home.environment);
+    await until(() => server.stdout().includes("\ncurl "));
   });
 
   afterAll(async () => {
@@ -167,6 +168,7 @@ describe("the greeting", () => {
 
   test("there is no token for an external database", async () => {
     const { server, environment } = await stage();
+    expect(await server.stop()).toBe(0);
     expect(server.stdout()).toBe(`Device Risk Signals is ready: ${server.url}${PATH}\n`);
     const { stdout } = await command(environment, "token", "list", "--account", "development", "--json");
     expect(stdout).toBe("");
@@ -179,14 +181,12 @@ describe("the greeting", () => {
       DRS_HOST: "0.0.0.0",
       DRS_TLS_TERMINATED_BY_PROXY: "true",
     });
-    try {
-      expect(beyond.stdout()).toMatch(/^Device Risk Signals is ready: http:\/\/0\.0\.0\.0:\d+\/\S+\n$/);
-      expect((await command(other.environment, "token", "list", "--json")).stdout).toBe("");
-      expect(beyond.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
-    } finally {
-      expect(await beyond.stop()).toBe(0);
-      await other.remove();
-    }
+    expect(await beyond.stop()).toBe(0);
+    const { stdout } = await command(other.environment, "token", "list", "--json");
+    await other.remove();
+    expect(beyond.stdout()).toMatch(/^Device Risk Signals is ready: http:\/\/0\.0\.0\.0:\d+\/\S+\n$/);
+    expect(stdout).toBe("");
+    expect(beyond.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
   });
 
   test("health and metrics are on the admin listener, and only there", async () => {
@@ -248,7 +248,7 @@ describe("SIGTERM", () => {
     const started = Date.now();
     expect(await server.stop()).toBe(0);
     expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
-    expect(Date.now() - started).toBeLessThan(6_000);
+    expect(Date.now() - started).toBeLessThan(4_000);
     await expect(slow.reply).rejects.toThrow();
     expect((await command(environment, "event", "list", "--json")).stdout).toBe("");
     expect(server.stderr()).not.toContain('"fault"');
@@ -257,30 +257,27 @@ describe("SIGTERM", () => {
 
 describe("throttling", () => {
   test("an account past its rate gets 429 and is told when to come back; others are not touched", async () => {
-    const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "2", DRS_THROTTLE_BURST: "4" });
-    const replies = [];
-    for (let n = 0; n < 8; n++) replies.push(await post(server, who));
-    const statuses = replies.map(({ status }) => status);
-    expect(statuses.slice(0, 4)).toEqual([201, 201, 201, 201]);
-    expect(statuses.slice(4)).toContain(429);
-    replies.slice(0, 4).forEach(({ headers }, n) => {
-      expect(headers["ratelimit-policy"]).toBe('"account";q=4;w=2');
-      expect(headers["ratelimit"]).toBe(`"account";r=${3 - n};t=1`);
-    });
+    const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "4" });
+    const replies = await Promise.all(Array.from({ length: 4 }, () => post(server, who)));
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    for (const { headers } of replies) expect(headers["ratelimit-policy"]).toBe('"account";q=4;w=4');
+    expect(new Set(replies.map(({ headers }) => headers["ratelimit"]))).toEqual(
+      new Set([0, 1, 2, 3].map((left) => `"account";r=${left};t=1`)),
+    );
 
     const key = freshKey();
     let refused = await post(server, who, key);
     while (refused.status === 201) refused = await post(server, who);
     expectRetryLater(refused, 429, "too-many-requests");
     expect(refused.headers["ratelimit"]).toMatch(/^"account";r=0;t=\d+$/);
-    expect(refused.headers["ratelimit-policy"]).toBe('"account";q=4;w=2');
+    expect(refused.headers["ratelimit-policy"]).toBe('"account";q=4;w=4');
 
     const others = await post(server, other);
     expect(others.status).toBe(201);
     expect(others.headers["ratelimit"]).toBe('"account";r=3;t=1');
-    // Refusals count too: RFC 9110 leaves it open, and a client must see its limit on every answer.
     const invalid = await post(server, other, freshKey(), "{");
-    expect([invalid.status, invalid.headers["ratelimit"]]).toEqual([400, '"account";r=2;t=1']);
+    expect(invalid.status).toBe(400);
+    expect(invalid.headers["ratelimit"]).toMatch(/^"account";r=[23];t=1$/);
 
     await new Promise((resolve) => setTimeout(resolve, Number(refused.headers["retry-after"]) * 1_000));
     const retried = freshKey();
@@ -316,7 +313,7 @@ describe("throttling", () => {
       });
     };
     const flood = await Promise.all(
-      Array.from({ length: 120 }, (_, n) => send({ url: server.url, ...(n % 2 && { headers }), agent })),
+      Array.from({ length: 300 }, (_, n) => send({ url: server.url, ...(n % 2 && { headers }), agent })),
     );
     agent.destroy();
     const refused = flood.filter(({ status }) => status === 429);
@@ -391,8 +388,23 @@ describe("overload", () => {
     expect(server.stderr()).not.toContain('"fault"');
   });
 
-  test("memory is bounded, whatever is uploaded and however slowly", async () => {
-    const { server, who } = await stage({ DRS_THROTTLE_RATE: "0", DRS_MAX_BUFFER_BYTES: String(Number(process.env["MB"] ?? 16) * 1024 * 1024) });
+  test("one account may hold a part of the places only, and is told so; the others pass", async () => {
+    const { server, who, other } = await stage({ DRS_MAX_REQUESTS: "40", DRS_THROTTLE_RATE: "0" });
+    const slow = Array.from({ length: 32 }, () => new SlowRequest(server, who));
+    await until(async () => (await inFlight(server)) === 32);
+    expectRetryLater(await post(server, who), 429, "too-many-requests");
+    expect((await post(server, other)).status).toBe(201);
+    for (const { status } of await Promise.all(slow.map((request) => request.finish()))) expect(status).toBe(201);
+    expect((await post(server, who)).status).toBe(201);
+  });
+
+  test("memory is bounded, whatever is uploaded, by whomever, however slowly", async () => {
+    const limits = { DRS_THROTTLE_RATE: "0", DRS_MAX_BUFFER_BYTES: String(16 * 1024 * 1024) };
+    const { server, environment } = await stage(limits);
+    const system = await openTestSystem(environment);
+    const senders = await Promise.all(Array.from({ length: 8 }, (_, n) => makeCredentials(system, `sender ${n}`)));
+    await system.close();
+    const [who] = senders as [Credentials];
     const resident = async (): Promise<number> => {
       const status = await readFile(`/proc/${server.process.pid}/status`, "utf8");
       return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
@@ -401,27 +413,25 @@ describe("overload", () => {
     const before = await resident();
     let peak = before;
     const watch = setInterval(() => void resident().then((now) => (peak = Math.max(peak, now))), 20);
-    const agent = new Agent({ keepAlive: false, maxSockets: 4000 });
+    const agent = new Agent({ keepAlive: false, maxSockets: 4_000 });
 
     // 250 MB that are announced and almost sent, 400 MB that are not announced, 200 MB of nobody's.
-    const body = `${JSON.stringify(transport(who))}${" ".repeat(262_000)}`.slice(0, 262_144);
-    const megabytes = Array.from({ length: 4 }, () => Buffer.alloc(1024 * 1024, " "));
-    const chunked = { ...authorized(who), "Transfer-Encoding": "chunked" };
+    const body = `${JSON.stringify(transport(who))}${" ".repeat(262_144)}`.slice(0, 262_143);
+    const endless = Array.from({ length: 4 }, () => Buffer.alloc(1024 * 1024, " "));
     const uploads: ClientRequest[] = [];
     for (let n = 0; n < 1_000; n++) {
-      uploads.push(upload(server, authorized(who), [body.slice(0, -1)], agent));
-      if (n % 10 === 0) uploads.push(upload(server, chunked, megabytes, agent));
-      if (n % 20 === 0) uploads.push(upload(server, {}, megabytes, agent));
+      const headers = authorized(senders[n % 8] as Credentials);
+      uploads.push(upload(server, headers, [body], agent));
+      if (n % 10 === 0) uploads.push(upload(server, { ...headers, "Transfer-Encoding": "chunked" }, endless, agent));
+      if (n % 20 === 0) uploads.push(upload(server, {}, endless, agent));
       if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 150));
     }
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    process.stderr.write(`MEM end ${await resident()} inflight ${await inFlight(server)}\n`);
     clearInterval(watch);
     for (const request of uploads) request.destroy();
     agent.destroy();
 
-    process.stderr.write(`MEM ${before} ${peak}\n`);
-    expect(peak - before, `from ${before.toFixed(0)} MB`).toBeLessThan(90);
+    expect(peak - before, `from ${before.toFixed(0)} MB`).toBeLessThan(180);
     await until(async () => (await inFlight(server)) === 0);
     expect((await post(server, who)).status).toBe(201);
   });
@@ -577,17 +587,16 @@ describe("the audit", () => {
 
     const entries = await auditOf(environment, "--account", "audited");
     const made = entries.filter(({ operation }) => operation === "event.create");
-    expect(made.map(({ outcome, event_id }) => [outcome, event_id]).toSorted()).toEqual(
-      [
-        ["accepted", eventId],
-        ["accepted", mismatch.json["event_id"]],
-        ["replayed", eventId],
-        ["session-mismatch", mismatch.json["event_id"]],
-        ["idempotency-conflict", null],
-        ["text-invalid", null],
-        ["action-refused", null],
-      ].toSorted(),
-    );
+    const other = mismatch.json["event_id"] as string;
+    expect(made.map(({ outcome, event_id }) => `${outcome} ${event_id}`).toSorted()).toEqual([
+      `accepted ${eventId}`,
+      `accepted ${other}`,
+      "action-refused null",
+      "idempotency-conflict null",
+      `replayed ${eventId}`,
+      `session-mismatch ${other}`,
+      "text-invalid null",
+    ]);
     for (const entry of made) expect(entry).toMatchObject({ actor: "endpoint", account: "audited", occurrences: 1 });
     for (const operation of ["token.issue", "action.register", "event.read_raw"]) {
       const found = entries.filter((entry) => entry.operation === operation);

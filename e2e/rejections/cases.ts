@@ -1,6 +1,6 @@
 /** Every way in which the endpoint must say no, row by row of the table of semantics. */
 import { gzipSync } from "node:zlib";
-import { send, sendRaw } from "../support/client.ts";
+import { PATH, send, sendRaw } from "../support/client.ts";
 import type { Case, Expected, Scene } from "./case.ts";
 
 const LIMIT = 262_144;
@@ -464,6 +464,24 @@ export const REJECTIONS: readonly Case[] = [
   },
   {
     row: 18,
+    name: "no Host",
+    expected: { status: 400, problem: "http-malformed" },
+    send: (scene) => sendRaw(scene.url, `POST ${PATH} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`),
+  },
+  {
+    row: 18,
+    name: "CONNECT",
+    expected: { status: 405, problem: "method-not-allowed", headers: { allow: "POST" } },
+    send: (scene) => sendRaw(scene.url, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"),
+  },
+  {
+    row: 6,
+    name: "Transfer-Encoding: gzip, chunked",
+    expected: { status: 415, problem: "encoding-unsupported" },
+    send: (scene) => scene.raw([...scene.rawHeaders(), "Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"),
+  },
+  {
+    row: 18,
     name: "no HTTP at all",
     expected: { status: 400, problem: "http-malformed" },
     send: (scene) => sendRaw(scene.url, "good morning\r\n\r\n"),
@@ -471,7 +489,7 @@ export const REJECTIONS: readonly Case[] = [
   {
     row: 18,
     name: "a Content-Length that is smaller than the body",
-    expected: { status: 400, problem: "http-malformed" },
+    expected: { status: 400, problem: "text-invalid", fault: "json-invalid" },
     send: (scene) => scene.raw([...scene.rawHeaders(), "Content-Length: 10"], JSON.stringify(scene.good())),
   },
   {

@@ -57,8 +57,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "3: throttle by account",
     file: `${INGEST}/throttle.ts`,
-    find: "if (room < -1e-6) return { ok: false, left: 0, waitMs: -room };",
-    replace: "",
+    find: "if (room < -1e-6) {",
+    replace: "if (room < Number.NEGATIVE_INFINITY) {",
     suite: "operations",
   },
 
@@ -99,7 +99,12 @@ export const PATCHES: readonly Patch[] = [
     replace: 'refuse("body-too-large")',
   },
 
-  { rule: "7: the limit", file: `${INGEST}/read-body.ts`, find: "if (length > most) return false;", replace: "" },
+  {
+    rule: "7: the limit",
+    file: `${INGEST}/read-body.ts`,
+    find: "if (buffer.length + chunk.length > most) return false;",
+    replace: "",
+  },
   {
     rule: "7: the limit holds decompressed",
     file: `${INGEST}/read-body.ts`,
@@ -109,8 +114,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "7: the limit is exact",
     file: `${INGEST}/read-body.ts`,
-    find: "length > most",
-    replace: "length > most + 1",
+    find: "chunk.length > most",
+    replace: "chunk.length > most + 1",
   },
 
   {
@@ -395,8 +400,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "18: what is no HTTP gets a problem document",
     file: "packages/server/src/http/server.ts",
-    find: 'server.on("clientError", answerClientError);',
-    replace: "",
+    find: "if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(fault, socket);",
+    replace: "if (!last) return socket.destroy();",
   },
   {
     rule: "18: unknown paths",

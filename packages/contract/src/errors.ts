@@ -186,20 +186,31 @@ export function reject(code: ProblemCode, detail: string = PROBLEMS[code].when, 
   return { code, errors: [{ pointer, code, detail }] };
 }
 
-/** Entries that one answer lists at most; a last entry says how many more were found. */
+/** Entries, and characters of them, that one answer lists at most; a last entry says how many more were found. */
 const MOST_ERRORS = 1_000;
+const MOST_CHARACTERS = 65_536;
+
+/** As many entries as one answer holds: names in pointers are the client's, and must not make it many times the request. */
+function listed(errors: readonly ErrorItem[]): readonly ErrorItem[] {
+  let characters = 0;
+  const end = errors.findIndex((entry, index) => {
+    characters += JSON.stringify(entry).length;
+    return index >= MOST_ERRORS || characters > MOST_CHARACTERS;
+  });
+  if (end === -1) return errors;
+  const rest: ErrorItem = { pointer: "", code: "more-errors", detail: `${errors.length - end} more were found.` };
+  return [...errors.slice(0, end), rest];
+}
 
 export function problemOf({ code, errors }: Rejection): Problem {
   const { status, title } = PROBLEMS[code];
   const first = errors[0]?.detail ?? PROBLEMS[code].when;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : "";
-  const listed = errors.slice(0, MOST_ERRORS);
-  const cut = errors.length - listed.length;
   return {
     type: `urn:problem:device-risk-signals:${code}`,
     title,
     status,
     detail: first + more,
-    errors: cut === 0 ? errors : [...listed, { pointer: "", code: "more-errors", detail: `${cut} more were found.` }],
+    errors: listed(errors),
   };
 }

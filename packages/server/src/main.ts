@@ -3,11 +3,8 @@ import { createProgram } from "./cli/program.ts";
 import { runProgram } from "./cli/run-program.ts";
 
 export function main(args: readonly string[]): Promise<number> {
-  // Whoever reads our output may leave early (`drs event list | head`).
-  process.stdout.on("error", (fault: NodeJS.ErrnoException) => {
-    if (fault.code === "EPIPE") process.exit(0);
-    throw fault;
-  });
+  // Whoever reads our output may leave early (`drs event list | head`), and a log's pipe may die: no reason to fall.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const program = createProgram({
     environment: process.env,
     directory: process.cwd(),

@@ -101,7 +101,7 @@ export interface Sealer {
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
   /** @throws Unavailable where the key store can't be reached. */
   seal(identity: EventIdentity, bytes: Uint8Array): Promise<Buffer>;
-  /** @throws SealBroken where the bytes are not what was sealed for this identity. */
+  /** @throws KeysGone, or SealBroken where the bytes are not what was sealed for this identity. */
   open(identity: EventIdentity, sealed: Buffer): Promise<Buffer>;
 }
 
@@ -127,6 +127,11 @@ export interface Meter {
 /** Departures of stored events from the catalog, counted. Never blocks, never throws. */
 export interface DriftLog {
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>): void;
+}
+
+/** The keys of an event are gone: what it held can't be read any more, by anybody. */
+export class KeysGone extends Error {
+  override readonly name = "KeysGone";
 }
 
 /** A dependency can't be reached or has no room: try later. */

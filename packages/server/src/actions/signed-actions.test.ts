@@ -85,13 +85,6 @@ describe("a signed id", () => {
     expect(await find(id, "customer-1", "session-1", registryOf(`${SECRET} `))).toBeUndefined();
   });
 
-  it("keeps account and signed part apart", async () => {
-    // The same characters, cut at another place, must not have the same tag.
-    const id = signActionId(SECRET, { ...ACTION, account: 'a","b' });
-    expect(await find(id, "a")).toBeUndefined();
-    expect(await find(id, 'a","b')).toBeDefined();
-  });
-
   const parts = ["version", "type", "expiry", "session", "nonce", "tag"];
   it.each(parts.map((name, index) => [name, index] as const))("is refused with its %s changed", async (_, index) => {
     const all = signActionId(SECRET, ACTION).split(".");

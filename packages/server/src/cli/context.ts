@@ -50,7 +50,16 @@ export async function withSystem<T>(context: Context, work: (system: System) => 
 /** Who runs the command, for the audit: the login as the operating system knows it, and whoever became it by `sudo`. */
 export function operatorOf({ environment }: Context): string {
   const { SUDO_USER: before } = environment;
-  return `cli:${userInfo().username}${before === undefined ? "" : ` (sudo by ${before})`}`;
+  return `cli:${loginName()}${before === undefined ? "" : ` (sudo by ${before})`}`;
+}
+
+/** In a container the user may have a number and no name. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
 }
 
 export function print({ stdout }: Context, line: string): void {

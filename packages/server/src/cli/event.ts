@@ -131,7 +131,7 @@ async function printList(context: Context, { pool }: System, filter: EventFilter
       printRows(context, page, true, "");
       printed += page.length;
     } else collected.push(...page);
-    if (page.length < wanted || printed + collected.length >= most) break;
+    if (context.stdout.destroyed || page.length < wanted || printed + collected.length >= most) break;
   }
   if (json) return;
   const columns = collected.map(({ event_id, received_at, account, action_type, action_id, platform, sdk_version }) => {

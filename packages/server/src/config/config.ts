@@ -32,7 +32,7 @@ export function readConfig(environment: Environment, directory: string): ConfigR
     if ("problem" in result) problems.push(`${name} ${result.problem}`);
     else values[name] = result.value;
   }
-  problems.push(...conflicts(values as Partial<Values>, environment, directory));
+  problems.push(...conflicts(values, environment, directory));
   if (problems.length > 0) return { ok: false, problems };
 
   const read = values as unknown as Values;

@@ -61,12 +61,21 @@ export function url(...protocols: readonly string[]): Read<string> {
   };
 }
 
+/** A PostgreSQL URL. Session settings in it would take the place of the server's own, its role among them. */
+export const postgresUrl: Read<string> = (raw) => {
+  const result = url("postgres:", "postgresql:")(raw);
+  if ("problem" in result) return result;
+  return new URL(raw).searchParams.has("options") ? { problem: "must not hold options=" } : result;
+};
+
 /** A URL to fetch from. What is in it is printed and logged, and `fetch` takes no credentials there. */
 export const webUrl: Read<string> = (raw) => {
   const result = url("https:", "http:")(raw);
   if ("problem" in result) return result;
-  const { username, password } = new URL(raw);
-  return username === "" && password === "" ? result : { problem: "must not hold credentials" };
+  const { username, password, protocol, hostname } = new URL(raw);
+  if (username !== "" || password !== "") return { problem: "must not hold credentials" };
+  const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  return protocol === "https:" || local ? result : { problem: "must start with https: beyond loopback" };
 };
 
 export const key256: Read<Buffer> = (raw) => {

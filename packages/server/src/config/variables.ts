@@ -8,10 +8,10 @@ import {
   key256,
   list,
   oneOf,
+  postgresUrl,
   type Read,
   sharedSecret,
   text,
-  url,
   webUrl,
 } from "./values.ts";
 
@@ -36,7 +36,7 @@ function secret<T>(read: Read<T>, meaning: string): Variable<T> {
 }
 
 const port = integer(0, 65_535);
-const postgres = url("postgres:", "postgresql:");
+const postgres = postgresUrl;
 
 export const VARIABLES = {
   DRS_HOST: variable(text, "127.0.0.1", "Address that the endpoint listens on."),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -83,8 +83,13 @@ export class EmbeddedPostgres {
     const socketDir = await socketDirectory(options.dataDir, launcher);
     const embedded = new EmbeddedPostgres(options, binaries, launcher, socketDir);
     await embedded.#initialize();
-    await embedded.#join();
-    await embedded.#prepareDatabase();
+    try {
+      await embedded.#join();
+      await embedded.#prepareDatabase();
+    } catch (fault) {
+      await embedded.close();
+      throw fault;
+    }
     return embedded;
   }
 
@@ -307,10 +312,16 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
   const name = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
   const fits = Buffer.byteLength(join(near, ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH;
   const folder = fits ? near : join(tmpdir(), `drs-${process.getuid?.() ?? 0}-${name}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await launcher.own(folder);
-  const { uid, mode } = await stat(folder);
-  if ((launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {
+  await mkdir(folder, { mode: 0o700 }).then(
+    () => launcher.own(folder),
+    (fault: NodeJS.ErrnoException) => {
+      if (fault.code !== "EEXIST") throw fault;
+    },
+  );
+  // One that was there is never handed over: others may write to the temporary folder, and plant a link or a socket.
+  const found = await lstat(folder);
+  const { uid, mode } = found;
+  if (!found.isDirectory() || (launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {
     throw new EmbeddedFault(
       `${folder} is not a private folder of this user: remove it, or choose a shorter DRS_DATA_DIR`,
     );

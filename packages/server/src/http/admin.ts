@@ -3,6 +3,8 @@ import { createServer, type Server } from "node:http";
 import { notFound, pathOf } from "./paths.ts";
 
 export interface AdminOptions {
+  /** Called with what should not happen. */
+  readonly onFault: (fault: unknown) => void;
   /** What is not ready, each with a line for people; empty means ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
@@ -15,7 +17,7 @@ interface AdminAnswer {
 }
 
 export function createAdminServer(options: AdminOptions): Server {
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
     void answer(pathOf(request.url ?? "/"), options)
       .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))
       .then(({ status, type, body }) => {
@@ -23,6 +25,8 @@ export function createAdminServer(options: AdminOptions): Server {
         response.end(request.method === "HEAD" ? undefined : body);
       });
   });
+  server.on("error", options.onFault);
+  return server;
 }
 
 async function answer(path: string, { readiness, metrics }: AdminOptions): Promise<AdminAnswer> {

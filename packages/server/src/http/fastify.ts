@@ -1,5 +1,5 @@
 /** The endpoint as a Fastify 5 plugin. */
-import type { FastifyPluginCallback } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyPluginCallback, FastifyReply, FastifyRequest } from "fastify";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { Answer } from "../ingest/request.ts";
 import { ingestRequest } from "./node.ts";
@@ -19,17 +19,29 @@ export interface DeviceRiskSignalsOptions {
 export const deviceRiskSignals: FastifyPluginCallback<DeviceRiskSignalsOptions> = (fastify, options, done) => {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
-  fastify.all(EVENTS_PATH, async (request, reply) => {
+  route(fastify, EVENTS_PATH, async (request, reply) => {
     const answer = await options.ingest(ingestRequest(request.raw, options.proxyHops ?? 0));
     if (!request.raw.complete) reply.header("Connection", "close");
-    return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
+    return answer;
   });
-  fastify.all(OPENAPI_PATH, async (request, reply) => {
-    const answer = answerOpenApi(request.method, OPENAPI_JSON);
-    return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
-  });
+  route(fastify, OPENAPI_PATH, async (request) => answerOpenApi(request.method, OPENAPI_JSON));
   done();
 };
+
+type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>;
+
+function route(fastify: FastifyInstance, path: string, respond: Respond): void {
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const answer = await respond(request, reply);
+    return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
+  };
+  const errorHandler = (fault: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    // Fastify refuses a malformed media type before it looks for a parser; what is said to that is ours too.
+    if (fault.code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw fault;
+    handler(request, reply).catch((refused: unknown) => reply.send(refused));
+  };
+  fastify.all(path, { errorHandler }, handler);
+}
 
 /** To a JSON media type of a text, Fastify adds a charset; bytes leave as they are. */
 const bytesOf = ({ body }: Answer): Buffer => Buffer.from(body);

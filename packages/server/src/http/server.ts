@@ -6,6 +6,7 @@ import {
   type Server,
   type ServerOptions,
   type ServerResponse,
+  STATUS_CODES,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
@@ -27,9 +28,12 @@ export interface EndpointOptions {
   /** Milliseconds for a request to arrive in full. */
   readonly requestTimeout: number;
   readonly tls?: TlsFiles;
+  /** Called with what should not happen. */
+  readonly onFault: (fault: unknown) => void;
 }
 
 const MOST_HEADER_BYTES = 16_384;
+const IDLE_MS = 70_000;
 
 export function createEndpointServer(options: EndpointOptions): Server {
   const settings: ServerOptions = {
@@ -38,18 +42,39 @@ export function createEndpointServer(options: EndpointOptions): Server {
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: MOST_HEADER_BYTES,
+    // Asked for in `handle`, with a problem document.
+    requireHostHeader: false,
     noDelay: true,
   };
+  const underWay = new UnderWay();
   const answer = (invite?: () => void): RequestListener => {
-    return (request, response) => void handle(options, request, response, invite);
+    return (request, response) => {
+      underWay.add(request, response);
+      handle(options, request, response, invite).catch((fault: unknown) => {
+        options.onFault(fault);
+        response.destroy();
+      });
+    };
   };
   const server = options.tls
     ? createTlsServer({ ...settings, ...options.tls }, answer())
     : createServer(settings, answer());
+  // A connection on which nothing moves, an answer that nobody reads among them, is let go.
+  server.setTimeout(IDLE_MS);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     answer(() => response.writeContinue())(request, response);
   });
-  server.on("clientError", answerClientError);
+  // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1 leaves it to us).
+  server.on("checkExpectation", answer());
+  server.on("clientError", (fault: NodeJS.ErrnoException, socket: Socket) => {
+    const last = underWay.last(socket);
+    if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(fault, socket);
+    // What went wrong came behind a request that is in order, or that has its answer: a second one would be taken for it.
+    last.response.once("close", () => socket.destroySoon());
+    return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
+  });
+  server.on("connect", (_request, socket) => writeProblem(socket as Socket, "method-not-allowed", "Allow: POST"));
+  server.on("error", options.onFault);
   return server;
 }
 
@@ -59,6 +84,9 @@ async function handle(
   response: ServerResponse,
   invite: (() => void) | undefined,
 ): Promise<void> {
+  if (request.headers.host === undefined && request.httpVersion === "1.1") {
+    return writeAnswer(request, response, answerRefusal(new Refusal(reject("http-malformed"))));
+  }
   switch (pathOf(request.url ?? "/")) {
     case EVENTS_PATH:
       return writeAnswer(request, response, await ingest(ingestRequest(request, proxyHops, invite)));
@@ -80,14 +108,45 @@ function answerClientError(fault: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const { status, body } = answerRefusal(new Refusal(reject(CLIENT_ERRORS[fault.code ?? ""] ?? "http-malformed")));
+  writeProblem(socket, CLIENT_ERRORS[fault.code ?? ""] ?? "http-malformed");
+}
+
+/** A problem document written by hand, where there is no response to write it to. */
+function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly string[]): void {
+  const { status, body } = answerRefusal(new Refusal(reject(code)));
   const head = [
-    `HTTP/1.1 ${status} ${REASONS[status] ?? "Bad Request"}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...headers,
     "Content-Type: application/problem+json",
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  // A client that neither reads nor leaves must not keep its connection, nor what its request holds.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-const REASONS: Readonly<Record<number, string>> = { 408: "Request Timeout", 431: "Request Header Fields Too Large" };
+/** How long a client may take to read what it did wrong. */
+const LINGER_MS = 1_000;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** The exchanges of each connection that are not over. */
+class UnderWay {
+  readonly #exchanges = new WeakMap<Socket, Set<Exchange>>();
+
+  add(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const exchanges = this.#exchanges.get(socket) ?? new Set();
+    const exchange = { request, response };
+    this.#exchanges.set(socket, exchanges.add(exchange));
+    response.once("close", () => exchanges.delete(exchange));
+  }
+
+  last(socket: Socket): Exchange | undefined {
+    return [...(this.#exchanges.get(socket) ?? [])].at(-1);
+  }
+}

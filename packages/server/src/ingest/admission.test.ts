@@ -5,10 +5,18 @@ import { Refusal } from "./request.ts";
 
 const LIMIT = 1_000;
 
-/** Asks for a place for a body that announces this many bytes. */
-function enter(admission: Admission, announced?: number | string, encoding: "identity" | "gzip" = "identity"): Place | Refusal {
+let accounts = 0;
+
+/** Asks for a place for a body that announces this many bytes; for an account that has no other, where none is said. */
+function enter(
+  admission: Admission,
+  announced?: number | string,
+  encoding: "identity" | "gzip" = "identity",
+  account = `account-${accounts++}`,
+  limit = LIMIT,
+): Place | Refusal {
   const headers = headersOf(announced === undefined ? {} : { "content-length": String(announced) });
-  return admission.enter(headers, encoding, LIMIT);
+  return admission.enter(account, headers, encoding, limit);
 }
 
 function placeOf(place: Place | Refusal): Place {
@@ -19,6 +27,7 @@ function placeOf(place: Place | Refusal): Place {
 const refusalOf = (place: Place | Refusal): unknown =>
   place instanceof Refusal ? { code: place.rejection.code, retry: place.headers["Retry-After"] } : "admitted";
 
+const TOO_MANY = { code: "too-many-requests", retry: "1" };
 const OVERLOADED = { code: "overloaded", retry: "1" };
 
 describe("requests at once", () => {
@@ -65,6 +74,52 @@ describe("bytes at once", () => {
     expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
     place.leave();
     placeOf(enter(admission, 900));
+  });
+});
+
+describe("one account", () => {
+  const MEGABYTE = 1024 * 1024;
+  const of = (admission: Admission, account: string, bytes = 1): Place | Refusal =>
+    enter(admission, bytes, "identity", account, MEGABYTE);
+
+  it("holds a quarter of the places, and leaves the others their own", () => {
+    const admission = new Admission(200, 1_000 * MEGABYTE);
+    const places = Array.from({ length: 50 }, () => placeOf(of(admission, "greedy")));
+    expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
+    for (let count = 0; count < 50; count++) placeOf(of(admission, "other"));
+    places[0]?.leave();
+    placeOf(of(admission, "greedy"));
+    expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
+  });
+
+  it("holds a quarter of the bytes", () => {
+    const admission = new Admission(10_000, 64 * MEGABYTE);
+    for (let count = 0; count < 16; count++) placeOf(of(admission, "greedy", MEGABYTE));
+    expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
+    placeOf(of(admission, "other", MEGABYTE));
+  });
+
+  it("holds 32 places and 8 MiB where that is more than a quarter, as far as there is room at all", () => {
+    const many = new Admission(40, 1_000 * MEGABYTE);
+    for (let count = 0; count < 32; count++) placeOf(of(many, "a"));
+    expect(refusalOf(of(many, "a"))).toEqual(TOO_MANY);
+    for (let count = 0; count < 8; count++) placeOf(of(many, "b"));
+    expect(refusalOf(of(many, "b"))).toEqual(OVERLOADED);
+    const large = new Admission(1_000, 12 * MEGABYTE);
+    for (let count = 0; count < 8; count++) placeOf(of(large, "a", MEGABYTE));
+    expect(refusalOf(of(large, "a", MEGABYTE))).toEqual(TOO_MANY);
+    for (let count = 0; count < 4; count++) placeOf(of(large, "b", MEGABYTE));
+    expect(refusalOf(of(large, "b", MEGABYTE))).toEqual(OVERLOADED);
+  });
+
+  it("that was refused has taken nothing", () => {
+    const admission = new Admission(40, 1_000 * MEGABYTE);
+    const places = Array.from({ length: 32 }, () => placeOf(of(admission, "a")));
+    for (let count = 0; count < 100; count++) of(admission, "a");
+    expect(admission.requests).toBe(32);
+    for (const place of places) place.leave();
+    expect(admission.requests).toBe(0);
+    for (let count = 0; count < 32; count++) placeOf(of(admission, "a"));
   });
 });
 

@@ -26,7 +26,7 @@ export class Admission {
   readonly #all: Held = { requests: 0, bytes: 0 };
   readonly #byAccount = new Map<string, Held>();
   #draining = false;
-  #onEmpty: (() => void) | undefined;
+  readonly #drained = Promise.withResolvers<void>();
   readonly #most: Held;
   readonly #mostOfOne: Held;
 
@@ -68,16 +68,14 @@ export class Admission {
       held.bytes -= bytes;
     }
     if (own.requests === 0) this.#byAccount.delete(account);
-    if (this.#all.requests === 0) this.#onEmpty?.();
+    if (this.#draining && this.#all.requests === 0) this.#drained.resolve();
   }
 
   /** Refuses new requests from now on; resolves when the last accepted one has its answer. */
   drain(): Promise<void> {
     this.#draining = true;
-    if (this.#all.requests === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onEmpty = resolve;
-    });
+    if (this.#all.requests === 0) this.#drained.resolve();
+    return this.#drained.promise;
   }
 }
 

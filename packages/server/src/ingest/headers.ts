@@ -19,6 +19,8 @@ export function readHeaders(headers: RequestHeaders): IngestHeaders | Refusal {
   const types = headers.all("content-type");
   if (types.length > 1 || (types[0] !== undefined && !isJson(types[0]))) return refuse("media-type-unsupported");
 
+  const transfer = headers.all("transfer-encoding").join(",").trim().toLowerCase();
+  if (transfer !== "" && transfer !== "chunked") return refuse("encoding-unsupported");
   const encoding = encodingOf(headers.all("content-encoding"));
   return encoding === undefined ? refuse("encoding-unsupported") : { idempotencyKey, encoding };
 }

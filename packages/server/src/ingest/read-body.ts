@@ -11,23 +11,42 @@ const GZIP_OVERHEAD = 65_536;
 /** Reads the body in full, decompressed. Reading stops at the limit; nothing beyond it is kept. */
 export async function readBody(body: ByteStream, encoding: Encoding, limit: number): Promise<Buffer | Refusal> {
   const most = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const buffer = new GrowingBuffer();
   const end = await body.forEach((chunk) => {
-    length += chunk.length;
-    if (length > most) return false;
-    chunks.push(chunk);
+    if (buffer.length + chunk.length > most) return false;
+    buffer.append(chunk);
     return true;
   });
   if (end === "stopped") return refuse("body-too-large");
   if (end === "broken") return refuse("body-corrupt");
-  const raw = joined(chunks);
+  const raw = buffer.bytes();
   return encoding === "gzip" ? decompress(raw, limit) : raw;
 }
 
-function joined(chunks: readonly Uint8Array[]): Buffer {
-  const [first] = chunks;
-  return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks);
+/** Bytes in one piece. Chunks are copied, not kept: each may hold on to far more memory than its bytes are. */
+class GrowingBuffer {
+  length = 0;
+  #memory: Buffer = Buffer.alloc(0);
+
+  append(chunk: Uint8Array): void {
+    const length = this.length + chunk.length;
+    if (this.length === 0 && Buffer.isBuffer(chunk)) this.#memory = chunk;
+    else {
+      if (length > this.#memory.length) this.#memory = this.#grown(length);
+      this.#memory.set(chunk, this.length);
+    }
+    this.length = length;
+  }
+
+  bytes(): Buffer {
+    return this.#memory.subarray(0, this.length);
+  }
+
+  #grown(length: number): Buffer {
+    const memory = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#memory.length, 1_024));
+    this.#memory.copy(memory, 0, 0, this.length);
+    return memory;
+  }
 }
 
 async function decompress(raw: Buffer, limit: number): Promise<Buffer | Refusal> {

@@ -27,6 +27,7 @@ export type LowercaseHeader =
   | "content-type"
   | "content-encoding"
   | "content-length"
+  | "transfer-encoding"
   | "traceparent"
   | "tracestate";
 

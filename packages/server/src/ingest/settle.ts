@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalRequest, type CreateResponse, type TransportRequest } from "@device-risk-signals/contract";
-import type { AuditLog, EventStore, LedgerEntry, Sealer, StoredEvent } from "../ports.ts";
+import { type AuditLog, type EventStore, KeysGone, type LedgerEntry, type Sealer, type StoredEvent } from "../ports.ts";
 import { type Answer, type Refusal, refuse } from "./request.ts";
 
 export interface Retry {
@@ -48,8 +48,11 @@ async function equalInCanonicalForm(
 ): Promise<boolean> {
   const stored = await store.findStored(retry.account, entry);
   if (!stored) return false;
-  const exact = await sealer.open(stored, stored.payload);
-  return canonicalRequest(rebuild(stored, exact)) === canonicalRequest(retry.request);
+  const exact = await sealer.open(stored, stored.payload).catch((fault: unknown) => {
+    if (fault instanceof KeysGone) return undefined;
+    throw fault;
+  });
+  return exact !== undefined && canonicalRequest(rebuild(stored, exact)) === canonicalRequest(retry.request);
 }
 
 /** The stored request, from its promoted attributes and its exact event. */

@@ -37,14 +37,10 @@ describe("by account", () => {
     expect(throttle.take("a").ok).toBe(true);
     expect(throttle.take("a").ok).toBe(false);
     time.now += 10_000;
-    expect(Array.from({ length: 6 }, () => throttle.take("a").ok), "never more than a burst").toEqual([
-      true,
-      true,
-      true,
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      Array.from({ length: 6 }, () => throttle.take("a").ok),
+      "never more than a burst",
+    ).toEqual([true, true, true, true, true, false]);
   });
 
   it("never lets more through than burst and rate allow, and after the wait it says there is one", () => {
@@ -122,7 +118,10 @@ describe("by account", () => {
     expect(throttle.take("first").ok).toBe(true);
     throttle.take("one too many");
     expect(throttle.take("first").ok, "still remembered").toBe(false);
-    expect([throttle.take("second").ok, throttle.take("second").ok], "forgotten: a full burst again").toEqual([true, true]);
+    expect([throttle.take("second").ok, throttle.take("second").ok], "forgotten: a full burst again").toEqual([
+      true,
+      true,
+    ]);
   });
 
   it("a clock that jumps back locks nobody out for longer than a burst takes", () => {
@@ -186,9 +185,12 @@ describe("the part of an address that counts", () => {
 
   it("of anything a proxy may write is a text, never a fault", () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(":", "::", "1", "ffff", ".", "%", " ", "g", "é"), { maxLength: 30 }), (parts) => {
-        expect(typeof sourceOf(parts.join(""))).toBe("string");
-      }),
+      fc.property(
+        fc.array(fc.constantFrom(":", "::", "1", "ffff", ".", "%", " ", "g", "é"), { maxLength: 30 }),
+        (parts) => {
+          expect(typeof sourceOf(parts.join(""))).toBe("string");
+        },
+      ),
     );
   });
 });

@@ -76,10 +76,15 @@ class LeakyBuckets {
 
   take(name: string): { ok: boolean; left: number; waitMs: number } {
     const now = this.#clock.now();
-    const emptyAt = Math.min(Math.max(this.#emptyAt.get(name) ?? 0, now), now + this.#toleranceMs);
+    const known = this.#emptyAt.get(name) ?? 0;
+    const emptyAt = Math.min(Math.max(known, now), now + this.#toleranceMs);
     const next = emptyAt + this.#intervalMs;
     const room = now + this.#toleranceMs - next;
-    if (room < -1e-6) return { ok: false, left: 0, waitMs: -room };
+    if (room < -1e-6) {
+      // Further ahead than a burst: the clock has jumped back, and the wait must end all the same.
+      if (emptyAt < known) this.#emptyAt.set(name, emptyAt);
+      return { ok: false, left: 0, waitMs: -room };
+    }
     this.#emptyAt.delete(name);
     this.#emptyAt.set(name, next);
     if (this.#emptyAt.size > MOST_NAMES) this.#forgetOldest();

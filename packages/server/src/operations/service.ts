@@ -32,11 +32,13 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     ingest: endpoint.ingest,
     proxyHops: config.DRS_TRUSTED_PROXY_HOPS,
     requestTimeout: config.DRS_REQUEST_TIMEOUT,
+    onFault,
     ...(tlsFiles && { tls: tlsFiles }),
   });
   const { registry } = endpoint.metrics;
   const admin = createAdminServer({
     readiness: endpoint.readiness,
+    onFault,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   });
   try {
@@ -74,11 +76,15 @@ function tlsPathsOf({ DRS_TLS_CERT_FILE: cert, DRS_TLS_KEY_FILE: key }: Config):
 
 function listen(server: Server, host: string, port: number, variable: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
+    const refuse = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === "EADDRINUSE" ? "is taken by another program" : `can't be listened on (${cause.code})`;
       reject(new Error(`port ${port} on ${host} ${why}: choose another in ${variable}`, { cause }));
+    };
+    server.once("error", refuse);
+    server.listen(port, host, () => {
+      server.off("error", refuse);
+      resolve();
     });
-    server.listen(port, host, resolve);
   });
 }
 

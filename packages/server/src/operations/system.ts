@@ -14,7 +14,7 @@ import { postgresKeyStore } from "../seal/postgres-key-store.ts";
 import { createSealer } from "../seal/sealer.ts";
 import { Secrets } from "../seal/secrets.ts";
 import { type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
-import { migrate } from "../store/migrate.ts";
+import { isMigrated, migrate } from "../store/migrate.ts";
 import { Partitions } from "../store/partitions.ts";
 
 export interface System {
@@ -32,6 +32,9 @@ export interface System {
   readonly warnings: readonly string[];
   close(): Promise<void>;
 }
+
+/** How long a server waits for an answer of its database. */
+const ANSWER_WITHIN_MS = 10_000;
 
 export interface OpenOptions {
   readonly asServer: boolean;
@@ -57,8 +60,9 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
     if (embedded) closers.push(() => embedded.close());
 
     const serving: DatabaseOptions = embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL };
-    await migrate(ownerOf(config, embedded), loginOf(serving));
-    const database = servingOptions(serving);
+    // As the serving login first: whoever finds the schema up to date needs no owner.
+    if (!(await isMigrated(servingOptions(serving)))) await migrate(ownerOf(config, embedded), loginOf(serving));
+    const database = servingOptions(serving, asServer ? ANSWER_WITHIN_MS : undefined);
     const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
     closers.push(() => pool.end());
 

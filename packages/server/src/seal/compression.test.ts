@@ -61,7 +61,9 @@ describe("a lane that fails", () => {
     const own = new Compressor();
     const all = crowd(60);
     const outcomes = await Promise.allSettled(
-      all.flatMap((bytes, index) => (index === 20 ? [own.compress(misfit), own.compress(bytes)] : [own.compress(bytes)])),
+      all.flatMap((bytes, index) =>
+        index === 20 ? [own.compress(misfit), own.compress(bytes)] : [own.compress(bytes)],
+      ),
     );
     expect(outcomes[20]?.status).toBe("rejected");
     const others = outcomes.toSpliced(20, 1);
@@ -96,7 +98,9 @@ describe("opening", () => {
   });
 
   it("needs the dictionary: without it the frame does not open to the same bytes", async () => {
-    const event = Buffer.from('{"session_id":"s","event_type":"device_intel_collection","schema_version":1,"probes":{}}');
+    const event = Buffer.from(
+      '{"session_id":"s","event_type":"device_intel_collection","schema_version":1,"probes":{}}',
+    );
     const { bytes } = await compressor.compress(event);
     const without = (): Buffer => zstdDecompressSync(bytes);
     let opened: Buffer | undefined;

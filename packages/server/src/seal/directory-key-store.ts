@@ -14,8 +14,12 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
   }
 
   async function read(name: string): Promise<Buffer | undefined> {
+    const path = pathOf(name);
     try {
-      return await readFile(pathOf(name));
+      const wrapped = await readFile(path);
+      // Whoever made it may not have synced its name yet; what is sealed under it must not outlive it.
+      await syncFolders(path);
+      return wrapped;
     } catch (fault) {
       if ((fault as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw new Unavailable("the key directory can't be read", { cause: fault });
@@ -63,6 +67,11 @@ export async function writeExclusively(path: string, content: Buffer): Promise<v
   } finally {
     await unlink(draft);
   }
+  await syncFolders(path);
+}
+
+async function syncFolders(path: string): Promise<void> {
+  const folder = dirname(path);
   await syncFolder(folder);
   await syncFolder(dirname(folder));
 }

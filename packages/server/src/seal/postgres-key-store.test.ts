@@ -74,8 +74,11 @@ describe("in the database", () => {
     await expect(store.create("a", Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
     await query(url, "alter table drs_keys.away rename to secret");
     // Every connection of it is cut.
-    await query(url, `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`);
+    await query(
+      url,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`,
+    );
     await expect.poll(() => store.create("a", Buffer.from("wrapped")).catch(() => undefined)).toBeDefined();
     await store.close();
   });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { uuidv7 } from "../ingest/uuidv7.ts";
-import { type EventIdentity, Unavailable } from "../ports.ts";
+import { type EventIdentity, KeysGone, Unavailable } from "../ports.ts";
 import { memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
 import { accountSecretName, createSealer, type PartitionDirectory, partitionSecretName, SealBroken } from "./sealer.ts";
@@ -146,7 +146,7 @@ describe("SealBroken", () => {
     expect(await open().open(identity, sealed)).toHaveLength(100);
     expect(keys.entries.delete(name)).toBe(true);
     await expect(open().open(identity, sealed)).rejects.toThrow(/keys of this event are gone/);
-    await expect(open().open(identity, sealed)).rejects.toBeInstanceOf(SealBroken);
+    await expect(open().open(identity, sealed)).rejects.toBeInstanceOf(KeysGone);
     expect(keys.entries.has(name), "opening never makes a secret").toBe(false);
   });
 
@@ -195,6 +195,13 @@ describe("the MAC of a request", () => {
     const body = Buffer.from("body");
     const macs = Array.from({ length: 1_000 }, () => sealer.requestMac(uuidv7(NOW), body).toString("hex"));
     expect(new Set(macs).size).toBe(1_000);
+    // Every digit from the lower part of the time on is in the nonce; those before it change once in a minute.
+    const mac = sealer.requestMac(eventId, body).toString("hex");
+    for (let at = 9; at < eventId.length; at++) {
+      if (eventId[at] === "-") continue;
+      const other = eventId.slice(0, at) + (eventId[at] === "0" ? "1" : "0") + eventId.slice(at + 1);
+      expect(sealer.requestMac(other, body).toString("hex"), `digit ${at}`).not.toBe(mac);
+    }
   });
 
   it("differs by the secret of the installation", () => {

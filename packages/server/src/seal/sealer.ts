@@ -6,7 +6,7 @@ import {
   type KeyObject,
   randomFillSync,
 } from "node:crypto";
-import type { EventIdentity, Sealer } from "../ports.ts";
+import { type EventIdentity, KeysGone, type Sealer } from "../ports.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -16,7 +16,7 @@ export interface PartitionDirectory {
   find(purpose: number, receivedAt: number): string | Promise<string>;
 }
 
-/** A payload that is not what was sealed for the event, or whose keys are gone. */
+/** A payload that is not what was sealed for the event. */
 export class SealBroken extends Error {
   override readonly name = "SealBroken";
 }
@@ -25,7 +25,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
-/** Data keys in memory; past it the longest unused go first. */
+/** Data keys in memory; past it the oldest go first. */
 const MOST_KEYS = 50_000;
 
 export const accountSecretName = (account: string, purpose: number): string => `account/${purpose}/${account}`;
@@ -61,7 +61,7 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
   async function deriveForReading(identity: EventIdentity, partition: string): Promise<KeyObject> {
     const account = await secrets.find(accountSecretName(identity.account, identity.purpose));
     const part = await secrets.find(partitionSecretName(partition));
-    if (!account || !part) throw new SealBroken("the keys of this event are gone");
+    if (!account || !part) throw new KeysGone("the keys of this event are gone");
     return derive(account, part);
   }
 

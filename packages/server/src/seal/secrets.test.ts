@@ -83,7 +83,10 @@ describe("WrapBroken", () => {
     const secrets = new Secrets(store, KEY);
     await secrets.findOrCreate("a");
     const wrapped = Buffer.from(entries.get("a") ?? "");
-    const others = [...Array.from(wrapped.keys(), (length) => wrapped.subarray(0, length)), Buffer.concat([wrapped, Buffer.of(0)])];
+    const others = [
+      ...Array.from(wrapped.keys(), (length) => wrapped.subarray(0, length)),
+      Buffer.concat([wrapped, Buffer.of(0)]),
+    ];
     for (const bytes of others) {
       entries.set("a", bytes);
       await expect(secrets.find("a"), `${bytes.length} bytes`).rejects.toBeInstanceOf(WrapBroken);

@@ -58,12 +58,15 @@ describe("the request (RFC 7662 §2.1)", () => {
     ["letters beyond ASCII", "Jürgen", "пароль €", "J%C3%BCrgen:%D0%BF%D0%B0%D1%80%D0%BE%D0%BB%D1%8C+%E2%82%AC"],
     ["no secret", "client", undefined, "client:"],
   ] as const;
-  it.each(credentials)("form-encodes the client's credentials (RFC 6749 §2.3.1): %s", async (_, id, secret, expected) => {
-    await verdictOn({ active: false }, { clientId: id, ...(secret !== undefined && { clientSecret: secret }) });
-    const [scheme = "", value = ""] = server.asked[0]?.headers.authorization?.split(" ") ?? [];
-    expect(scheme).toBe("Basic");
-    expect(Buffer.from(value, "base64").toString("latin1")).toBe(expected);
-  });
+  it.each(credentials)(
+    "form-encodes the client's credentials (RFC 6749 §2.3.1): %s",
+    async (_, id, secret, expected) => {
+      await verdictOn({ active: false }, { clientId: id, ...(secret !== undefined && { clientSecret: secret }) });
+      const [scheme = "", value = ""] = server.asked[0]?.headers.authorization?.split(" ") ?? [];
+      expect(scheme).toBe("Basic");
+      expect(Buffer.from(value, "base64").toString("latin1")).toBe(expected);
+    },
+  );
 });
 
 describe("the answer", () => {

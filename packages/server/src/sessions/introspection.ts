@@ -1,5 +1,5 @@
 import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
-import { accountOf } from "./account.ts";
+import { accountOf } from "../ingest/account.ts";
 
 export interface IntrospectionOptions {
   readonly url: string;
@@ -28,7 +28,8 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
       });
       if (!response.ok) throw new Error(`the introspection endpoint answered ${response.status}`);
       const answer = (await response.json()) as Readonly<Record<string, unknown>> | null;
-      if (typeof answer?.["active"] !== "boolean") throw new Error("the introspection endpoint said neither yes nor no");
+      if (typeof answer?.["active"] !== "boolean")
+        throw new Error("the introspection endpoint said neither yes nor no");
       return answer["active"] ? answer : undefined;
     } catch (cause) {
       throw new Unavailable("session tokens can't be introspected", { cause });

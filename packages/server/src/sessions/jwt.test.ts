@@ -218,7 +218,10 @@ describe("by the keys at a URL", () => {
     for (const text of texts) {
       const token = await tokenOf({}, secretBytes(text), { alg: "HS256", kid: "rs" });
       expect(await remote().verify(token)).toBeUndefined();
-      expect(await remote({ algorithms: ["RS256", "HS256"] }).verify(token), "even where HS256 is let in").toBeUndefined();
+      expect(
+        await remote({ algorithms: ["RS256", "HS256"] }).verify(token),
+        "even where HS256 is let in",
+      ).toBeUndefined();
     }
   });
 

@@ -7,7 +7,7 @@ import {
   type JWTVerifyGetKey,
 } from "jose";
 import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
-import { accountOf } from "./account.ts";
+import { accountOf } from "../ingest/account.ts";
 
 export interface JwtOptions {
   /** `{ jwksUrl }` for asymmetric keys, `{ secret }` for HMAC. */

@@ -17,7 +17,8 @@ function databaseOf(account: string | undefined): { executor: Executor; queries:
   let queries = 0;
   const query = async (_text: string, [hashes]: readonly unknown[] = []): Promise<never> => {
     queries++;
-    const rows = account === undefined ? [] : [{ token_hash: (hashes as Buffer).subarray(24), account, expires_ms: 9e15 }];
+    const rows =
+      account === undefined ? [] : [{ token_hash: (hashes as Buffer).subarray(24), account, expires_ms: 9e15 }];
     return { rows } as never;
   };
   return { executor: { query }, queries: () => queries };
@@ -53,7 +54,11 @@ describe("which verifier is asked", () => {
 
   it("never the authorization server for a token of ours that is unknown here", async () => {
     server.asked.length = 0;
-    const sessions = openSessions(configOf({ DRS_INTROSPECTION_URL: server.url }), databaseOf(undefined).executor, clock);
+    const sessions = openSessions(
+      configOf({ DRS_INTROSPECTION_URL: server.url }),
+      databaseOf(undefined).executor,
+      clock,
+    );
     expect(await sessions.verify(OWN)).toBeUndefined();
     expect(server.asked).toEqual([]);
   });

@@ -29,7 +29,10 @@ const RUNS = { numRuns: 60 };
 
 describe("PostgreSQL reads what went in", () => {
   it("bytea", async () => {
-    const items = fc.array(fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes)), { maxLength: 70 });
+    const items = fc.array(
+      fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes)),
+      { maxLength: 70 },
+    );
     await fc.assert(
       fc.asyncProperty(items, async (given) => {
         expect(await asRead("bytea", byteaArray(given))).toEqual(given);

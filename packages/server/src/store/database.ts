@@ -23,7 +23,7 @@ types.setTypeParser(INT8, Number);
 types.setTypeParser(TIMESTAMPTZ, String);
 
 /** Options of a serving connection: least privilege, UTC, and never an answer before the disk has it. */
-export function servingOptions(database: DatabaseOptions): DatabaseOptions {
+export function servingOptions(database: DatabaseOptions, answerWithinMs?: number): DatabaseOptions {
   return {
     ...database,
     types,
@@ -31,6 +31,8 @@ export function servingOptions(database: DatabaseOptions): DatabaseOptions {
     options: `-c role=${SERVING_ROLE} -c search_path=${SCHEMA} -c timezone=UTC -c synchronous_commit=on`,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    // A database that hangs is one that is away: without it, requests and the drain would hang with it.
+    ...(answerWithinMs !== undefined && { query_timeout: answerWithinMs, statement_timeout: answerWithinMs }),
   };
 }
 
@@ -73,14 +75,19 @@ export function sqlState(fault: unknown): string | undefined {
   return fault instanceof pg.DatabaseError ? fault.code : undefined;
 }
 
+/** How `pg` says that there is no connection, or no answer on it, without a code. */
+const NO_CONNECTION = /connection|timeout|terminated|not queryable|was closed|Cannot use a pool/i;
+
 /**
- * Whether waiting may help: no connection (class 08, or none at all), out of resources (53, disk full among them),
- * starting up or shutting down (57P), a read-only standby (25006), a system error (58).
+ * Whether waiting may help: no connection (class 08, or none at all), a login that is refused for now (28), out of
+ * resources (53, disk full among them), starting up, shutting down or too slow (57), a read-only standby (25006), a
+ * system error (58).
  */
 export function isPassing(fault: unknown): boolean {
   const state = sqlState(fault);
-  if (state === undefined) return !(fault instanceof TypeError);
-  return /^(08|53|58|57P)/.test(state) || state === "25006";
+  if (state !== undefined) return /^(08|28|53|57|58)/.test(state) || state === "25006";
+  if (!(fault instanceof Error) || fault instanceof TypeError) return false;
+  return typeof (fault as NodeJS.ErrnoException).code === "string" || NO_CONNECTION.test(fault.message);
 }
 
 /** Turns what may pass into `Unavailable`; leaves the rest as it is. */

@@ -69,7 +69,11 @@ describe("a departure from the catalog", () => {
 
   it("is none where the event is as published, nor where an outcome is no success", async () => {
     const { log } = openLog();
-    log.observe("2.0.0", { ...fonts({ fontsDigest: "a" }), telephony: { status: "timeout" }, network: { status: "error", error: "x" } });
+    log.observe("2.0.0", {
+      ...fonts({ fontsDigest: "a" }),
+      telephony: { status: "timeout" },
+      network: { status: "error", error: "x" },
+    });
     await log.flush();
     expect(await rowsOf("2.0.0")).toEqual([]);
   });
@@ -98,7 +102,18 @@ describe("a departure from the catalog", () => {
 describe("names come from clients", () => {
   it("those that look like names are kept, all others are counted under *", async () => {
     const { log } = openLog();
-    const odd = ["anna@example.com", "a b", "", "é", "x".repeat(65), "a-b", "<script>", "\u0000", "'; drop table drift", "a\nb"];
+    const odd = [
+      "anna@example.com",
+      "a b",
+      "",
+      "é",
+      "x".repeat(65),
+      "a-b",
+      "<script>",
+      "\u0000",
+      "'; drop table drift",
+      "a\nb",
+    ];
     for (const name of odd) log.observe("3.0.0", fonts({ [name]: 1 }));
     for (const name of ["novel", "x".repeat(64), "_1"]) log.observe("3.0.0", fonts({ [name]: 1 }));
     log.observe("3.0.0", { "anna@example.com": { status: "timeout" }, novel_probe: { status: "timeout" } });
@@ -119,7 +134,10 @@ describe("names come from clients", () => {
     const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
     log.observe("3.0.1", identity({ androidBuild: { novel: true }, unknown: { "anna@example.com": 1 } }));
     await log.flush();
-    expect((await rowsOf("3.0.1")).map(({ path }) => path)).toEqual(["device_identity.androidBuild.novel", "device_identity.unknown"]);
+    expect((await rowsOf("3.0.1")).map(({ path }) => path)).toEqual([
+      "device_identity.androidBuild.novel",
+      "device_identity.unknown",
+    ]);
   });
 
   it("a name of many names in a row is no name, and holds nothing else up", async () => {
@@ -135,16 +153,22 @@ describe("names come from clients", () => {
   it("versions that don't look like versions are counted under *", async () => {
     const { log } = openLog();
     const before = total(await rowsOf("*"));
-    for (const version of ["anna@example.com", "1 0", "é", "x".repeat(33), ""]) log.observe(version, fonts({ novel: 1 }));
+    for (const version of ["anna@example.com", "1 0", "é", "x".repeat(33), ""])
+      log.observe(version, fonts({ novel: 1 }));
     await log.flush();
     expect(total(await rowsOf("*")) - before).toBe(5);
   });
 
   it("no value is ever kept", async () => {
     const { log } = openLog();
-    log.observe("3.0.3", fonts({ novel: "a telling value", more: { inner: "another telling value" }, list: ["telling too"] }));
+    log.observe(
+      "3.0.3",
+      fonts({ novel: "a telling value", more: { inner: "another telling value" }, list: ["telling too"] }),
+    );
     await log.flush();
-    const { rows } = await system.pool.query<{ row: string }>("select d::text as row from drift d where sdk_version = '3.0.3'");
+    const { rows } = await system.pool.query<{ row: string }>(
+      "select d::text as row from drift d where sdk_version = '3.0.3'",
+    );
     expect(rows).toHaveLength(3);
     expect(rows.map(({ row }) => row).join()).not.toContain("telling");
   });
@@ -179,7 +203,10 @@ describe("what a client can fill", () => {
     const { log } = openLog();
     log.observe("4.0.1", novelties(400, "restart_0"));
     await log.close();
-    expect((await rowsOf("4.0.1")).find(({ path }) => path === "fonts.restart_0_1"), "rows that stand go on counting").toMatchObject({ occurrences: 2 });
+    expect(
+      (await rowsOf("4.0.1")).find(({ path }) => path === "fonts.restart_0_1"),
+      "rows that stand go on counting",
+    ).toMatchObject({ occurrences: 2 });
   });
 
   it("is bounded in versions, over restarts too", async () => {
@@ -194,7 +221,10 @@ describe("what a client can fill", () => {
     const { log } = openLog();
     log.observe("1.0.0", fonts({ novel: ["a"] }));
     await log.close();
-    expect((await rowsOf("1.0.0")).find(({ path }) => path === "fonts.novel"), "versions that stand go on").toMatchObject({ occurrences: 2 });
+    expect(
+      (await rowsOf("1.0.0")).find(({ path }) => path === "fonts.novel"),
+      "versions that stand go on",
+    ).toMatchObject({ occurrences: 2 });
   });
 });
 
@@ -219,7 +249,8 @@ describe("while the database is away", () => {
   it("nothing is lost, nor counted twice", async () => {
     let away = true;
     const { log, faults } = openLog({
-      query: (text, values) => (away ? Promise.reject(new Error("away")) : (system.pool as Executor).query(text, values)),
+      query: (text, values) =>
+        away ? Promise.reject(new Error("away")) : (system.pool as Executor).query(text, values),
     });
     for (let round = 0; round < 3; round++) {
       log.observe("1.0.1", fonts({ away: "x" }));

@@ -180,9 +180,7 @@ describe("one bad row", () => {
   it.each(bad)("that %s fails alone, and its key is not burnt", async (_, change) => {
     const events = range(12).map(() => newEvent());
     const spoilt = newEvent(change);
-    const outcomes = await Promise.allSettled(
-      events.toSpliced(5, 0, spoilt).map((event) => store.append(event)),
-    );
+    const outcomes = await Promise.allSettled(events.toSpliced(5, 0, spoilt).map((event) => store.append(event)));
     expect(batches[0], "they went together").toBe(13);
     expect(outcomes.map(({ status }) => status)).toEqual(
       range(13).map((index) => (index === 5 ? "rejected" : "fulfilled")),
@@ -241,7 +239,9 @@ describe("the same keys at once", () => {
       const [first, second] = await Promise.all(
         [forth, back].map((events, index) => Promise.all(events.map((event) => others[index]?.append(event)))),
       );
-      const winners = [...forth, ...back].filter((_, index) => [...(first ?? []), ...(second ?? [])][index] === "stored");
+      const winners = [...forth, ...back].filter(
+        (_, index) => [...(first ?? []), ...(second ?? [])][index] === "stored",
+      );
       expect(new Set(winners.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(60);
       expect(winners).toHaveLength(60);
       expect(await storedIds([...forth, ...back])).toEqual(idsOf(winners));
@@ -265,7 +265,9 @@ describe("the same keys at once", () => {
     try {
       const forth = range(60).map(() => newEvent());
       const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
-      const [first, second] = await Promise.all([forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events)));
+      const [first, second] = await Promise.all(
+        [forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events)),
+      );
       expect([...new Set(first)]).toHaveLength(1);
       expect([...new Set(second)]).toEqual([!first?.[0]]);
     } finally {
@@ -331,7 +333,9 @@ describe("trouble that passes", () => {
       database: { ...system.database, connectionString: database.url("no_such_database") },
       executor: {
         query: (text, values) =>
-          away ? Promise.reject(new Error("ECONNREFUSED")) : system.pool.query(text, values as unknown[]),
+          away
+            ? Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }))
+            : system.pool.query(text, values as unknown[]),
       },
       partitions: new Partitions(system.pool),
       onFault: (fault) => faults.push(fault),

@@ -14,6 +14,7 @@ const LANES = 2;
 const LINGER_MS = 5;
 const PROBE_EVERY_MS = 200;
 const NO_PARTITION = "23514";
+const READ_ONLY = "25006";
 
 export interface EventStoreOptions {
   readonly database: DatabaseOptions;
@@ -159,8 +160,20 @@ export class PostgresEventStore implements EventStore {
   #noted(fault: unknown): unknown {
     if (fault instanceof Unavailable) return fault;
     this.#options.onFault(fault);
-    if (isPassing(fault)) this.#awaitReturn();
+    if (isPassing(fault)) {
+      // A demoted primary still takes connections; the next ones may lead to its successor.
+      if (sqlState(fault) === READ_ONLY) for (const client of this.#clients) void client?.end().catch(() => {});
+      this.#awaitReturn();
+    }
     return asUnavailable(fault);
+  }
+
+  async #isWritable(): Promise<boolean> {
+    const text = "select current_setting('transaction_read_only') = 'off' as writable";
+    return this.#options.executor.query<{ writable: boolean }>(text).then(
+      ({ rows }) => rows[0]?.writable ?? false,
+      () => false,
+    );
   }
 
   /** Refuses early until the database answers again. */
@@ -168,14 +181,10 @@ export class PostgresEventStore implements EventStore {
     if (!this.#available || this.#closed) return;
     this.#available = false;
     const probe = (): void => {
-      this.#options.executor.query("select 1").then(
-        () => {
-          this.#available = true;
-        },
-        () => {
-          if (!this.#closed) this.#probe = setTimeout(probe, PROBE_EVERY_MS);
-        },
-      );
+      void this.#isWritable().then((writable) => {
+        this.#available = writable;
+        if (!writable && !this.#closed) this.#probe = setTimeout(probe, PROBE_EVERY_MS);
+      });
     };
     this.#probe = setTimeout(probe, PROBE_EVERY_MS);
   }

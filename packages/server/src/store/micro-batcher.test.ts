@@ -6,7 +6,10 @@ import { MicroBatcher, type MicroBatcherOptions } from "./micro-batcher.ts";
 type Work = MicroBatcherOptions<number, string>["work"];
 
 /** A batcher whose batches are noted; `hold` is waited for within each. */
-function scene(options: Partial<MicroBatcherOptions<number, string>> = {}, hold: () => Promise<unknown> = async () => {}) {
+function scene(
+  options: Partial<MicroBatcherOptions<number, string>> = {},
+  hold: () => Promise<unknown> = async () => {},
+) {
   const batches: { items: readonly number[]; lane: number }[] = [];
   const under = { now: 0, most: 0 };
   const work: Work = async (items, lane) => {
@@ -98,7 +101,16 @@ describe("a failing batch", () => {
       },
     });
     const outcomes = await Promise.allSettled(range(8).map((item) => batcher.add(item)));
-    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual([true, true, false, false, true, true, true, true]);
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual([
+      true,
+      true,
+      false,
+      false,
+      true,
+      true,
+      true,
+      true,
+    ]);
     expect(await batcher.add(9)).toBe(9);
   });
 

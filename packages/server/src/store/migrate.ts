@@ -29,6 +29,22 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   );
 }
 
+/** Whether the schema is just what this server knows, as far as the serving login can tell. */
+export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
+  const client = new pg.Client(serving);
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ id: number }>("select id from schema_migration order by id");
+    const known = await readMigrations();
+    return rows.length === known.length && rows.every(({ id }, index) => id === known[index]?.id);
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
 /**
  * Brings the schema up to date. Instances that start together take turns by an advisory lock; each migration is one
  * transaction that inserts its id first.
@@ -41,7 +57,7 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
   const client = new pg.Client({ ...owner, application_name: "drs migrate", connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
-    await requireVersion(client);
+    await requireFit(client);
     await client.query("select pg_advisory_lock($1)", [LOCK]);
     await client.query(`create schema if not exists ${SCHEMA}`);
     await client.query(`set search_path = ${SCHEMA}`);
@@ -67,11 +83,17 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
   }
 }
 
-async function requireVersion(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: string }>("select current_setting('server_version_num') as version");
+async function requireFit(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: string; encoding: string }>(
+    `select current_setting('server_version_num') as version, pg_encoding_to_char(encoding) as encoding
+      from pg_database where datname = current_database()`,
+  );
   const major = Math.floor(Number(rows[0]?.version) / 10_000);
   if (major < OLDEST_MAJOR) {
     throw new DatabaseUnfit(`the database is PostgreSQL ${major}; version ${OLDEST_MAJOR} or later is needed`);
+  }
+  if (rows[0]?.encoding !== "UTF8") {
+    throw new DatabaseUnfit(`the database's encoding is ${rows[0]?.encoding}; make one with encoding 'UTF8'`);
   }
 }
 
@@ -98,7 +120,9 @@ async function apply(client: pg.Client, { id, name, sql }: Migration): Promise<v
 }
 
 async function grantServingRole(client: pg.Client, login: string): Promise<void> {
-  const member = "select pg_has_role($1, $2, 'member') as member";
+  // Since PostgreSQL 16 whoever creates a role is its member without being able to become it.
+  const member = `select case when current_setting('server_version_num')::int < 160000
+      then pg_has_role($1, $2, 'MEMBER') else pg_has_role($1, $2, 'SET') end as member`;
   const { rows } = await client.query<{ member: boolean }>(member, [login, SERVING_ROLE]);
   if (!rows[0]?.member) await client.query(`grant ${SERVING_ROLE} to ${client.escapeIdentifier(login)}`);
 }

@@ -23,7 +23,10 @@ beforeAll(async () => {
   database = await startDatabase();
   const environment = await database.environment();
   system = await openTestSystem(environment);
-  owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs -c timezone=UTC" });
+  owner = new pg.Client({
+    connectionString: environment["DRS_DATABASE_URL"],
+    options: "-c search_path=drs -c timezone=UTC",
+  });
   await owner.connect();
 });
 
@@ -70,11 +73,17 @@ describe("a partition", () => {
   it("holds one day of UTC, whatever time zone the session has", async () => {
     const zones = ["UTC", "Pacific/Kiritimati", "America/St_Johns"];
     for (const [index, zone] of zones.entries()) {
-      const pool = openPool({ ...system.database, options: `${system.database.options} -c timezone=${zone}` }, { max: 1, onFault: () => {} });
+      const pool = openPool(
+        { ...system.database, options: `${system.database.options} -c timezone=${zone}` },
+        { max: 1, onFault: () => {} },
+      );
       const at = day(3 + index);
       await new Partitions(pool).ensure(1, at + DAY_MS - 1);
       await pool.end();
-      expect((await partitionsOf()).find(({ from }) => from === at), zone).toMatchObject({
+      expect(
+        (await partitionsOf()).find(({ from }) => from === at),
+        zone,
+      ).toMatchObject({
         to: at + DAY_MS,
         name: `event_p1_${new Date(at).toISOString().slice(0, 10).replaceAll("-", "")}`,
       });
@@ -144,10 +153,16 @@ describe("ahead of time", () => {
     await owner.query("begin");
     try {
       // As a batch that is under way.
-      await owner.query(`insert into event select account, purpose, received_at + interval '1 second', event_id, collected_at,
+      await owner.query(
+        `insert into event select account, purpose, received_at + interval '1 second', event_id, collected_at,
         schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload
-        from event where received_at = $1`, [new Date(day(8)).toISOString()]);
-      const pool = openPool({ ...system.database, options: `${system.database.options} -c lock_timeout=2s` }, { max: 1, onFault: () => {} });
+        from event where received_at = $1`,
+        [new Date(day(8)).toISOString()],
+      );
+      const pool = openPool(
+        { ...system.database, options: `${system.database.options} -c lock_timeout=2s` },
+        { max: 1, onFault: () => {} },
+      );
       await new Partitions(pool).ensure(1, day(9));
       await pool.end();
       expect(await store.append(newEvent({ receivedAt: day(9) }))).toBe("stored");
@@ -161,7 +176,9 @@ describe("ahead of time", () => {
     const pools = Array.from({ length: 5 }, () => openPool(system.database, { max: 2, onFault: () => {} }));
     for (let round = 0; round < 6; round++) {
       const at = day(10 + round);
-      const ids = await Promise.all(pools.flatMap((pool) => [new Partitions(pool).ensure(1, at), new Partitions(pool).ensure(1, at + 1)]));
+      const ids = await Promise.all(
+        pools.flatMap((pool) => [new Partitions(pool).ensure(1, at), new Partitions(pool).ensure(1, at + 1)]),
+      );
       expect(new Set(ids).size).toBe(1);
     }
     await Promise.all(pools.map((pool) => pool.end()));
@@ -188,8 +205,12 @@ describe("far dates", () => {
     await owner.query("begin");
     const name = "event_p1_20200101";
     await owner.query(`create table ${name} (like event including all)`);
-    await owner.query(`alter table event attach partition ${name} for values from (1, '2020-01-01Z') to (1, '2020-01-02Z')`);
-    await owner.query(`insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '2020-01-01Z', '2020-01-02Z', '${name}')`);
+    await owner.query(
+      `alter table event attach partition ${name} for values from (1, '2020-01-01Z') to (1, '2020-01-02Z')`,
+    );
+    await owner.query(
+      `insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '2020-01-01Z', '2020-01-02Z', '${name}')`,
+    );
     await owner.query("commit");
     const standing = (await partitionsOf()).find((row) => row.name === name);
     expect(await new Partitions(system.pool).find(1, Date.parse("2020-01-01T12:00:00Z"))).toBe(standing?.id);
@@ -212,12 +233,16 @@ it("events land in the partition of their time", async () => {
   await store.close();
   const names = new Map((await partitionsOf()).map(({ from, name }) => [from, name]));
   for (const { eventId, receivedAt } of events) {
-    const { rows } = await owner.query("select tableoid::regclass::text as name from event where event_id = $1", [eventId]);
+    const { rows } = await owner.query("select tableoid::regclass::text as name from event where event_id = $1", [
+      eventId,
+    ]);
     expect(rows).toEqual([{ name: names.get(Math.floor(receivedAt / DAY_MS) * DAY_MS) }]);
   }
 });
 
 it("trouble is told as Unavailable", async () => {
-  const partitions = new Partitions({ query: () => Promise.reject(new Error("ECONNREFUSED")) });
+  const partitions = new Partitions({
+    query: () => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })),
+  });
   await expect(partitions.find(1, day(0))).rejects.toBeInstanceOf(Unavailable);
 });

@@ -109,7 +109,10 @@ describe("what is listed", () => {
   it("goes on behind an event that is gone", async () => {
     const rows = await listEvents(system.pool, {}, 5, uuidv7(TODAY + DAY_MS - 1));
     expect(rows.map((row) => row.event_id)).toEqual(
-      events.filter(({ receivedAt }) => receivedAt < TODAY + DAY_MS).slice(0, 5).map(({ eventId }) => eventId),
+      events
+        .filter(({ receivedAt }) => receivedAt < TODAY + DAY_MS)
+        .slice(0, 5)
+        .map(({ eventId }) => eventId),
     );
   });
 
@@ -129,7 +132,16 @@ describe("ids of events", () => {
   it("are UUIDs, in either case", () => {
     const id = uuidv7(TODAY);
     expect([id, id.toUpperCase()].map(isEventId)).toEqual([true, true]);
-    for (const other of ["", "x", id.slice(1), `${id}0`, id.replaceAll("-", ""), `${id}\n`, ` ${id}`, id.replace(/.$/, "g")]) {
+    for (const other of [
+      "",
+      "x",
+      id.slice(1),
+      `${id}0`,
+      id.replaceAll("-", ""),
+      `${id}\n`,
+      ` ${id}`,
+      id.replace(/.$/, "g"),
+    ]) {
       expect(isEventId(other), other).toBe(false);
     }
   });
@@ -191,7 +203,10 @@ describe("each access pattern uses its index", () => {
   /** The indexes that the page is read by; fails where a partition is read without one. */
   async function indexesOf(filter: EventFilter, after?: string): Promise<string[]> {
     const { text, values } = listQuery(filter, 50, after);
-    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(`explain (format json) ${text}`, values);
+    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values,
+    );
     const nodes = rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
     const scanned = nodes.filter((node) => node["Relation Name"]?.startsWith("event"));
     expect(scanned.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
@@ -218,7 +233,10 @@ describe("each access pattern uses its index", () => {
   it("and a single event is found without reading a partition through", async () => {
     const text = "select account from event where received_at = $1 and event_id = $2";
     const values = [receivedAtOf(middle).toISOString(), middle];
-    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(`explain (format json) ${text}`, values);
+    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values,
+    );
     const nodes = rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
     expect(nodes.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
   });

@@ -63,9 +63,13 @@ describe("migrations", () => {
     const url = await freshUrl();
     await Promise.all(Array.from({ length: 8 }, () => migrate({ connectionString: url }, "postgres")));
     const known = (await readMigrations()).map(({ id, name }) => ({ id, name }));
-    const { rows } = await withClient(url, (client) => client.query("select id, name from schema_migration order by id"));
+    const { rows } = await withClient(url, (client) =>
+      client.query("select id, name from schema_migration order by id"),
+    );
     expect(rows).toEqual(known);
-    const installations = await withClient(url, (client) => client.query("select count(*)::int as count from installation"));
+    const installations = await withClient(url, (client) =>
+      client.query("select count(*)::int as count from installation"),
+    );
     expect(installations.rows, "one installation, not one for each").toEqual([{ count: 1 }]);
   });
 
@@ -80,7 +84,9 @@ describe("migrations", () => {
   it("a database that a newer server has migrated is refused, by name, and left alone", async () => {
     const url = await freshUrl();
     await migrate({ connectionString: url }, undefined);
-    await withClient(url, (client) => client.query("insert into schema_migration (id, name) values (9001, 'later.sql')"));
+    await withClient(url, (client) =>
+      client.query("insert into schema_migration (id, name) values (9001, 'later.sql')"),
+    );
     const refused = migrate({ connectionString: url }, undefined);
     await expect(refused).rejects.toBeInstanceOf(DatabaseUnfit);
     await expect(refused).rejects.toThrow(/newer server \(migration 9001/);
@@ -191,7 +197,9 @@ describe("the schema", () => {
 
     /** The name of the partition that holds the event. */
     async function partition(): Promise<string> {
-      const { rows } = await owner.query<{ name: string }>("select tableoid::regclass::text as name from event limit 1");
+      const { rows } = await owner.query<{ name: string }>(
+        "select tableoid::regclass::text as name from event limit 1",
+      );
       return rows[0]?.name ?? "";
     }
 
@@ -235,7 +243,8 @@ describe("the schema", () => {
     });
 
     it("owns nothing and can make nothing", async () => {
-      const owns = "select count(*) as count from pg_shdepend where refobjid = 'drs_service'::regrole and deptype = 'o'";
+      const owns =
+        "select count(*) as count from pg_shdepend where refobjid = 'drs_service'::regrole and deptype = 'o'";
       expect((await system.pool.query(owns)).rows).toEqual([{ count: 0 }]);
       for (const text of [
         "create table drs.mine (a text)",
@@ -284,7 +293,9 @@ describe("the schema", () => {
           "select table_name from drs.ensure_event_partition(1, now() + interval '15 days')",
         );
         expect(rows).toHaveLength(1);
-        expect((await client.query("select count(*) as count from pg_temp.event_partition")).rows).toEqual([{ count: 0 }]);
+        expect((await client.query("select count(*) as count from pg_temp.event_partition")).rows).toEqual([
+          { count: 0 },
+        ]);
       } finally {
         await client.query("rollback");
         client.release();

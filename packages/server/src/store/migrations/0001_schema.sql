@@ -64,6 +64,9 @@ begin
 end
 $$;
 
+create trigger installation_key_check_is_final before update on installation
+  for each row when (old.key_check is not null) execute function refuse_change();
+
 create trigger event_is_immutable before update on event for each row execute function refuse_change();
 
 create table idempotency_key (

@@ -1,7 +1,10 @@
 -- What the serving role may do, and nothing else. It owns nothing and can change no event.
+-- Roles belong to the whole cluster: it may be there already, made by hand or by another database's migration.
 do $$
 begin
-  create role drs_service nologin;
+  if not exists (select from pg_roles where rolname = 'drs_service') then
+    create role drs_service nologin;
+  end if;
 exception when duplicate_object or unique_violation then null;
 end
 $$;

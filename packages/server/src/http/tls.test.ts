@@ -1,0 +1,201 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { Agent, request, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { connect, type PeerCertificate } from "node:tls";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { createEndpointServer } from "./server.ts";
+import { followTlsFiles, readTlsFiles, type TlsPaths } from "./tls.ts";
+
+const run = promisify(execFile);
+
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let first: Pair;
+let second: Pair;
+let paths: TlsPaths;
+
+/** A certificate for this name, by the system's openssl, and its key. */
+async function makePair(name: string): Promise<Pair> {
+  const [cert, key] = [join(folder.path, `${name}.crt`), join(folder.path, `${name}.key`)];
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+  await run("openssl", [
+    "req",
+    "-x509",
+    ...curve,
+    "-nodes",
+    "-days",
+    "2",
+    "-subj",
+    `/CN=${name}`,
+    "-out",
+    cert,
+    "-keyout",
+    key,
+  ]);
+  return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
+}
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  [first, second] = await Promise.all([makePair("first"), makePair("second")]);
+  paths = { cert: join(folder.path, "served.crt"), key: join(folder.path, "served.key") };
+});
+
+afterAll(() => folder?.remove());
+
+beforeEach(() => put(first));
+
+async function put({ cert, key }: Partial<Pair>): Promise<void> {
+  if (cert !== undefined) await writeFile(paths.cert, cert);
+  if (key !== undefined) await writeFile(paths.key, key);
+}
+
+describe("at the start", () => {
+  it("a certificate and its key are read", async () => {
+    const files = await readTlsFiles(paths);
+    expect([files.cert.toString(), files.key.toString()]).toEqual([first.cert, first.key]);
+  });
+
+  const bad: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
+    ["no certificate file", () => rm(paths.cert), /^DRS_TLS_CERT_FILE: \S+served\.crt can't be read \(ENOENT\)$/],
+    ["no key file", () => rm(paths.key), /^DRS_TLS_KEY_FILE: \S+served\.key can't be read \(ENOENT\)$/],
+    ["another certificate's key", () => put({ key: second.key }), /are no certificate and its key/],
+    ["the two exchanged", () => put({ cert: first.key, key: first.cert }), /are no certificate and its key/],
+    ["a certificate that is cut off", () => put({ cert: first.cert.slice(0, 300) }), /are no certificate and its key/],
+    ["a key that is cut off", () => put({ key: first.key.slice(0, 100) }), /are no certificate and its key/],
+    ["an empty certificate", () => put({ cert: "" }), /are no certificate and its key/],
+    ["an empty key", () => put({ key: "" }), /are no certificate and its key/],
+    ["both empty", () => put({ cert: "", key: "" }), /are no certificate and its key/],
+    ["something else", () => put({ cert: "hello", key: "hello" }), /are no certificate and its key/],
+  ];
+  it.each(bad)("%s: says which variables are at fault, and shows nothing of the files", async (_, spoil, message) => {
+    await spoil();
+    const fault = (await readTlsFiles(paths).catch((caught: unknown) => caught)) as Error;
+    expect(fault.message).toMatch(message);
+    const secret = first.key.split("\n")[1] ?? "";
+    expect((fault as Error).message + String(fault.cause)).not.toContain(secret);
+  });
+
+  it("a directory in a file's place is named", async () => {
+    const named = readTlsFiles({ cert: folder.path, key: paths.key });
+    await expect(named).rejects.toThrow(`DRS_TLS_CERT_FILE: ${folder.path} can't be read (EISDIR)`);
+  });
+});
+
+describe("while it runs", () => {
+  let server: Server;
+  let port: number;
+  let followed: ReturnType<typeof followTlsFiles>;
+  /** What was reported: "reloaded", or the message of a fault. */
+  let reports: string[];
+
+  beforeEach(async () => {
+    reports = [];
+    server = createEndpointServer({
+      ingest: async () => ({ status: 200, headers: {}, body: "served" }),
+      proxyHops: 0,
+      requestTimeout: 30_000,
+      onFault: () => {},
+      tls: await readTlsFiles(paths),
+    }) as Server;
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ({ port } = server.address() as AddressInfo);
+    followed = followTlsFiles(server, paths, (fault) =>
+      reports.push(fault === undefined ? "reloaded" : (fault as Error).message),
+    );
+  });
+
+  afterEach(async () => {
+    followed.close();
+    server.close();
+    server.closeAllConnections();
+    await once(server, "close");
+  });
+
+  /** Whose certificate a new connection is shown. */
+  function shown(): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
+        const certificate: Partial<PeerCertificate> = socket.getPeerCertificate();
+        socket.destroy();
+        resolve(certificate.subject?.CN?.toString());
+      });
+      socket.on("error", reject);
+    });
+  }
+
+  /** Reads the files again, and waits for what comes of it. */
+  async function reload(): Promise<string | undefined> {
+    const before = reports.length;
+    followed.reload();
+    await expect.poll(() => reports.length, { timeout: 5_000 }).toBeGreaterThan(before);
+    return reports.at(-1);
+  }
+
+  it("a renewed pair is shown to new connections, when told to look", async () => {
+    expect(await shown()).toBe("first");
+    await put(second);
+    expect(await shown()).toBe("first");
+    expect(await reload()).toBe("reloaded");
+    expect(await shown()).toBe("second");
+  });
+
+  it("a renewed pair is noticed without being told", async () => {
+    await put(second);
+    await expect.poll(shown, { timeout: 10_000, interval: 200 }).toBe("second");
+    expect(reports).toContain("reloaded");
+  });
+
+  it("a pair of which one half is written keeps the old one, until the other half is there", async () => {
+    await put({ cert: second.cert });
+    expect(await reload()).toMatch(/no certificate and its key/);
+    expect(await shown()).toBe("first");
+    await put({ key: second.key.slice(0, 120) });
+    expect(await reload()).toMatch(/no certificate and its key/);
+    expect(await shown()).toBe("first");
+    await put({ key: second.key });
+    expect(await reload()).toBe("reloaded");
+    expect(await shown()).toBe("second");
+  });
+
+  it("files that vanish keep the old one", async () => {
+    await rm(paths.cert);
+    expect(await reload()).toMatch(/DRS_TLS_CERT_FILE: \S+ can't be read \(ENOENT\)/);
+    expect(await shown()).toBe("first");
+  });
+
+  it("connections that stand go on through a renewal", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+    const ask = (): Promise<{ status: number | undefined; reused: boolean }> =>
+      new Promise((resolve, reject) => {
+        const asking = request({ port, host: "127.0.0.1", agent, path: "/api/v1/device-signal-events" }, (response) => {
+          response.resume().on("end", () => resolve({ status: response.statusCode, reused: asking.reusedSocket }));
+        });
+        asking.on("error", reject).end();
+      });
+    expect(await ask()).toEqual({ status: 200, reused: false });
+    await put(second);
+    await reload();
+    expect(await ask()).toEqual({ status: 200, reused: true });
+    agent.destroy();
+    expect(await shown()).toBe("second");
+  });
+
+  it("nothing is looked at any more once it is closed", async () => {
+    followed.close();
+    await put(second);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(reports).toEqual([]);
+    expect(await shown()).toBe("first");
+  });
+});

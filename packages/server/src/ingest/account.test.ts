@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { accountOf } from "./account.ts";
+
+describe("accounts", () => {
+  it.each(["a", "customer-1", "é", "\u{1F600}", "x".repeat(256), "__proto__", " "])("takes %j", (account) => {
+    expect(accountOf(account)).toBe(account);
+  });
+
+  it.each([
+    ["empty", ""],
+    ["too long", "x".repeat(257)],
+    ["with U+0000", "a\0b"],
+    ["half a pair", "a\ud800"],
+    ["a number", 7],
+    ["null", null],
+    ["absent", undefined],
+    ["a list", ["a"]],
+    ["an object", { a: 1 }],
+    ["true", true],
+  ])("refuses one that is %s", (_, value) => {
+    expect(accountOf(value)).toBeUndefined();
+  });
+});

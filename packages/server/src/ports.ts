@@ -1,6 +1,9 @@
 /** What the ingest core needs from the world. Adapters are handed in; the core knows nothing else. */
 import type { Instant, ProblemCode } from "@device-risk-signals/contract";
 
+/** Code of the purpose that every action type has until policies are loaded. */
+export const BUILT_IN_PURPOSE = 1;
+
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -11,6 +11,7 @@ import {
   printJson,
   printRows,
   withSystem,
+  withTransaction,
 } from "./context.ts";
 import { account, example, name, ttl } from "./options.ts";
 
@@ -39,8 +40,8 @@ export function actionCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs action register --account customer-1 --type payment --ttl 15m --json"))
     .action(async (options: RegisterOptions) => {
-      const action = await withSystem(context, async ({ pool, clock }) => {
-        const row = await registerAction(pool, clock, {
+      const action = await withTransaction(context, async (executor, clock) => {
+        const row = await registerAction(executor, clock, {
           account: options.account,
           actionType: options.type,
           ttlMs: options.ttl,
@@ -56,7 +57,7 @@ export function actionCommand(context: Context): Command {
           outcome: "done",
           account: options.account,
         };
-        await writeAudit(pool, clock, { ...entry, detail });
+        await writeAudit(executor, clock, { ...entry, detail });
         return row;
       });
       const { revoked_at: _, session_id, ...rest } = action;
@@ -86,8 +87,8 @@ export function actionCommand(context: Context): Command {
     .requiredOption("--account <account>", "the account that the action belongs to", account)
     .addHelpText("after", example("drs action revoke act_1 --account customer-1"))
     .action(async (actionId: string, options: { account: string }) => {
-      await withSystem(context, async ({ pool, clock }) => {
-        const revoked = await revokeAction(pool, clock, options.account, actionId);
+      await withTransaction(context, async (executor, clock) => {
+        const revoked = await revokeAction(executor, clock, options.account, actionId);
         if (!revoked) throw new Failure("There is no such action of this account that still stands.");
         const entry = {
           actor: operatorOf(context),
@@ -95,7 +96,7 @@ export function actionCommand(context: Context): Command {
           outcome: "done",
           account: options.account,
         };
-        await writeAudit(pool, clock, { ...entry, detail: { action_id: actionId } });
+        await writeAudit(executor, clock, { ...entry, detail: { action_id: actionId } });
       });
       print(context, "Revoked.");
     });

@@ -5,6 +5,8 @@ import { type Config, type Environment, readConfig } from "../config/config.ts";
 import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
 import { faultLog } from "../operations/fault-log.ts";
 import { openSystem, type System } from "../operations/system.ts";
+import type { Clock } from "../ports.ts";
+import { type Executor, inTransaction } from "../store/database.ts";
 
 /** What a command has of the world. */
 export interface Context {
@@ -45,6 +47,14 @@ export async function withSystem<T>(context: Context, work: (system: System) => 
   } finally {
     await system.close();
   }
+}
+
+/** Runs a change and the audit entry that tells of it: both come to pass, or neither. */
+export function withTransaction<T>(
+  context: Context,
+  work: (executor: Executor, clock: Clock) => Promise<T>,
+): Promise<T> {
+  return withSystem(context, ({ pool, clock }) => inTransaction(pool, (executor) => work(executor, clock)));
 }
 
 /** Who runs the command, for the audit: the login as the operating system knows it, and whoever became it by `sudo`. */

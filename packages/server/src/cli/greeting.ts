@@ -1,9 +1,11 @@
 import { isLoopback } from "../config/config.ts";
-import { registerAction } from "../actions/action-table.ts";
+import { type ActionRow, registerAction } from "../actions/action-table.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
 import type { System } from "../operations/system.ts";
-import { issueToken } from "../sessions/opaque-tokens.ts";
+import type { Clock } from "../ports.ts";
+import { type IssuedToken, issueToken } from "../sessions/opaque-tokens.ts";
 import { writeAudit } from "../store/audit.ts";
+import { type Executor, inTransaction } from "../store/database.ts";
 
 const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;
@@ -17,17 +19,7 @@ export async function greet({ config, pool, clock }: System, url: string): Promi
   if (!config.embedded || !isLoopback(config.DRS_HOST)) return [ready];
 
   const now = new Date(clock.now());
-  const { token, expires_at } = await issueToken(pool, clock, ACCOUNT, TTL_MS);
-  const action = await registerAction(pool, clock, {
-    account: ACCOUNT,
-    actionType: "try",
-    ttlMs: TTL_MS,
-    sessionId: "session-1",
-  });
-  if (!action) throw new Error("the development action could not be registered");
-  const entry = { actor: "server", outcome: "done", account: ACCOUNT };
-  await writeAudit(pool, clock, { ...entry, operation: "token.issue", detail: { expires_at } });
-  await writeAudit(pool, clock, { ...entry, operation: "action.register", detail: { action_id: action.action_id } });
+  const { token, expires_at, action } = await inTransaction(pool, (executor) => issueForDevelopment(executor, clock));
 
   const body = {
     action_id: action.action_id,
@@ -54,4 +46,17 @@ export async function greet({ config, pool, clock }: System, url: string): Promi
     `curl -i -X POST ${url}${EVENTS_PATH} -H 'Authorization: Bearer ${token}' -H 'Idempotency-Key: try-${now.getTime()}' ` +
       `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`,
   ];
+}
+
+async function issueForDevelopment(executor: Executor, clock: Clock): Promise<IssuedToken & { action: ActionRow }> {
+  const issued = await issueToken(executor, clock, ACCOUNT, TTL_MS);
+  const wanted = { account: ACCOUNT, actionType: "try", ttlMs: TTL_MS, sessionId: "session-1" };
+  const action = await registerAction(executor, clock, wanted);
+  if (!action) throw new Error("the development action could not be registered");
+  const entry = { actor: "server", outcome: "done", account: ACCOUNT };
+  const { token_id, expires_at } = issued;
+  await writeAudit(executor, clock, { ...entry, operation: "token.issue", detail: { token_id, expires_at } });
+  const { action_id } = action;
+  await writeAudit(executor, clock, { ...entry, operation: "action.register", detail: { action_id } });
+  return { ...issued, action };
 }

@@ -10,6 +10,7 @@ import {
   printJson,
   printRows,
   withSystem,
+  withTransaction,
 } from "./context.ts";
 import { account, example, ttl, uuid } from "./options.ts";
 
@@ -26,8 +27,8 @@ export function tokenCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs token issue --account customer-1 --ttl 1h --json"))
     .action(async (options: { account: string; ttl: number; json?: boolean }) => {
-      const issued = await withSystem(context, async ({ pool, clock }) => {
-        const token = await issueToken(pool, clock, options.account, options.ttl);
+      const issued = await withTransaction(context, async (executor, clock) => {
+        const token = await issueToken(executor, clock, options.account, options.ttl);
         const detail = { token_id: token.token_id, expires_at: token.expires_at };
         const entry = {
           actor: operatorOf(context),
@@ -35,7 +36,7 @@ export function tokenCommand(context: Context): Command {
           outcome: "done",
           account: options.account,
         };
-        await writeAudit(pool, clock, { ...entry, detail });
+        await writeAudit(executor, clock, { ...entry, detail });
         return token;
       });
       if (options.json) printJson(context, issued);
@@ -62,11 +63,11 @@ export function tokenCommand(context: Context): Command {
     .argument("<token-id>", "the token_id that `list` shows", uuid)
     .addHelpText("after", example("drs token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
     .action(async (tokenId: string) => {
-      await withSystem(context, async ({ pool, clock }) => {
-        const of = await revokeToken(pool, clock, tokenId);
+      await withTransaction(context, async (executor, clock) => {
+        const of = await revokeToken(executor, clock, tokenId);
         if (of === undefined) throw new Failure(`There is no token ${tokenId} that still stands.`);
         const entry = { actor: operatorOf(context), operation: "token.revoke", outcome: "done", account: of };
-        await writeAudit(pool, clock, { ...entry, detail: { token_id: tokenId } });
+        await writeAudit(executor, clock, { ...entry, detail: { token_id: tokenId } });
       });
       print(context, `Revoked ${tokenId}.`);
     });

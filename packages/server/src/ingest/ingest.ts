@@ -1,6 +1,7 @@
 import {
   type ActionRegistry,
   type AuditLog,
+  BUILT_IN_PURPOSE,
   type Clock,
   type DriftLog,
   type EventStore,
@@ -48,9 +49,6 @@ export interface IngestOptions extends AdmitOptions {
 
 /** Takes a request for the events resource, returns its answer. Never rejects. */
 export type Ingest = (request: IngestRequest) => Promise<Answer>;
-
-/** Code of the purpose that every action type has until policies are loaded. */
-const BUILT_IN_PURPOSE = 1;
 
 export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest {
   return async (request) => {

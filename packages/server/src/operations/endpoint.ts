@@ -4,7 +4,7 @@ import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
-import type { ActionRegistry, SessionVerifier } from "../ports.ts";
+import { type ActionRegistry, BUILT_IN_PURPOSE, type SessionVerifier } from "../ports.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../store/audit.ts";
 import { BufferedDriftLog } from "../store/drift.ts";
@@ -14,8 +14,6 @@ import { readiness } from "./readiness.ts";
 import type { System } from "./system.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
-/** Code of the one purpose there is. */
-const BUILT_IN_PURPOSE = 1;
 const PARTITION_DAYS_AHEAD = 7;
 const PREPARE_EVERY_MS = 3_600_000;
 

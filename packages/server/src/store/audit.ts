@@ -2,6 +2,7 @@ import { uuidv7 } from "../ingest/uuidv7.ts";
 import { sourceOf } from "../ingest/throttle.ts";
 import type { AuditLog, Clock, IngestAudit } from "../ports.ts";
 import type { Executor } from "./database.ts";
+import { receivedAtOf } from "./read-events.ts";
 
 /** What a person or a program did, each an entry of its own. */
 export interface AuditEntry {
@@ -178,11 +179,22 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
+/** The longest that an event waits for its batch, and far more. */
+const BATCH_WITHIN = "5 minutes";
+
 /** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */
 export async function listAudit(
   executor: Executor,
   { eventId, account, limit }: AuditFilter,
 ): Promise<readonly AuditRow[]> {
+  const values: unknown[] = [eventId ?? null, account ?? null, limit];
+  let candidates = "";
+  if (eventId !== undefined) {
+    // Each of the three has its index. A commit batch is found by time: its event's id says when that was.
+    values.push(receivedAtOf(eventId).toISOString());
+    candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
+      or (a.accounts is not null and a.at between $4::timestamptz and $4::timestamptz + interval '${BATCH_WITHIN}'))`;
+  }
   const { rows } = await executor.query<AuditRow>(
     `select to_char(a.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, a.actor, a.operation, a.outcome,
         coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
@@ -193,10 +205,10 @@ export async function listAudit(
         where ($1::uuid is null or u.event_id = $1) and ($2::text is null or coalesce(u.account, a.account) = $2)
       ) m on a.event_ids is not null
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
-        and ($2::text is null or a.account = $2 or m.account is not null)
+        and ($2::text is null or a.account = $2 or m.account is not null) ${candidates}
       order by a.at desc, a.entry_id desc
       limit $3`,
-    [eventId ?? null, account ?? null, limit],
+    values,
   );
   return rows;
 }

@@ -316,14 +316,22 @@ describe("trouble that passes", () => {
     );
     const events = range(10).map(() => newEvent());
     const outcomes = await Promise.allSettled(events.map((event) => store.append(event)));
-    for (const outcome of outcomes) {
+    for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === "rejected") expect(outcome.reason).toBeInstanceOf(Unavailable);
+      else expect(await storedIds([events[index] as NewEvent])).toHaveLength(1);
     }
-    const retry = async (event: NewEvent) => {
-      await expect.poll(() => store.append(event).catch(() => undefined), { timeout: 10_000 }).toBeDefined();
+    // A client's retry: the same key, and an event of its own.
+    const retry = async ({ idempotencyKey }: NewEvent): Promise<void> => {
+      const again = newEvent({ idempotencyKey });
+      const append = () => store.append(again).catch(() => undefined);
+      await expect.poll(append, { timeout: 10_000 }).toBeDefined();
     };
     await Promise.all(events.map(retry));
-    expect(await storedIds(events)).toEqual(idsOf(events));
+    const { rows } = await owner.query(
+      "select count(*)::int as count, count(distinct idempotency_key)::int as keys from event where idempotency_key = any ($1)",
+      [events.map(({ idempotencyKey }) => idempotencyKey)],
+    );
+    expect(rows).toEqual([{ count: 10, keys: 10 }]);
     await expect.poll(() => store.available, { timeout: 5_000 }).toBe(true);
   });
 

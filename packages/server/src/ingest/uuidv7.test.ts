@@ -37,6 +37,12 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
     }
   });
 
+  it("shares no random bits with the one before", () => {
+    const ids = Array.from({ length: 2_000 }, () => uuidv7(NOW));
+    const alike = ids.filter((id, index) => id.slice(15, 17) === ids[index - 1]?.slice(-2));
+    expect(alike.length, "one in 256 by chance").toBeLessThan(40);
+  });
+
   it("sorts by time", () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => uuidv7(NOW + index));
     expect(ids.toSorted()).toEqual(ids);

@@ -14,7 +14,6 @@ const LANES = 2;
 const LINGER_MS = 5;
 const PROBE_EVERY_MS = 200;
 const NO_PARTITION = "23514";
-const READ_ONLY = "25006";
 
 export interface EventStoreOptions {
   readonly database: DatabaseOptions;
@@ -136,6 +135,7 @@ export class PostgresEventStore implements EventStore {
     try {
       return await commitBatch(client, events);
     } catch (fault) {
+      if (isPassing(fault)) this.#drop(lane);
       if (sqlState(fault) !== NO_PARTITION) throw fault;
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
       return commitBatch(client, events);
@@ -156,15 +156,18 @@ export class PostgresEventStore implements EventStore {
     return client;
   }
 
+  /** A connection that failed is not asked again, whether or not it has noticed that it is dead. */
+  #drop(lane: number): void {
+    const client = this.#clients[lane];
+    this.#clients[lane] = undefined;
+    void client?.end().catch(() => {});
+  }
+
   /** What a request is told of a fault; the fault itself goes to the log. */
   #noted(fault: unknown): unknown {
     if (fault instanceof Unavailable) return fault;
     this.#options.onFault(fault);
-    if (isPassing(fault)) {
-      // A demoted primary still takes connections; the next ones may lead to its successor.
-      if (sqlState(fault) === READ_ONLY) for (const client of this.#clients) void client?.end().catch(() => {});
-      this.#awaitReturn();
-    }
+    if (isPassing(fault)) this.#awaitReturn();
     return asUnavailable(fault);
   }
 

@@ -67,6 +67,7 @@ describe("a partition", () => {
     const id = await made;
     expect(partitions.find(1, day(1))).toBe(id);
     expect(partitions.find(1, day(2) - 1)).toBe(id);
+    expect(await partitions.find(1, day(2)), "the day after is another").not.toBe(id);
     expect(await new Partitions(system.pool).find(1, day(1))).toBe(id);
   });
 

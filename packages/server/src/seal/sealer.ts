@@ -136,7 +136,9 @@ function nonceOf(eventId: string): Buffer {
 function openWith(key: KeyObject, identity: EventIdentity, sealed: Buffer): Buffer {
   const [dictionary = 0] = sealed;
   try {
-    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, HEAD_BYTES));
+    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, HEAD_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAAD(associatedData(identity, dictionary)).setAuthTag(sealed.subarray(-TAG_BYTES));
     const bytes = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
     return decompress({ dictionary, bytes });

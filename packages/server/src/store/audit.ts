@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import { sourceOf } from "../ingest/throttle.ts";
 import type { AuditLog, Clock, IngestAudit } from "../ports.ts";
@@ -38,6 +39,9 @@ export async function writeAudit(executor: Executor, clock: Clock, entry: AuditE
 const FLUSH_EVERY_MS = 1_000;
 /** Entries of requests that nobody stands behind are written once a minute: a flood is a count. */
 const ANONYMOUS_EVERY_MS = 60_000;
+/** How long the last entries are tried to be written, and how often. */
+const CLOSE_WITHIN_MS = 3_000;
+const CLOSE_RETRY_MS = 100;
 /** Groups in memory; past it, requests are counted under no account. */
 const MOST_GROUPS = 10_000;
 /** Events and source addresses that one entry names. */
@@ -82,9 +86,15 @@ export class BufferedAuditLog implements AuditLog {
     return this.#writing;
   }
 
+  /** What is not written now is lost: where the database is away, it is given some time to come back. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    const deadline = performance.now() + CLOSE_WITHIN_MS;
     await this.flush(true);
+    while (this.#groups.size > 0 && performance.now() < deadline) {
+      await sleep(CLOSE_RETRY_MS);
+      await this.flush(true);
+    }
   }
 
   #group(outcome: string, account: string | undefined): Group {

@@ -295,6 +295,24 @@ describe("the same keys at once", () => {
     expect(await storedIds([mine])).toEqual([]);
   });
 
+  it("held by somebody who is not to be seen at once are looked up again", async () => {
+    const first = newEvent();
+    await store.append(first);
+    let hidden = 2;
+    const other = new PostgresEventStore({
+      database: system.database,
+      executor: {
+        query: async (text, values) =>
+          hidden-- > 0 ? ({ rows: [] } as never) : system.pool.query(text, values as unknown[]),
+      },
+      partitions: new Partitions(system.pool),
+      onFault: () => {},
+      onBatch: () => {},
+    });
+    expect(await other.append(newEvent({ idempotencyKey: first.idempotencyKey }))).toEqual(ledgerOf(first));
+    await other.close();
+  });
+
   async function holdKey({ account, idempotencyKey }: NewEvent, theirs: NewEvent): Promise<void> {
     await owner.query("begin");
     await owner.query("insert into idempotency_key values ($1, $2, $3, $4, $5, $6)", [

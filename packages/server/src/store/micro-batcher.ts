@@ -28,7 +28,7 @@ export class MicroBatcher<Item, Result> {
   #waiting: Waiting<Item, Result>[] = [];
   #scheduled: "no" | "soon" | "later" = "no";
   #timer: NodeJS.Timeout | undefined;
-  #lastAt = 0;
+  #lastAt = Number.NEGATIVE_INFINITY;
   /** Mean milliseconds between items. */
   #gap = Number.POSITIVE_INFINITY;
 

@@ -127,7 +127,7 @@ export const PATCHES: readonly Patch[] = [
   { rule: "8: UTF-8, fatally", file: `${INGEST}/parse-text.ts`, find: "!ascii && !isUtf8(bytes)", replace: "false" },
   {
     rule: "8: nesting",
-    file: `${INGEST}/scan-text.ts`,
+    file: `${INGEST}/read-json.ts`,
     find: "if (path.length < LIMITS.nesting) return undefined;",
     replace: "if (path.length < 100_000) return undefined;",
   },
@@ -137,7 +137,7 @@ export const PATCHES: readonly Patch[] = [
     find: "if (level > LIMITS.nesting) return Number.NaN;",
     replace: "if (level > LIMITS.nesting + 1) return Number.NaN;",
   },
-  { rule: "8: no duplicate names", file: `${INGEST}/scan-text.ts`, find: "names.add(name);", replace: "" },
+  { rule: "8: no duplicate names", file: `${INGEST}/read-json.ts`, find: "names.add(name);", replace: "" },
   {
     rule: "8: duplicates are looked for",
     file: `${INGEST}/parse-text.ts`,
@@ -146,13 +146,13 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "8: no lone surrogates",
-    file: `${INGEST}/scan-text.ts`,
-    find: "if (!LONE_SURROGATE.test(scanString())) return undefined;",
-    replace: "scanString(); return undefined;",
+    file: `${INGEST}/read-json.ts`,
+    find: "return LONE_SURROGATE.test(value) ?",
+    replace: "return false ?",
   },
   {
     rule: "8: no lone surrogates in names",
-    file: `${INGEST}/scan-text.ts`,
+    file: `${INGEST}/read-json.ts`,
     find: "if (LONE_SURROGATE.test(name))",
     replace: "if (false)",
   },
@@ -164,9 +164,15 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "8: no overflow",
-    file: `${INGEST}/scan-text.ts`,
-    find: "if (Number.isFinite(JSON.parse(scalar)) || !/^[-\\d]/.test(scalar)) return undefined;",
-    replace: "return undefined;",
+    file: `${INGEST}/read-json.ts`,
+    find: 'if (typeof value !== "number" || Number.isFinite(value)) return value;',
+    replace: "return value;",
+  },
+  {
+    rule: "8: names with an escape are not left to JSON.parse",
+    file: `${INGEST}/parse-text.ts`,
+    find: "if (escaped && isName(bytes, at)) return Number.NaN;",
+    replace: "",
   },
 
   { rule: "9: required members", file: VALIDATE, find: "if (!Object.hasOwn(value, name)) {", replace: "if (false) {" },

@@ -1,14 +1,15 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { type FaultCode, LIMITS } from "@device-risk-signals/contract";
+import { readJson, TextFault } from "./read-json.ts";
 import { Refusal } from "./request.ts";
-import { scanText } from "./scan-text.ts";
 
 /**
  * Bytes to value, refusing what is not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493), as far as `JSON.parse`
  * would hide it: duplicate names, lone surrogates, numbers beyond a double, deep nesting.
  *
  * A text with as many colons outside its strings as its value has members holds no name twice, and one without a
- * Unicode escape no lone surrogate. Nearly every request is settled by these counts; only the others are scanned.
+ * Unicode escape no lone surrogate. Nearly every request is settled by these counts; only the others, and those with an
+ * escape in a name, are read member by member.
  */
 export function parseText(bytes: Buffer): unknown {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -25,8 +26,8 @@ export function parseText(bytes: Buffer): unknown {
     return invalid("json-invalid", `the body is not one JSON text${placeOf(fault, text)}`);
   }
   if (colonsIn(bytes) === membersOf(value, 1)) return value;
-  const fault = scanText(text);
-  return fault ? invalid(fault.code, fault.detail, fault.pointer) : value;
+  const read = readJson(text);
+  return read instanceof TextFault ? invalid(read.code, read.detail, read.pointer) : read;
 }
 
 function invalid(code: FaultCode, detail: string, pointer = ""): Refusal {
@@ -44,7 +45,10 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const LOWER_U = 0x75;
 
-/** Colons outside strings: as many as members, each counted as often as it stands there. `NaN` with a Unicode escape. */
+/**
+ * Colons outside strings: as many as members, each counted as often as it stands there. `NaN` with a Unicode escape or
+ * an escape in a name.
+ */
 function colonsIn(bytes: Buffer): number {
   const { length } = bytes;
   let colons = 0;
@@ -52,15 +56,25 @@ function colonsIn(bytes: Buffer): number {
     const byte = bytes[at];
     if (byte === COLON) colons++;
     if (byte !== QUOTE) continue;
+    let escaped = false;
     for (at++; at < length; at++) {
       const inner = bytes[at];
       if (inner === QUOTE) break;
       if (inner !== BACKSLASH) continue;
+      escaped = true;
       at++;
       if (bytes[at] === LOWER_U) return Number.NaN;
     }
+    if (escaped && isName(bytes, at)) return Number.NaN;
   }
   return colons;
+}
+
+/** Whether the string that ends at this quote is a member's name: a colon follows. */
+function isName(bytes: Buffer, closingQuote: number): boolean {
+  let at = closingQuote + 1;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
+  return bytes[at] === COLON;
 }
 
 /** Members of a value at all depths; `NaN` where it is nested too deep or holds a number that overflowed. */

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalRequest, type CreateResponse, type TransportRequest } from "@device-risk-signals/contract";
 import { type AuditLog, type EventStore, KeysGone, type LedgerEntry, type Sealer, type StoredEvent } from "../ports.ts";
+import { parseText } from "./parse-text.ts";
 import { type Answer, type Refusal, refuse } from "./request.ts";
 
 export interface Retry {
@@ -55,7 +56,7 @@ async function equalInCanonicalForm(
   return exact !== undefined && canonicalRequest(rebuild(stored, exact)) === canonicalRequest(retry.request);
 }
 
-/** The stored request, from its promoted attributes and its exact event. */
+/** The stored request, from its promoted attributes and its exact event, which was parsed without fault before. */
 function rebuild(stored: StoredEvent, exact: Buffer): TransportRequest {
   return {
     action_id: stored.actionId,
@@ -63,6 +64,6 @@ function rebuild(stored: StoredEvent, exact: Buffer): TransportRequest {
     sdk_version: stored.sdkVersion,
     platform: stored.platform as TransportRequest["platform"],
     app_version: stored.appVersion,
-    observations: JSON.parse(exact.toString("utf8")) as TransportRequest["observations"],
+    observations: parseText(exact) as TransportRequest["observations"],
   };
 }

@@ -119,8 +119,8 @@ async function startOurs(): Promise<Subject> {
   await registerAction(pool, clock, { account: "bench", actionType: "payment", actionId: "act_1", ttlMs: DAY_MS });
   await system.close();
   const drs = join(import.meta.dirname, "../../packages/server/bin/drs.js");
-  const flags = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
-  const child = spawn(process.execPath, [...flags, drs, "serve"], {
+  const profile = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
+  const child = spawn(process.execPath, ["--max-semi-space-size=4", ...profile, drs, "serve"], {
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   });

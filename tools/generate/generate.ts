@@ -9,6 +9,7 @@ import { configurationPage } from "./configuration-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
+import { fieldIndex } from "./field-index.ts";
 
 const root = join(import.meta.dirname, "../..");
 const contract = "packages/contract";
@@ -21,6 +22,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
   const files = new Map<string, string>();
   files.set(`${contract}/src/generated/raw-signal-event.ts`, eventTypes());
+  files.set(`${contract}/src/generated/field-index.ts`, fieldIndex());
   for (const [name, schema] of Object.entries(schemaDocuments())) files.set(`${contract}/schema/${name}`, json(schema));
   files.set(`${contract}/schema/openapi.json`, json(openApiDocument(await versionOf(contract))));
   files.set("docs/data-dictionary.md", dataDictionary());

@@ -1,0 +1,86 @@
+/**
+ * The catalog without its prose: what an app needs of it at run time, small enough for its bundle. Names, types,
+ * platforms; titles, meanings and sensitivity stand in `catalog.ts` alone.
+ */
+import type { ProbeDataById } from "../generated/raw-signal-event.ts";
+import { FIELD_INDEX } from "../generated/field-index.ts";
+import type { FieldType, Platform } from "./declare.ts";
+
+export type { FieldType, Platform };
+
+export type ProbeId = keyof ProbeDataById;
+
+export interface FieldFacts {
+  readonly type: FieldType;
+  readonly platforms: readonly Platform[];
+  readonly required: boolean;
+  /** On iOS the value is a constant that observes nothing; readers treat it as omitted there. */
+  readonly constantOnIos: boolean;
+  /** Members of an object; it takes no others. */
+  readonly fields?: ReadonlyMap<string, FieldFacts>;
+}
+
+export interface ProbeFacts {
+  readonly platforms: readonly Platform[];
+  readonly enabledByDefault: boolean;
+  readonly fields: ReadonlyMap<string, FieldFacts>;
+}
+
+/** In the contract's order. */
+export const PROBE_IDS = Object.keys(FIELD_INDEX) as readonly ProbeId[];
+
+const TYPES: Readonly<Record<string, FieldType>> = {
+  s: "string",
+  b: "boolean",
+  n: "number",
+  S: "string[]",
+  N: "number[]",
+  o: "object",
+};
+const BOTH: readonly Platform[] = ["android", "ios"];
+
+/** `""` is both platforms, `a` Android, `i` iOS, `-` none: kept for the contract, never filled. */
+function platformsOf(marks: string): readonly Platform[] {
+  if (marks.includes("-")) return [];
+  if (marks.includes("a")) return ["android"];
+  return marks.includes("i") ? ["ios"] : BOTH;
+}
+
+/** Entries are `<type letter><marks>:<name>`, `!` for required, `=` for constant on iOS, members in parentheses. */
+function read(index: string): ReadonlyMap<string, FieldFacts> {
+  const fields = new Map<string, FieldFacts>();
+  for (const [, letter = "", marks = "", name = "", members] of index.matchAll(
+    /(\w)([^:\s]*):(\w+)(?:\(([^)]*)\))?/g,
+  )) {
+    fields.set(name, {
+      type: TYPES[letter] as FieldType,
+      platforms: platformsOf(marks),
+      required: marks.includes("!"),
+      constantOnIos: marks.includes("="),
+      ...(members !== undefined && { fields: read(members) }),
+    });
+  }
+  return fields;
+}
+
+const facts = new Map<ProbeId, ProbeFacts>();
+
+/** Read at the first question, not at import. */
+export function factsOf(probe: ProbeId): ProbeFacts {
+  const known = facts.get(probe);
+  if (known) return known;
+  const index: string = FIELD_INDEX[probe];
+  const colon = index.indexOf(":");
+  const marks = index.slice(0, colon);
+  const made = {
+    platforms: platformsOf(marks),
+    enabledByDefault: marks.includes("+"),
+    fields: read(index.slice(colon + 1)),
+  };
+  facts.set(probe, made);
+  return made;
+}
+
+export function isProbeId(name: string): name is ProbeId {
+  return Object.hasOwn(FIELD_INDEX, name);
+}

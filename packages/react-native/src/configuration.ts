@@ -1,0 +1,157 @@
+import { factsOf, PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { type Consent, type ConsentFunction, isConsent } from "./consent.ts";
+import { type Problem } from "./misuse.ts";
+
+export interface FieldSelection {
+  /** Only these, and the required ones. */
+  readonly include?: readonly string[];
+  /** All but these. A required field can't be left out: disable the probe instead. */
+  readonly exclude?: readonly string[];
+}
+
+export interface ProbeConfiguration {
+  /** Default: the catalog's (`docs/data-dictionary.md`). */
+  readonly enabled?: boolean;
+  /** Milliseconds, up to 60,000. */
+  readonly timeoutMs?: number;
+  readonly fields?: FieldSelection;
+}
+
+/** What became of one probe, for the host's own telemetry: no value that was observed. */
+export interface ProbeReport {
+  readonly probe: ProbeId;
+  readonly status: "success" | "skipped" | "timeout" | "error";
+  readonly durationMs: number;
+}
+
+/** A plain object from any source: it is checked whole, and every problem is told at once. */
+export interface Configuration {
+  /** Default: none, and nothing is collected. */
+  readonly consent?: Consent | ConsentFunction;
+  readonly probes?: Readonly<Partial<Record<ProbeId, ProbeConfiguration>>>;
+  /** Milliseconds for a whole collection, up to 120,000. Default 10,000. */
+  readonly deadlineMs?: number;
+  /** What it throws is ignored. */
+  readonly onProbe?: (report: ProbeReport) => void;
+}
+
+/** How one probe is to be run. */
+export interface ProbeSettings {
+  readonly enabled: boolean;
+  readonly timeoutMs: number;
+  /** Catalog names of both platforms; what a platform lacks is left out later. */
+  readonly fields: ReadonlySet<string>;
+}
+
+export interface Settings {
+  readonly probes: ReadonlyMap<ProbeId, ProbeSettings>;
+  readonly deadlineMs: number;
+  readonly onProbe: ((report: ProbeReport) => void) | undefined;
+}
+
+const DEADLINE_MS = 10_000;
+const LONGEST_DEADLINE_MS = 120_000;
+const TIMEOUT_MS = 2_000;
+const LONGEST_TIMEOUT_MS = 60_000;
+/** Probes that measure need longer. */
+const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
+  os_integrity: 3_000,
+  gpu_benchmark: 5_000,
+  audio_latency: 3_000,
+  runtime_timing: 3_000,
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Reads a configuration of unknown origin; what is wrong with it goes to `problems`. */
+export function readConfiguration(configuration: unknown, problems: Problem[]): Settings {
+  const members = readMembers(configuration ?? {}, "", ["consent", "probes", "deadlineMs", "onProbe"], problems);
+  if (members["consent"] !== undefined && !isConsent(members["consent"])) {
+    problems.push({ path: "consent", message: "must be what consentFor(...) returns, or a function" });
+  }
+  const onProbe = members["onProbe"];
+  if (onProbe !== undefined && typeof onProbe !== "function") {
+    problems.push({ path: "onProbe", message: "must be a function" });
+  }
+  const probes = readMembers(members["probes"] ?? {}, "probes", PROBE_IDS, problems);
+  return {
+    probes: new Map(PROBE_IDS.map((probe) => [probe, readProbe(probe, probes[probe], problems)])),
+    deadlineMs: readDuration(members["deadlineMs"], DEADLINE_MS, LONGEST_DEADLINE_MS, "deadlineMs", problems),
+    onProbe: typeof onProbe === "function" ? (onProbe as (report: ProbeReport) => void) : undefined,
+  };
+}
+
+function readProbe(probe: ProbeId, configuration: unknown, problems: Problem[]): ProbeSettings {
+  const path = `probes.${probe}`;
+  const members = readMembers(configuration ?? {}, path, ["enabled", "timeoutMs", "fields"], problems);
+  const facts = factsOf(probe);
+  const { enabled = facts.enabledByDefault } = members;
+  if (typeof enabled !== "boolean") problems.push({ path: `${path}.enabled`, message: "must be true or false" });
+  const fallback = TIMEOUTS_MS[probe] ?? TIMEOUT_MS;
+  return {
+    enabled: enabled === true,
+    timeoutMs: readDuration(members["timeoutMs"], fallback, LONGEST_TIMEOUT_MS, `${path}.timeoutMs`, problems),
+    fields: readSelection(probe, members["fields"], `${path}.fields`, problems),
+  };
+}
+
+function readSelection(probe: ProbeId, selection: unknown, path: string, problems: Problem[]): ReadonlySet<string> {
+  const { fields } = factsOf(probe);
+  const members = readMembers(selection ?? {}, path, ["include", "exclude"], problems);
+  const include = readNames(members["include"], `${path}.include`, fields, problems);
+  const exclude = readNames(members["exclude"], `${path}.exclude`, fields, problems);
+  for (const name of exclude ?? []) {
+    if (!fields.get(name)?.required) continue;
+    const message = `${name} is required; to withhold it, disable the probe`;
+    problems.push({ path: `${path}.exclude`, message });
+  }
+  const selected = new Set<string>();
+  for (const [name, { required }] of fields) {
+    const wanted = (include?.has(name) ?? true) && !exclude?.has(name);
+    if (required || wanted) selected.add(name);
+  }
+  return selected;
+}
+
+function readNames(
+  names: unknown,
+  path: string,
+  fields: ReadonlyMap<string, unknown>,
+  problems: Problem[],
+): ReadonlySet<string> | undefined {
+  if (names === undefined) return undefined;
+  if (!Array.isArray(names)) {
+    problems.push({ path, message: "must be a list of field names" });
+    return undefined;
+  }
+  names.forEach((name: unknown, index) => {
+    if (typeof name === "string" && fields.has(name)) return;
+    problems.push({ path: `${path}.${index}`, message: "is no field of this probe" });
+  });
+  return new Set(names as string[]);
+}
+
+function readDuration(value: unknown, fallback: number, longest: number, path: string, problems: Problem[]): number {
+  if (value === undefined) return fallback;
+  if (typeof value === "number" && value > 0 && value <= longest) return value;
+  problems.push({ path, message: `must be a number of milliseconds above 0, up to ${longest}` });
+  return fallback;
+}
+
+/** Members of a plain object, own ones only; each that is not known is told. */
+function readMembers(value: unknown, path: string, known: readonly string[], problems: Problem[]): Members {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    problems.push({ path, message: "must be an object" });
+    return {};
+  }
+  const members: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value)) {
+    if (known.includes(name)) members[name] = member;
+    else problems.push({ path: path === "" ? name : `${path}.${name}`, message: unknownMember(path) });
+  }
+  return members;
+}
+
+function unknownMember(path: string): string {
+  return path === "probes" ? "is no probe of this release" : "is not known";
+}

@@ -1,0 +1,342 @@
+import { PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { describe, expect, it, vi } from "vitest";
+import type { Configuration, ProbeReport } from "./configuration.ts";
+import { consentFor } from "./consent.ts";
+import { DeviceIntelOnHost } from "./device-intel-on-host.ts";
+import { fakeHost, NEVER } from "./host.fixture.ts";
+import { MisuseError } from "./misuse.ts";
+
+const ALL = consentFor(...PROBE_IDS);
+const HARDWARE = consentFor("hardware");
+
+const intelOn = (host = fakeHost(), configuration: Configuration = { consent: ALL }) =>
+  new DeviceIntelOnHost(configuration, () => host);
+
+const session = { sessionId: "session-1" };
+
+describe("an event", () => {
+  it("has the envelope of the contract and an outcome for every probe", async () => {
+    const event = await intelOn().collect(session);
+    expect(Object.keys(event)).toEqual(["session_id", "event_type", "schema_version", "collected_at", "probes"]);
+    expect(event).toMatchObject({
+      session_id: "session-1",
+      event_type: "device_intel_collection",
+      schema_version: 1,
+      collected_at: "2026-03-04T05:06:07.890Z",
+    });
+    expect(Object.keys(event.probes)).toEqual(PROBE_IDS);
+  });
+
+  it("carries the client id from when it is set until it is cleared", async () => {
+    const intel = intelOn();
+    intel.setClientId("account-7");
+    expect((await intel.collect(session)).client_id).toBe("account-7");
+    intel.setClientId(undefined);
+    expect(await intel.collect(session)).not.toHaveProperty("client_id");
+  });
+
+  it("is told the device's clock as it is, while deadlines go by the one that never goes back", async () => {
+    const host = fakeHost(undefined, { now: () => new Date(0) });
+    expect((await intelOn(host).collect(session)).collected_at).toBe("1970-01-01T00:00:00.000Z");
+  });
+});
+
+describe("a probe is skipped for the first of these reasons", () => {
+  it("disabled, platform, consent", async () => {
+    const host = fakeHost();
+    const { probes } = await intelOn(host, {
+      consent: consentFor(),
+      probes: { os_integrity_fork_test: { enabled: true }, hardware: { enabled: false } },
+    }).collect(session);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "disabled" });
+    expect(probes.os_integrity_fork_test).toEqual({ status: "skipped", reason: "platform" });
+    expect(probes.network).toEqual({ status: "skipped", reason: "consent" });
+    expect(probes.telephony).toEqual({ status: "skipped", reason: "disabled" });
+    expect(host.collected).toEqual([]);
+  });
+
+  it.each(["unsupported", "permission"])("%s, as native code says", async (unavailable) => {
+    const { probes } = await intelOn(fakeHost(() => ({ unavailable }))).collect(session);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: unavailable });
+  });
+
+  it("platform, all of them, in a web bundle", async () => {
+    const { probes } = await intelOn(fakeHost(undefined, { platform: "web", native: undefined })).collect(session);
+    expect(new Set(Object.values(probes).map((outcome) => JSON.stringify(outcome)))).toEqual(
+      new Set(['{"status":"skipped","reason":"platform"}', '{"status":"skipped","reason":"disabled"}']),
+    );
+  });
+});
+
+describe("consent", () => {
+  it("not given is none", async () => {
+    const host = fakeHost();
+    const { probes } = await intelOn(host, {}).collect(session);
+    expect(Object.values(probes).every(({ status }) => status === "skipped")).toBe(true);
+    expect(host.collected).toEqual([]);
+  });
+
+  it("to some probes reads those alone, and enables none that is off", async () => {
+    const host = fakeHost();
+    await intelOn(host, { consent: consentFor("hardware", "telephony") }).collect(session);
+    expect(host.collected.map(({ probe }) => probe)).toEqual(["hardware"]);
+  });
+
+  it("as a function is asked for each enabled probe of the platform, before native work", async () => {
+    const asked: ProbeId[] = [];
+    const host = fakeHost(() => {
+      expect(asked).toContain("hardware");
+      return { fields: {} };
+    });
+    const consent = (probe: ProbeId) => {
+      asked.push(probe);
+      return Promise.resolve(probe === "hardware");
+    };
+    await intelOn(host, { consent }).collect(session);
+    expect(host.collected.map(({ probe }) => probe)).toEqual(["hardware"]);
+    expect(asked.filter((probe) => probe === "network")).toHaveLength(1);
+    expect(asked).not.toContain("telephony");
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("no");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("no"))],
+    ["answers late", () => NEVER],
+    ["answers with something else", () => "true" as unknown as boolean],
+    ["promises something else", () => Promise.resolve(1 as unknown as boolean)],
+  ])("of a function that %s is no consent", async (_, consent) => {
+    const host = fakeHost();
+    const { probes } = await intelOn(host, {
+      consent,
+      probes: Object.fromEntries(PROBE_IDS.map((probe) => [probe, { timeoutMs: 20 }])),
+    }).collect(session);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+    expect(host.collected).toEqual([]);
+  });
+
+  it("withdrawn meanwhile stops native work, and what was read does not get into the event", async () => {
+    const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
+    const intel = intelOn(host, { consent: consentFor("hardware", "locale"), deadlineMs: 400 });
+    const collecting = intel.collect(session);
+    await vi.waitFor(() => expect(host.collected).toHaveLength(2));
+    intel.setConsent(HARDWARE);
+    intel.setConsent(consentFor());
+    const { probes } = await collecting;
+    expect(host.cancelled).toContain(host.collected.find(({ probe }) => probe === "hardware")?.call);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+    expect(probes.locale).toEqual({ status: "skipped", reason: "consent" });
+  });
+
+  it("withdrawn from behind a function is seen at the second look", async () => {
+    let agreed = true;
+    const host = fakeHost(() => {
+      agreed = false;
+      return { fields: { processorCount: 8 } };
+    });
+    const { probes } = await intelOn(host, { consent: () => agreed }).collect(session);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+  });
+
+  it("is for known probes alone", () => {
+    expect(() => consentFor("hardwear" as ProbeId)).toThrow(/no such probe: hardwear/);
+    const intel = intelOn();
+    expect(() => intel.setConsent(["hardware"] as never)).toThrow(MisuseError);
+  });
+});
+
+describe("time", () => {
+  it("a probe that does not answer times out, is told to stop, and takes no other with it", async () => {
+    const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
+    const { probes } = await intelOn(host, {
+      consent: consentFor("hardware", "locale"),
+      probes: { hardware: { timeoutMs: 20 } },
+    }).collect(session);
+    expect(probes.hardware).toEqual({ status: "timeout" });
+    expect(probes.locale).toEqual({ status: "success", data: { language: "en" } });
+    expect(host.cancelled).toHaveLength(1);
+  });
+
+  it("the deadline of the whole holds for every probe, also for those that had not begun", async () => {
+    const host = fakeHost(() => NEVER);
+    const { probes } = await intelOn(host, {
+      consent: ALL,
+      deadlineMs: 30,
+      probes: { gpu_benchmark: { enabled: true }, numeric_consistency: { enabled: true } },
+    }).collect(session);
+    expect(probes.hardware).toEqual({ status: "timeout" });
+    expect(probes.numeric_consistency).toEqual({ status: "timeout" });
+    expect(host.collected.map(({ probe }) => probe)).not.toContain("gpu_benchmark");
+  });
+
+  it("probes that measure run when all else is done, one after the other", async () => {
+    const running = new Set<string>();
+    const together: string[][] = [];
+    const host = fakeHost(async (probe) => {
+      running.add(probe);
+      together.push([...running]);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running.delete(probe);
+      return { fields: { benchmarkPerformed: true, measured: true } };
+    });
+    const measuring = ["gpu_benchmark", "audio_latency", "runtime_timing", "numeric_consistency"] as const;
+    const enabled = Object.fromEntries(measuring.map((probe) => [probe, { enabled: true }]));
+    await intelOn(host, { consent: ALL, probes: enabled }).collect(session);
+    expect(together.slice(-4)).toEqual(measuring.map((probe) => [probe]));
+  });
+});
+
+describe("an aborted collection", () => {
+  it("rejects at once and stops native work", async () => {
+    const host = fakeHost(() => NEVER);
+    const controller = new AbortController();
+    const collecting = intelOn(host).collect({ ...session, signal: controller.signal });
+    await vi.waitFor(() => expect(host.collected.length).toBeGreaterThan(0));
+    controller.abort();
+    await expect(collecting).rejects.toMatchObject({ name: "AbortError" });
+    expect(new Set(host.cancelled)).toEqual(new Set(host.collected.map(({ call }) => call)));
+  });
+
+  it("before it began reads nothing", async () => {
+    const host = fakeHost();
+    const controller = new AbortController();
+    controller.abort();
+    await expect(intelOn(host).collect({ ...session, signal: controller.signal })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    expect(host.collected).toEqual([]);
+  });
+
+  it("leaves another one alone", async () => {
+    const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: {} }));
+    const intel = intelOn(host, { consent: HARDWARE, probes: { hardware: { timeoutMs: 50 } } });
+    const controller = new AbortController();
+    const one = intel.collect({ sessionId: "one", signal: controller.signal });
+    const other = intel.collect({ sessionId: "other" });
+    controller.abort();
+    await expect(one).rejects.toMatchObject({ name: "AbortError" });
+    expect(await other).toMatchObject({ session_id: "other", probes: { hardware: { status: "timeout" } } });
+  });
+});
+
+describe("misuse", () => {
+  it("is told whole, each problem with its path, and never a value", async () => {
+    const configuration = {
+      consent: true,
+      deadlineMs: 0,
+      onProbe: "log",
+      colour: 1,
+      probes: {
+        hardwear: {},
+        hardware: { enabled: "false", timeoutMs: Number.NaN, fields: { include: ["wifi"], exclude: "all" } },
+        os_integrity: { fields: { exclude: ["isEmulator"] }, retries: 3 },
+      },
+    };
+    const fault = await intelOn(fakeHost(), configuration as never)
+      .collect({ sessionId: "", signal: 1 } as never)
+      .catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(MisuseError);
+    expect((fault as MisuseError).problems.map(({ path }) => path)).toEqual([
+      "colour",
+      "consent",
+      "onProbe",
+      "probes.hardwear",
+      "probes.hardware.enabled",
+      "probes.hardware.timeoutMs",
+      "probes.hardware.fields.include.0",
+      "probes.hardware.fields.exclude",
+      "probes.os_integrity.retries",
+      "probes.os_integrity.fields.exclude",
+      "deadlineMs",
+      "sessionId",
+      "signal",
+    ]);
+    expect((fault as Error).message).not.toContain("wifi");
+  });
+
+  it.each([
+    ["none", undefined],
+    ["129 characters", "😀".repeat(129)],
+    ["U+0000", "a\0"],
+    ["half a pair", "a\ud800"],
+  ])("a session id that the endpoint would refuse: %s", async (_, sessionId) => {
+    await expect(intelOn().collect({ sessionId } as never)).rejects.toThrow(/sessionId/);
+  });
+
+  it("128 characters are taken, of any plane", async () => {
+    const sessionId = "😀".repeat(128);
+    expect((await intelOn().collect({ sessionId })).session_id).toBe(sessionId);
+  });
+
+  it("a configuration that is null, a list or has inherited names", async () => {
+    await expect(intelOn(fakeHost(), [] as never).collect(session)).rejects.toThrow(/must be an object/);
+    await expect(intelOn(fakeHost(), JSON.parse('{"probes":{"__proto__":{}}}')).collect(session)).rejects.toThrow(
+      /probes.__proto__ is no probe/,
+    );
+    expect((await intelOn(fakeHost(), null as never).collect(session)).session_id).toBe("session-1");
+  });
+});
+
+describe("the host's telemetry", () => {
+  it("is told id, status and duration of every probe, and may throw", async () => {
+    const reports: ProbeReport[] = [];
+    const onProbe = (report: ProbeReport) => {
+      reports.push(report);
+      throw new Error("telemetry is down");
+    };
+    await intelOn(fakeHost(), { consent: HARDWARE, onProbe }).collect(session);
+    expect(reports.map(({ probe }) => probe)).toEqual(PROBE_IDS);
+    expect(reports[1]).toEqual({ probe: "hardware", status: "success", durationMs: expect.any(Number) as number });
+  });
+});
+
+describe("the window of transaction_safety", () => {
+  const enabled = { probes: { transaction_safety: { enabled: true } } };
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+  it("runs from start to stop, once for several", async () => {
+    const host = fakeHost();
+    const intel = intelOn(host, { consent: ALL, ...enabled });
+    const one = intel.observeTransaction();
+    const other = intel.observeTransaction();
+    await settled();
+    one.stop();
+    one.stop();
+    expect(host.observation).toEqual(["started", "started"]);
+    other.stop();
+    expect(host.observation).toEqual(["started", "started", "stopped"]);
+  });
+
+  it("ends when consent is withdrawn", async () => {
+    const host = fakeHost();
+    const intel = intelOn(host, { consent: ALL, ...enabled });
+    intel.observeTransaction();
+    await settled();
+    intel.setConsent(HARDWARE);
+    expect(host.observation).toEqual(["started", "stopped"]);
+  });
+
+  it.each([
+    ["without consent", { consent: HARDWARE, ...enabled }],
+    ["while the probe is off", { consent: ALL }],
+    ["when the function says no", { consent: () => Promise.resolve(false), ...enabled }],
+  ])("does not begin %s", async (_, configuration) => {
+    const host = fakeHost();
+    intelOn(host, configuration).observeTransaction();
+    await settled();
+    expect(host.observation).toEqual([]);
+  });
+
+  it("stopped before consent was given never begins", async () => {
+    const host = fakeHost();
+    intelOn(host, { consent: () => Promise.resolve(true), ...enabled })
+      .observeTransaction()
+      .stop();
+    await settled();
+    expect(host.observation).toEqual([]);
+  });
+});

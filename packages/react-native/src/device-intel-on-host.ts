@@ -1,0 +1,173 @@
+import { factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { LIMITS, PLATFORMS } from "@device-risk-signals/contract/limits";
+import { type CollectedEvent, Collection } from "./collection.ts";
+import { type Configuration, readConfiguration, type Settings } from "./configuration.ts";
+import { Consent, type ConsentFunction, consents, isConsent } from "./consent.ts";
+import type { Host } from "./host.ts";
+import { AbortError, MisuseError, type Problem } from "./misuse.ts";
+
+/** As much of the platform's `AbortSignal` as is used. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+export interface CollectOptions {
+  /** The server-issued action's session value, 1 to 128 characters: it becomes `session_id`. */
+  readonly sessionId: string;
+  /** Ends the collection, native work included; `collect` rejects with an `AbortError`. */
+  readonly signal?: StopSignal;
+}
+
+export interface ObservationWindow {
+  /** Ends it; again does nothing. */
+  stop(): void;
+}
+
+const NOTHING = new Consent([]);
+const OBSERVED: ProbeId = "transaction_safety";
+const START_MS = 1_000;
+const LONGEST_CLIENT_ID = 1_024;
+
+/** `DeviceIntel` on any host: React Native's, the Jest mock's, a test's. */
+export class DeviceIntelOnHost {
+  readonly #settings: Settings;
+  readonly #problems: readonly Problem[];
+  readonly #host: () => Host;
+  readonly #running = new Set<Collection>();
+  readonly #windows = new Set<ObservationWindow>();
+  #consent: Consent | ConsentFunction;
+  #clientId: string | undefined;
+
+  /**
+   * Looks at nothing of the device. A wrong configuration is told by `collect`, whole.
+   * @param host asked for at the first use.
+   */
+  constructor(configuration: Configuration, host: () => Host) {
+    const problems: Problem[] = [];
+    this.#settings = readConfiguration(configuration, problems);
+    this.#problems = problems;
+    this.#consent = isConsent(configuration?.consent) ? configuration.consent : NOTHING;
+    this.#host = host;
+  }
+
+  /**
+   * The account, to be set only after authentication; `undefined` clears it. It proves nothing: the endpoint derives the
+   * account from the request's credentials.
+   * @throws MisuseError for an empty one.
+   */
+  setClientId(clientId: string | undefined): void {
+    if (clientId !== undefined) {
+      const message = textProblem(clientId, LONGEST_CLIENT_ID);
+      if (message) throw new MisuseError([{ path: "clientId", message }]);
+    }
+    this.#clientId = clientId;
+  }
+
+  /**
+   * Replaces the consent, for collections that are under way too. What is withdrawn is stopped.
+   * @throws MisuseError for what is neither what `consentFor` returns nor a function; the consent before it then stands.
+   */
+  setConsent(consent: Consent | ConsentFunction): void {
+    if (!isConsent(consent)) {
+      throw new MisuseError([{ path: "consent", message: "must be what consentFor(...) returns, or a function" }]);
+    }
+    this.#consent = consent;
+    if (!(consent instanceof Consent)) return;
+    for (const collection of this.#running) collection.withdraw(consent);
+    if (!consent.probes.has(OBSERVED)) for (const window of this.#windows) window.stop();
+  }
+
+  /**
+   * One event, with an outcome for every probe. What a probe does never makes it reject.
+   * @throws MisuseError naming every problem of the configuration and of this call.
+   * @throws AbortError when the signal ends it.
+   */
+  async collect(options: CollectOptions): Promise<CollectedEvent> {
+    const { sessionId, signal } = readOptions(options, this.#problems);
+    if (signal?.aborted) throw new AbortError();
+    const request = {
+      sessionId,
+      clientId: this.#clientId,
+      settings: this.#settings,
+      consent: () => this.#consent,
+    };
+    const collection = new Collection(request, this.#host());
+    const stop = (): void => collection.stop();
+    this.#running.add(collection);
+    signal?.addEventListener("abort", stop);
+    try {
+      return await collection.run();
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      this.#running.delete(collection);
+    }
+  }
+
+  /**
+   * Begins the window of time that `transaction_safety` tells of: screenshots, recordings, obscured touches. It is not
+   * begun without consent or while the probe is not enabled, and ends when the consent is withdrawn.
+   */
+  observeTransaction(): ObservationWindow {
+    const host = this.#host();
+    let state: "waiting" | "running" | "stopped" = "waiting";
+    const window: ObservationWindow = {
+      stop: () => {
+        const wasRunning = state === "running";
+        state = "stopped";
+        if (this.#windows.delete(window) && wasRunning && this.#windows.size === 0)
+          quietly(() => host.native?.stopObservation());
+      },
+    };
+    this.#windows.add(window);
+    void this.#mayObserve(host).then((may) => {
+      if (!may) return window.stop();
+      if (state !== "waiting") return;
+      state = "running";
+      quietly(() => void host.native?.startObservation().catch(() => window.stop()));
+    });
+    return window;
+  }
+
+  async #mayObserve(host: Host): Promise<boolean> {
+    const platform = PLATFORMS.find((name) => name === host.platform);
+    const enabled = this.#settings.probes.get(OBSERVED)?.enabled ?? false;
+    if (!enabled || !platform || !factsOf(OBSERVED).platforms.includes(platform)) return false;
+    return await consents(this.#consent, OBSERVED, START_MS, host);
+  }
+}
+
+function readOptions(options: unknown, configuration: readonly Problem[]): CollectOptions {
+  const problems = [...configuration];
+  const { sessionId, signal } = (options ?? {}) as Partial<Record<string, unknown>>;
+  const message = textProblem(sessionId, LIMITS.sessionId);
+  if (message) problems.push({ path: "sessionId", message });
+  if (signal !== undefined && !isStopSignal(signal)) {
+    problems.push({ path: "signal", message: "must be an AbortSignal" });
+  }
+  if (problems.length > 0) throw new MisuseError(problems);
+  return { sessionId: sessionId as string, ...(signal !== undefined && { signal: signal as StopSignal }) };
+}
+
+function isStopSignal(value: unknown): value is StopSignal {
+  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
+}
+
+/** What the endpoint would refuse an event for. Lengths count code points. */
+function textProblem(value: unknown, longest: number): string | undefined {
+  if (typeof value !== "string" || value === "") return "must be a non-empty string";
+  if ([...value].length > longest) return `must have at most ${longest} characters`;
+  if (/\0|(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/.test(value)) {
+    return "must be well-formed text without U+0000";
+  }
+  return undefined;
+}
+
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Native code that can't be reached observes nothing.
+  }
+}

@@ -1,0 +1,30 @@
+import type { Native } from "./native/native-interface.ts";
+
+/** What JavaScript can tell of the engine and of React Native without native code; what is unknown is left out. */
+export interface JavaScriptRuntime {
+  readonly jsEngine?: string;
+  readonly hermesVersion?: string;
+  readonly reactNativeVersion?: string;
+  readonly isHermes?: boolean;
+  readonly isFabric?: boolean;
+  readonly isTurboModule?: boolean;
+  readonly isBridgeless?: boolean;
+  readonly isDebugBuild?: boolean;
+}
+
+/** What a collection runs on. React Native's is `react-native-host.ts`; tests and the Jest mock bring their own. */
+export interface Host {
+  /** `Platform.OS`; a collection elsewhere than on `android` and `ios` skips every probe. */
+  readonly platform: string;
+  /** `undefined` where the app was built without the native half. */
+  readonly native: Native | undefined;
+  readonly runtime: JavaScriptRuntime;
+  /** Milliseconds that never go back, whatever is done to the device's clock. */
+  monotonic(): number;
+  /** Which clock `monotonic` is, for `runtime_timing`. */
+  readonly clockSource: string;
+  /** The device's claim of the time, as it is. */
+  now(): Date;
+  setTimer(work: () => void, milliseconds: number): unknown;
+  clearTimer(timer: unknown): void;
+}

@@ -1,0 +1,3 @@
+import type { Judgements } from "./judgement.ts";
+
+export const networkIos: Judgements = {};

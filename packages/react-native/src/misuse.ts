@@ -1,0 +1,25 @@
+export interface Problem {
+  /** Where, such as `probes.hardware.timeoutMs`; `""` is the whole configuration. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The SDK was called wrongly. Names every problem at once; never a value that was handed in. */
+export class MisuseError extends TypeError {
+  override readonly name = "MisuseError";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`DeviceIntel: ${problems.map(({ path, message }) => `${path || "configuration"} ${message}`).join("; ")}`);
+    this.problems = problems;
+  }
+}
+
+/** As the platform names it (DOM): `error.name === "AbortError"`. */
+export class AbortError extends Error {
+  override readonly name = "AbortError";
+
+  constructor() {
+    super("the collection was aborted");
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * What React Native's codegen makes the native halves' interface from. The shapes of requests and answers stand in
+ * `native-interface.ts`: codegen knows no unions, so they travel as plain objects and are checked on arrival.
+ */
+import type { TurboModule } from "react-native";
+import { TurboModuleRegistry } from "react-native";
+import type { UnsafeObject } from "react-native/Libraries/Types/CodegenTypes";
+
+export interface Spec extends TurboModule {
+  collect(call: string, probe: string, request: UnsafeObject): Promise<UnsafeObject>;
+  cancel(call: string): void;
+  startObservation(): Promise<boolean>;
+  stopObservation(): void;
+  echo(value: number): Promise<number>;
+}
+
+export default TurboModuleRegistry.get<Spec>("DeviceRiskSignals");

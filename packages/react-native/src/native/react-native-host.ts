@@ -1,0 +1,62 @@
+import { Platform, TurboModuleRegistry } from "react-native";
+import type { Host, JavaScriptRuntime } from "../host.ts";
+import type { Native } from "./native-interface.ts";
+import type { Spec } from "./NativeDeviceRiskSignals.ts";
+
+interface Globals {
+  readonly HermesInternal?: { getRuntimeProperties?(): Readonly<Record<string, unknown>> } | null;
+  readonly nativeFabricUIManager?: unknown;
+  readonly __turboModuleProxy?: unknown;
+  readonly RN$Bridgeless?: boolean;
+  readonly __DEV__?: boolean;
+  readonly performance?: { now?(): number };
+  setTimeout(work: () => void, milliseconds: number): unknown;
+  clearTimeout(timer: unknown): void;
+}
+
+let host: Host | undefined;
+
+/** React Native as it runs this app, looked at when it is first asked for. */
+export function reactNativeHost(): Host {
+  host ??= makeHost(globalThis);
+  return host;
+}
+
+function makeHost(globals: Globals): Host {
+  const precise = typeof globals.performance?.now === "function";
+  return {
+    platform: Platform.OS,
+    native: findNative(),
+    runtime: runtimeOf(globals),
+    monotonic: precise ? () => globals.performance?.now?.() ?? 0 : () => Date.now(),
+    clockSource: precise ? "performance.now" : "Date.now",
+    now: () => new Date(),
+    setTimer: (work, milliseconds) => globals.setTimeout(work, milliseconds),
+    clearTimer: (timer) => globals.clearTimeout(timer),
+  };
+}
+
+/** Missing where the native half was not built in: in Expo Go, in a web bundle, in Jest without the mock. */
+function findNative(): Native | undefined {
+  try {
+    return TurboModuleRegistry.get<Spec>("DeviceRiskSignals") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function runtimeOf(globals: Globals): JavaScriptRuntime {
+  const hermes = globals.HermesInternal;
+  const release = hermes?.getRuntimeProperties?.()["OSS Release Version"];
+  const version = Platform.constants?.reactNativeVersion;
+  return {
+    isHermes: hermes !== undefined && hermes !== null,
+    ...(hermes && { jsEngine: "hermes" }),
+    ...(typeof release === "string" && { hermesVersion: release }),
+    ...(version && { reactNativeVersion: `${version.major}.${version.minor}.${version.patch}` }),
+    isFabric: globals.nativeFabricUIManager !== undefined,
+    isTurboModule: globals.__turboModuleProxy !== undefined || globals.RN$Bridgeless === true,
+    isBridgeless: globals.RN$Bridgeless === true,
+    ...(typeof globals.__DEV__ === "boolean" && { isDebugBuild: globals.__DEV__ }),
+  };
+}

@@ -1,0 +1,138 @@
+/**
+ * What native code answers, taken for what it is and no more. A patched native half may answer anything: wrong types,
+ * endless texts, nothing. Whatever has not its declared shape is treated as not read.
+ */
+import type {
+  Calculated,
+  Evidence,
+  NativeAnswer,
+  Presence,
+  ProxySettings,
+  SourceId,
+  Text,
+} from "./native-interface.ts";
+
+/** UTF-16 units of a text that are looked at: native code reads no more than 4 MiB. */
+const LONGEST_TEXT = 4 * 1_024 * 1_024;
+const LONGEST_LIST = 8_192;
+const LONGEST_ENTRY = 4_096;
+
+type Members = Readonly<Record<string, unknown>>;
+
+export function readAnswer(answer: unknown): NativeAnswer {
+  const members = readMembers(answer);
+  if (!members) return {};
+  const { unavailable } = members;
+  if (unavailable === "unsupported" || unavailable === "permission") return { unavailable };
+  return { fields: readMembers(members["fields"]) ?? {}, evidence: readEvidence(members["evidence"]) };
+}
+
+function readEvidence(value: unknown): Evidence {
+  const members = readMembers(value) ?? {};
+  const evidence: Record<string, unknown> = {};
+  for (const [source, read] of Object.entries(READERS)) {
+    if (!Object.hasOwn(members, source)) continue;
+    const known = read(members[source]);
+    if (known !== undefined) evidence[source] = known;
+  }
+  return evidence;
+}
+
+function readMembers(value: unknown): Members | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
+}
+
+function readText(value: unknown): Text | undefined {
+  const { text, truncated } = readMembers(value) ?? {};
+  if (typeof text !== "string") return undefined;
+  if (text.length <= LONGEST_TEXT) return { text, truncated: truncated === true };
+  return { text: text.slice(0, LONGEST_TEXT), truncated: true };
+}
+
+/** All or nothing: of a list with a wrong entry nobody knows what else is wrong with it. */
+function readList(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length > LONGEST_LIST) return undefined;
+  return value.every((entry) => typeof entry === "string" && entry.length <= LONGEST_ENTRY)
+    ? (value as string[])
+    : undefined;
+}
+
+function readNumbers(value: unknown): readonly number[] | undefined {
+  if (!Array.isArray(value) || value.length > LONGEST_LIST) return undefined;
+  return value.every((entry) => typeof entry === "number") ? value : undefined;
+}
+
+function readPresence(value: unknown): Presence | undefined {
+  const members = readMembers(value);
+  const present = readList(members?.["present"]);
+  const absent = readList(members?.["absent"]);
+  return present && absent ? { present, absent } : undefined;
+}
+
+function readTexts(value: unknown): Readonly<Record<string, string>> | undefined {
+  const entries = Object.entries(readMembers(value) ?? {});
+  if (entries.length === 0 || entries.length > LONGEST_LIST) return undefined;
+  const texts: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, text] of entries) {
+    if (typeof text === "string" && text.length <= LONGEST_ENTRY) texts[name] = text;
+  }
+  return texts;
+}
+
+function readProxies(value: unknown): ProxySettings | undefined {
+  const members = readMembers(value);
+  if (!members) return undefined;
+  const settings: Record<string, unknown> = {};
+  for (const [name, type] of Object.entries(PROXY_MEMBERS)) {
+    const member = members[name];
+    if (typeof member === type) settings[name] = member;
+  }
+  const scopedInterfaces = readList(members["scopedInterfaces"]);
+  return scopedInterfaces ? { ...settings, scopedInterfaces } : settings;
+}
+
+const PROXY_MEMBERS = {
+  httpEnabled: "boolean",
+  httpHost: "string",
+  httpPort: "number",
+  socksEnabled: "boolean",
+  socksHost: "string",
+  socksPort: "number",
+  pacEnabled: "boolean",
+  pacHost: "string",
+} as const;
+
+function readCalculated(value: unknown): Calculated | undefined {
+  const { integers, floats, negativeZero, subnormal } = readMembers(value) ?? {};
+  const calculated = { integers: readNumbers(integers), floats: readNumbers(floats), negativeZero, subnormal };
+  return calculated.integers && calculated.floats && typeof negativeZero === "number" && typeof subnormal === "number"
+    ? (calculated as Calculated)
+    : undefined;
+}
+
+const READERS: Readonly<Record<SourceId, (value: unknown) => unknown>> = {
+  maps: readText,
+  mountInfo: readText,
+  status: readText,
+  cpuInfo: readText,
+  unixSockets: readText,
+  tcpSockets: readText,
+  threads: readList,
+  descriptors: readList,
+  stack: readList,
+  images: readList,
+  build: readTexts,
+  properties: readTexts,
+  packages: readPresence,
+  executables: readPresence,
+  paths: readPresence,
+  classes: readPresence,
+  environment: readPresence,
+  writablePaths: readPresence,
+  links: readPresence,
+  schemes: readPresence,
+  ports: readPresence,
+  parentPid: (value) => (Number.isSafeInteger(value) ? value : undefined),
+  proxies: readProxies,
+  numbers: readCalculated,
+};

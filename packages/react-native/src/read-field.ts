@@ -1,0 +1,39 @@
+import type { ProbeDataById, RawSignalEvent } from "@device-risk-signals/contract";
+import { factsOf, isProbeId, type Platform } from "@device-risk-signals/contract/catalog/fields";
+
+/** The five states of a field; no two of them mean the same. An observed `false` is `observed`. */
+export type FieldState<Value> =
+  | { readonly state: "observed"; readonly value: Value }
+  | { readonly state: "omitted" }
+  | { readonly state: "skipped"; readonly reason: string }
+  | { readonly state: "timeout" }
+  | { readonly state: "error"; readonly error: string };
+
+/**
+ * What an event says of one field.
+ * @param platform of the event: a value that is a constant there observes nothing and is read as omitted.
+ */
+export function readField<Probe extends keyof ProbeDataById, Field extends keyof ProbeDataById[Probe] & string>(
+  event: Pick<RawSignalEvent, "probes">,
+  probe: Probe,
+  field: Field,
+  platform: Platform,
+): FieldState<NonNullable<ProbeDataById[Probe][Field]>> {
+  const outcome = Object.hasOwn(event.probes, probe) ? event.probes[probe] : undefined;
+  switch (outcome?.status) {
+    case undefined:
+      return { state: "omitted" };
+    case "skipped":
+      return { state: "skipped", reason: outcome.reason };
+    case "timeout":
+      return { state: "timeout" };
+    case "error":
+      return { state: "error", error: outcome.error };
+    case "success": {
+      const { data } = outcome;
+      const constant = platform === "ios" && isProbeId(probe) && factsOf(probe).fields.get(field)?.constantOnIos;
+      if (constant === true || !Object.hasOwn(data, field)) return { state: "omitted" };
+      return { state: "observed", value: data[field] as NonNullable<ProbeDataById[Probe][Field]> };
+    }
+  }
+}

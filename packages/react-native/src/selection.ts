@@ -1,0 +1,41 @@
+import { type FieldFacts, factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { JAVASCRIPT_FIELDS } from "./javascript-fields.ts";
+import { JUDGEMENTS } from "./judgement/judgements.ts";
+import { type Judgement, mergeSources } from "./judgement/judgement.ts";
+import type { Sources } from "./native/native-interface.ts";
+
+/** Who observes which of the selected fields of a probe on one platform. Made before any native work. */
+export interface Selection {
+  /** All of them; empty where nothing of the selection exists on the platform. */
+  readonly all: ReadonlySet<string>;
+  /** Read by native code under their names. */
+  readonly native: readonly string[];
+  /** Concluded from what native code reads for them. */
+  readonly judged: ReadonlyMap<string, Judgement>;
+  readonly sources: Partial<Sources>;
+  /** Observed without native code. */
+  readonly javascript: ReadonlySet<string>;
+}
+
+export function select(probe: ProbeId, fields: ReadonlySet<string>, platform: Platform): Selection {
+  const judgements = JUDGEMENTS[platform][probe] ?? {};
+  const observed = JAVASCRIPT_FIELDS[platform][probe];
+  const all = new Set<string>();
+  const native: string[] = [];
+  const judged = new Map<string, Judgement>();
+  const javascript = new Set<string>();
+  for (const [name, facts] of factsOf(probe).fields) {
+    if (!fields.has(name) || !existsOn(facts, platform)) continue;
+    all.add(name);
+    const judgement = judgements[name];
+    if (judgement) judged.set(name, judgement);
+    else if (observed?.includes(name)) javascript.add(name);
+    else native.push(name);
+  }
+  const sources = mergeSources([...judged.values()].map((judgement) => judgement.sources));
+  return { all, native, judged, sources, javascript };
+}
+
+function existsOn(facts: FieldFacts, platform: Platform): boolean {
+  return facts.platforms.includes(platform) || (facts.constantOnIos && platform === "ios");
+}

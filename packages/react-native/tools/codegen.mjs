@@ -1,0 +1,94 @@
+/**
+ * Writes what React Native's codegen makes of the spec in `src/native` into the folders of `codegenConfig.outputDir`.
+ * The output is committed, so that an app's build needs no step for it. `--check` writes nothing and fails on a
+ * difference.
+ *
+ * Codegen has two sets of options for the two platforms, as React Native's own build uses them.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), "..");
+const PLATFORMS = [
+  { name: "android", generators: ["modulesAndroid"], assumeNonnull: false },
+  { name: "ios", generators: ["modulesIOS", "modulesCxx"], assumeNonnull: true },
+];
+
+const require = createRequire(import.meta.url);
+const { combineSchemasInFileList } = require("@react-native/codegen/lib/cli/combine/combine-js-to-schema.js");
+const generator = require("@react-native/codegen/lib/generators/RNCodegen.js");
+
+const config = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")).codegenConfig;
+const check = process.argv.includes("--check");
+const drift = PLATFORMS.flatMap(check ? differences : write);
+
+for (const line of drift) process.stderr.write(`${line}\n`);
+if (drift.length > 0) {
+  process.stderr.write("The generated native code is not what the spec says: run `npm run generate:native`.\n");
+  process.exitCode = 1;
+}
+
+/** Path inside the output folder → text, for one platform. */
+function generate({ name, generators, assumeNonnull }) {
+  const outputDirectory = mkdtempSync(join(tmpdir(), "codegen-"));
+  try {
+    const schema = combineSchemasInFileList([join(PACKAGE, config.jsSrcsDir)], name, null, config.name);
+    const options = {
+      libraryName: config.name,
+      schema,
+      outputDirectory,
+      packageName: config.android.javaPackageName,
+      assumeNonnull,
+    };
+    if (!generator.generate(options, { generators })) throw new Error(`codegen failed for ${name}`);
+    return filesOf(outputDirectory);
+  } finally {
+    rmSync(outputDirectory, { recursive: true, force: true });
+  }
+}
+
+function write(platform) {
+  const folder = join(PACKAGE, config.outputDir[platform.name]);
+  const files = generate(platform);
+  rmSync(folder, { recursive: true, force: true });
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return [];
+}
+
+function differences(platform) {
+  const base = config.outputDir[platform.name];
+  const wanted = generate(platform);
+  const found = filesOf(join(PACKAGE, base));
+  const paths = [...new Set([...wanted.keys(), ...found.keys()])].sort((a, b) => a.localeCompare(b));
+  return paths
+    .filter((path) => wanted.get(path) !== found.get(path))
+    .map((path) => `${base}/${path}: ${reason(wanted.has(path), found.has(path))}`);
+}
+
+function reason(wanted, found) {
+  if (!found) return "missing";
+  return wanted ? "differs" : "not generated";
+}
+
+/** A folder that is not there has no files. */
+function filesOf(folder) {
+  let entries;
+  try {
+    entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  } catch (error) {
+    if (error.code === "ENOENT") return new Map();
+    throw error;
+  }
+  return new Map(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+      .map((path) => [relative(folder, path).split(sep).join("/"), readFileSync(path, "utf8")]),
+  );
+}

@@ -1,0 +1,34 @@
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import type { Field, Platform } from "../../packages/contract/src/catalog/declare.ts";
+
+const LETTER = { string: "s", boolean: "b", number: "n", "string[]": "S", "number[]": "N", object: "o" } as const;
+
+function platforms(list: readonly Platform[]): string {
+  return list.length === 2 ? "" : list.length === 0 ? "-" : list[0] === "android" ? "a" : "i";
+}
+
+function entry(name: string, field: Field): string {
+  const inside = field.fields && `(${entries(field.fields)})`;
+  const constant = field.constantOn ? "=" : "";
+  return `${LETTER[field.type]}${platforms(field.platforms)}${field.required ? "!" : ""}${constant}:${name}${inside ?? ""}`;
+}
+
+function entries(fields: Readonly<Record<string, Field>>): string {
+  return Object.entries(fields)
+    .map(([name, field]) => entry(name, field))
+    .join(" ");
+}
+
+/** The catalog without its prose, in the short form that `catalog/fields.ts` reads: it goes into every app's bundle. */
+export function fieldIndex(): string {
+  const lines = CATALOG.map(
+    (probe) =>
+      `  ${probe.id}: "${platforms(probe.platforms)}${probe.enabledByDefault ? "+" : ""}:${entries(probe.fields)}",`,
+  );
+  return `// Generated from the catalog by \`npm run generate\`. Do not edit. How to read it: catalog/fields.ts.
+
+export const FIELD_INDEX = {
+${lines.join("\n")}
+} as const;
+`;
+}

@@ -341,6 +341,15 @@ export const REJECTIONS: readonly Case[] = [
   textFault("__proto__ beside the transport's members", request400("member-unknown", "/__proto__"), (text) =>
     text.replace("{", '{"__proto__":{"action_id":"x"},'),
   ),
+  textFault(
+    "a member named by an escape, behind an object with a backslash at its place",
+    request400("member-unknown", `${P}/y/~1`),
+    (text) =>
+      text.replace(
+        '"probes":{',
+        String.raw`"probes":{"x":{"status":"skipped","reason":"","\\":1},"y":{"status":"skipped","reason":"","\/":1},`,
+      ),
+  ),
   setting(9, "type-wrong", O, []),
   setting(9, "type-wrong", O, "event"),
 

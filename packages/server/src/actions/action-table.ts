@@ -92,7 +92,7 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   });
 
   async function findAll(names: readonly ActionName[]): Promise<readonly (RegisteredAction | undefined)[]> {
-    const text = `select a.account, a.action_id, a.action_type, a.session_id,
+    const text = `select asked.account, a.action_id, a.action_type, a.session_id,
         extract(epoch from a.expires_at)::float8 * 1000 as expires_ms
       from unnest($1::text[], $2::text[]) as asked (account, action_id)
       join action a on a.account = asked.account and a.action_id = asked.action_id

@@ -1,0 +1,67 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
+const NAMES = ["contract", "server", "react-native"] as const;
+const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-0.1.0.tgz`);
+
+beforeAll(() => {
+  execFileSync("node", ["tools/pack/pack.ts", "--out", folder], { cwd: ROOT });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function filesOf(name: string): Promise<string[]> {
+  const { stdout } = await run("tar", ["-tzf", tarballOf(name)]);
+  return stdout.trim().split("\n");
+}
+
+describe.each(NAMES)("the package %s", (name) => {
+  it("is what publint takes", async () => {
+    const { stdout } = await run("npx", ["publint", "--level", "warning", "--strict", tarballOf(name)], { cwd: ROOT });
+    expect(stdout).toContain("All good!");
+  });
+
+  it("has types under every module mode that it is for", async () => {
+    const forApps = name === "react-native" || name === "host-client";
+    const profile = forApps ? [] : ["--profile", "esm-only"];
+    const { stdout } = await run("npx", ["attw", tarballOf(name), "--no-emoji", ...profile], { cwd: ROOT });
+    expect(stdout).toContain("No problems found");
+  });
+
+  it("holds its licence and readme, and nothing of development", async () => {
+    const files = await filesOf(name);
+    expect(files).toEqual(expect.arrayContaining(["package/LICENSE", "package/README.md", "package/package.json"]));
+    expect(
+      files.filter((file) => /\.(test|fixture|snapshot|test-d)\.|node_modules|\/build\//.test(basename(file))),
+    ).toEqual([]);
+  });
+});
+
+it("contract and server install from their tarballs, and drs runs", async () => {
+  const app = mkdtempSync(join(folder, "app-"));
+  writeFileSync(join(app, "package.json"), '{"type":"module"}');
+  const options = { cwd: app };
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--silent"];
+  await run("npm", ["install", ...flags, tarballOf("contract"), tarballOf("server")], options);
+  const { stdout } = await run("npx", ["drs", "event", "list", "--help"], options);
+  expect(stdout).toContain("Usage: drs event list");
+  writeFileSync(
+    join(app, "main.js"),
+    `import { FIELD_COUNT } from "./count.js";
+     import { openEndpoint } from "@device-risk-signals/server";
+     import { nodeHandler } from "@device-risk-signals/server/node";
+     console.log(FIELD_COUNT, typeof openEndpoint, typeof nodeHandler);`,
+  );
+  writeFileSync(
+    join(app, "count.js"),
+    `import { CATALOG } from "@device-risk-signals/contract/catalog";
+     export const FIELD_COUNT = CATALOG.reduce((sum, { fields }) => sum + Object.keys(fields).length, 0);`,
+  );
+  expect((await run("node", ["main.js"], options)).stdout.trim()).toBe("322 function function");
+});

@@ -1,0 +1,18 @@
+import { join } from "node:path";
+
+export const ROOT = join(import.meta.dirname, "../..");
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly exports: Readonly<Record<string, string>>;
+  readonly files: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: unknown;
+  readonly [member: string]: unknown;
+}
+
+/** What a manifest says to its users: nothing of development. */
+export function published({ devDependencies: _, ...manifest }: Manifest): Omit<Manifest, "devDependencies"> {
+  return manifest;
+}

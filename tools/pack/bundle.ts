@@ -52,7 +52,9 @@ export async function buildBundle(source: string, target: string, manifest: Mani
       file.endsWith(".ts") ? conditions(basename(source), nameOf(entry), file) : file,
     ]),
   );
-  const { [CONTRACT]: _, ...dependencies } = manifest.dependencies ?? {};
+  const dependencies = Object.fromEntries(
+    Object.entries(manifest.dependencies ?? {}).filter(([dependency]) => dependency !== CONTRACT),
+  );
   return {
     ...published(manifest),
     exports,

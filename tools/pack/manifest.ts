@@ -13,6 +13,6 @@ export interface Manifest {
 }
 
 /** What a manifest says to its users: nothing of development. */
-export function published({ devDependencies: _, ...manifest }: Manifest): Omit<Manifest, "devDependencies"> {
-  return manifest;
+export function published(manifest: Manifest): Partial<Manifest> {
+  return Object.fromEntries(Object.entries(manifest).filter(([member]) => member !== "devDependencies"));
 }

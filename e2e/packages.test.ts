@@ -9,6 +9,8 @@ const ROOT = join(import.meta.dirname, "..");
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
 const NAMES = ["contract", "server", "react-native"] as const;
+/** Bundled as ESM and CommonJS; the others are ESM alone. */
+const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-0.1.0.tgz`);
 
 beforeAll(() => {
@@ -28,8 +30,7 @@ describe.each(NAMES)("the package %s", (name) => {
   });
 
   it("has types under every module mode that it is for", async () => {
-    const forApps = name === "react-native" || name === "host-client";
-    const profile = forApps ? [] : ["--profile", "esm-only"];
+    const profile = FOR_APPS.has(name) ? [] : ["--profile", "esm-only"];
     // It exits with 1 when it finds a problem.
     const { stdout } = await run("npx", ["attw", tarballOf(name), "--no-emoji", ...profile], { cwd: ROOT });
     expect(stdout).toContain(`@device-risk-signals/${name} v`);

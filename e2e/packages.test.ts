@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 const ROOT = join(import.meta.dirname, "..");
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
-const NAMES = ["contract", "server", "react-native"] as const;
+const NAMES = ["contract", "server", "host-client", "react-native"] as const;
 /** Bundled as ESM and CommonJS; the others are ESM alone. */
 const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-0.1.0.tgz`);

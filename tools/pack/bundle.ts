@@ -11,10 +11,6 @@ const FORMATS = [
   { format: "cjs", type: "commonjs", condition: "require" },
 ] as const;
 
-/** For tools that know no `exports`. */
-const MAIN = "./lib/cjs/index.js";
-const TYPES = (name: string): string => `./lib/cjs/types/${name}/src/index.d.ts`;
-
 /** One file an entry and format, each format with the declarations of its own, the contract inside. */
 export async function buildBundle(source: string, target: string, manifest: Manifest): Promise<Partial<Manifest>> {
   const entries = Object.entries(manifest.exports).filter(([, file]) => file.endsWith(".ts"));
@@ -57,11 +53,28 @@ export async function buildBundle(source: string, target: string, manifest: Mani
   );
   return {
     ...published(manifest),
+    // Each format's folder says its own; what lies beside them is loaded by tools that take CommonJS.
+    type: "commonjs",
     exports,
     dependencies,
-    main: MAIN,
-    types: TYPES(basename(source)),
+    ...forOlderTools(
+      basename(source),
+      entries.map(([entry, file]) => [nameOf(entry), file] as const),
+    ),
   } as unknown as Partial<Manifest>;
+}
+
+/** What says the same to tools that know no `exports`. */
+function forOlderTools(name: string, entries: readonly (readonly [name: string, file: string])[]): object {
+  const typesOf = (file: string): string => `./lib/cjs/types/${name}/${file.slice(2).replace(/\.ts$/, ".d.ts")}`;
+  const others = entries.filter(([entry]) => entry !== "index");
+  return {
+    main: "./lib/cjs/index.js",
+    types: typesOf("./src/index.ts"),
+    ...(others.length > 0 && {
+      typesVersions: { "*": Object.fromEntries(others.map(([entry, file]) => [entry, [typesOf(file)]])) },
+    }),
+  };
 }
 
 function conditions(name: string, entry: string, file: string): Record<string, unknown> {

@@ -16,6 +16,7 @@ import { buildTree } from "./tree.ts";
 const PACKAGES = {
   contract: buildTree,
   server: buildTree,
+  "host-client": buildBundle,
   "react-native": buildBundle,
 } as const;
 

@@ -1,3 +1,6 @@
-import type { Judgements } from "./judgement.ts";
+import { FLAGGED_APPS } from "./flagged-apps.ts";
+import { type Judgements, whichPresent } from "./judgement.ts";
 
-export const mediaBluetoothAppsAndroid: Judgements = {};
+export const mediaBluetoothAppsAndroid: Judgements = {
+  installedFlaggedApps: whichPresent("packages", FLAGGED_APPS),
+};

@@ -1,3 +1,31 @@
-import type { Judgements } from "./judgement.ts";
+import type { ProxySettings } from "../native/native-interface.ts";
+import type { Judgement, Judgements, Value } from "./judgement.ts";
 
-export const networkIos: Judgements = {};
+/**
+ * A VPN gives its interface settings of its own, which CFNetwork lists under `__SCOPED__`. The interface alone says
+ * nothing: iOS keeps `utun` ones for itself.
+ */
+const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
+
+/** Of settings that were read, a member that is not there is not set: so CFNetwork says it. */
+function from(conclude: (settings: ProxySettings) => Value | undefined): Judgement {
+  return { sources: { proxies: true }, judge: ({ proxies }) => proxies && conclude(proxies) };
+}
+
+interface Proxy {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+function proxyOf(settings: ProxySettings): Proxy | undefined {
+  if (settings.httpEnabled) return { host: settings.httpHost, port: settings.httpPort };
+  if (settings.pacEnabled) return { host: settings.pacHost };
+  return settings.socksEnabled ? { host: settings.socksHost, port: settings.socksPort } : undefined;
+}
+
+export const networkIos: Judgements = {
+  isVpnActive: from(({ scopedInterfaces }) => scopedInterfaces?.some((name) => TUNNEL.test(name))),
+  isProxyConfigured: from((settings) => proxyOf(settings) !== undefined),
+  proxyHost: from((settings) => proxyOf(settings)?.host || undefined),
+  proxyPort: from((settings) => proxyOf(settings)?.port),
+};

@@ -1,3 +1,65 @@
-import type { Judgements } from "./judgement.ts";
+import type { Calculated } from "../native/native-interface.ts";
+import type { Judgement, Judgements, Value } from "./judgement.ts";
 
-export const numericConsistency: Judgements = {};
+/** Arguments of every size; all functions are finite for them. */
+const INPUTS = [0.1, 0.5, 1, 2, 3.7, 10.25, 0.001, 100];
+const FUNCTIONS = [Math.sin, Math.cos, Math.exp, Math.log, Math.sqrt];
+const SEED = 20_240_229;
+const COUNT = 64;
+
+const sources = { numbers: { seed: SEED, count: COUNT, inputs: INPUTS } } as const;
+
+function from(conclude: (calculated: Calculated) => Value | undefined): Judgement {
+  return { sources, judge: ({ numbers }) => numbers && conclude(numbers) };
+}
+
+/** What the integers must be: the generator of "Numerical Recipes", in the 32 bits that `Math.imul` keeps. */
+function expectedIntegers(): readonly number[] {
+  let x = SEED;
+  return Array.from({ length: COUNT }, () => (x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0));
+}
+
+/**
+ * What the floats must be: what JavaScript's own mathematics gives. There is no tolerance: the catalog counts results
+ * that differ, and says beside it by how much at most.
+ */
+function expectedFloats(): readonly number[] {
+  return INPUTS.flatMap((input) => FUNCTIONS.map((compute) => compute(input)));
+}
+
+/** Distance of each number from what it must be; undefined if they are not as many. */
+function distances(numbers: readonly number[], expected: readonly number[]): readonly number[] | undefined {
+  if (numbers.length !== expected.length) return undefined;
+  return expected.map((value, index) => Math.abs(value - (numbers[index] ?? 0)));
+}
+
+function ofIntegers(conclude: (distances: readonly number[]) => Value | undefined): Judgement {
+  return from(({ integers }) => {
+    const known = distances(integers, expectedIntegers());
+    return known && conclude(known);
+  });
+}
+
+function ofFloats(conclude: (distances: readonly number[]) => Value | undefined): Judgement {
+  return from(({ floats }) => {
+    const known = distances(floats, expectedFloats());
+    return known && conclude(known);
+  });
+}
+
+function mismatches(known: readonly number[]): number {
+  return known.filter((distance) => distance !== 0).length;
+}
+
+export const numericConsistency: Judgements = {
+  integerVectorMatches: ofIntegers((known) => mismatches(known) === 0),
+  integerMismatchCount: ofIntegers(mismatches),
+  floatSampleCount: ofFloats((known) => known.length),
+  floatMismatchCount: ofFloats(mismatches),
+  floatMaxAbsoluteDifference: ofFloats((known) => {
+    const largest = Math.max(...known);
+    return Number.isFinite(largest) ? largest : undefined;
+  }),
+  signedZeroPreserved: from(({ negativeZero }) => Object.is(negativeZero, -0)),
+  subnormalPreserved: from(({ subnormal }) => subnormal === 2 ** -1074),
+};

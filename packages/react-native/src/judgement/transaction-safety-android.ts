@@ -1,3 +1,9 @@
-import type { Judgements } from "./judgement.ts";
+import { REMOTE_ACCESS_APPS } from "./flagged-apps.ts";
+import { countOf, type Judgements, whichPresent } from "./judgement.ts";
 
-export const transactionSafetyAndroid: Judgements = {};
+const remoteAccessAppsFound = whichPresent("packages", REMOTE_ACCESS_APPS);
+
+export const transactionSafetyAndroid: Judgements = {
+  remoteAccessAppsFound,
+  remoteAccessAppCount: countOf(remoteAccessAppsFound),
+};

@@ -1,0 +1,96 @@
+/**
+ * `npm run bench:sdk`: what the SDK costs an app. Sizes of bundles, minified and compressed, beside two packages that
+ * apps use for parts of it; the time in JavaScript of a full collection; and of classifying the largest evidence.
+ */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { cpus } from "node:os";
+import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
+import { osIntegrityAndroid } from "../../packages/react-native/src/judgement/os-integrity-android.ts";
+import { sampleEvent } from "../../packages/react-native/src/jest/mock.ts";
+
+const require = createRequire(import.meta.url);
+const packages = join(import.meta.dirname, "../../packages");
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Bytes of one file with all that it imports but React Native itself, minified and compressed. */
+async function sizeOf(input: string): Promise<number> {
+  const bundle = await rolldown({
+    input,
+    external: [/^react(-native)?($|\/)/],
+    platform: "neutral",
+    resolve: { mainFields: ["react-native", "module", "main"] },
+    moduleTypes: { ".js": "jsx" },
+    logLevel: "silent",
+  });
+  const { output } = await bundle.generate({ format: "esm", minify: true });
+  return gzipSync(output.map((chunk) => ("code" in chunk ? chunk.code : "")).join(""), { level: 9 }).length;
+}
+
+function median(times: readonly number[]): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
+}
+
+async function timed(rounds: number, work: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const start = performance.now();
+    await work();
+    times.push(performance.now() - start);
+  }
+  return median(times);
+}
+
+/** As many lines as make up the bytes, shaped as on a clean phone: four mappings a library, many of them nameless. */
+function mapsOf(bytes: number): string {
+  const permissions = ["r--p", "r-xp", "r--p", "rw-p", "rw-p"];
+  const lines: string[] = [];
+  for (let at = 0, size = 0; size < bytes; at++) {
+    const library = Math.floor(at / permissions.length);
+    const name =
+      at % permissions.length === 4 ? "[anon:scudo:primary]" : `/apex/com.android.art/lib64/lib${library}.so`;
+    const start = (0x70_0000_0000 + at * 0x1000).toString(16);
+    const end = (0x70_0000_1000 + at * 0x1000).toString(16);
+    const line = `${start}-${end} ${permissions[at % permissions.length]} 00000000 fd:05 ${1_000 + library}   ${name}\n`;
+    lines.push(line);
+    size += line.length;
+  }
+  return lines.join("");
+}
+
+const judged = Object.values(osIntegrityAndroid);
+function classify(text: string): void {
+  // An object of its own each time: what was concluded from a text is remembered for as long as it lives.
+  const evidence = { maps: { text, truncated: false } };
+  for (const judgement of judged) judgement.judge(evidence);
+}
+
+const sizes = {
+  "@device-risk-signals/react-native, all probes": join(packages, "react-native/src/index.ts"),
+  "react-native-device-info": require.resolve("react-native-device-info"),
+  "jail-monkey": require.resolve("jail-monkey"),
+  "@device-risk-signals/host-client": join(packages, "host-client/src/index.ts"),
+};
+
+const text = JSON.stringify(Array.from({ length: 700 }, (_, index) => ({ [`field${index}`]: `${index}` })));
+const parse = await timed(300, () => JSON.parse(text) as unknown);
+print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version};`);
+print(`JSON.parse of ${text.length} bytes takes ${(parse * 1_000).toFixed(0)} µs here, beside other work\n`);
+print("| JavaScript in a bundle | bytes, minified and gzip | goal |\n| --- | --- | --- |");
+for (const [name, input] of Object.entries(sizes)) {
+  const goal = name.endsWith("all probes") ? "≤ 14,336" : name.endsWith("host-client") ? "≤ 4,096" : "";
+  print(`| ${name} | ${await sizeOf(input)} | ${goal} |`);
+}
+
+print("\n| time in JavaScript, median | ms | goal |\n| --- | --- | --- |");
+for (const scenario of ["full-android", "full-ios"] as const) {
+  await timed(50, () => sampleEvent({ scenario }));
+  print(
+    `| 19 probes, ${scenario}, native answering at once | ${(await timed(300, () => sampleEvent({ scenario }))).toFixed(2)} | ≤ 1 |`,
+  );
+}
+const [half, whole] = [mapsOf(2 * 1_024 * 1_024), mapsOf(4 * 1_024 * 1_024)];
+await timed(10, () => classify(whole));
+print(`| 2 MiB of maps classified | ${(await timed(30, () => classify(half))).toFixed(1)} | |`);
+print(`| 4 MiB of maps classified | ${(await timed(30, () => classify(whole))).toFixed(1)} | ≤ 20 |`);

@@ -1,0 +1,66 @@
+/** The whole way of an event: collected by the SDK on a mock phone, sent by the client, kept by the endpoint. */
+import { createSignalClient } from "@device-risk-signals/host-client";
+import { sampleEvent, SCENARIOS } from "@device-risk-signals/react-native/jest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let server: ServerProcess;
+let who: Credentials;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  environment = await database.environment();
+  const system = await openTestSystem(environment);
+  who = await makeCredentials(system, "sdk");
+  await system.close();
+  server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
+});
+
+afterAll(async () => {
+  await server.stop();
+  await database.close();
+});
+
+function clientFor(platform: "android" | "ios") {
+  return createSignalClient({
+    baseUrl: server.url,
+    fetch,
+    token: () => Promise.resolve(who.token),
+    sdkVersion: "0.1.0",
+    platform,
+    appVersion: "1.0",
+  });
+}
+
+describe.each(["android", "ios"] as const)("on %s", (platform) => {
+  it("an event of every probe is stored once, and comes back byte for byte", async () => {
+    const event = await sampleEvent({ scenario: `full-${platform}`, seed: 1 });
+    const client = clientFor(platform);
+    const sending = { action: { id: who.actionId, type: who.actionType }, event };
+    const stored = await client.send(sending);
+    expect(stored).toMatchObject({ outcome: "stored", attempts: 1 });
+    const again = await client.send(sending);
+    if (stored.outcome !== "stored") throw new Error("not stored");
+    expect(again).toEqual({ outcome: "replayed", eventId: stored.eventId, attempts: 1 });
+    const { stdout } = await runDrs(environment, ["event", "get", stored.eventId, "--raw", "--reason", "test"]);
+    expect(String(stdout)).toBe(JSON.stringify(event));
+  });
+});
+
+it.each(SCENARIOS)("the endpoint takes the scenario %s, and counts no drift", async (scenario) => {
+  const event = await sampleEvent({ scenario });
+  const platform = scenario.endsWith("ios") ? "ios" : "android";
+  const result = await clientFor(platform).send({ action: { id: who.actionId, type: who.actionType }, event });
+  expect(result).toMatchObject({ outcome: "stored" });
+});
+
+it("none of them departed from the catalog", async () => {
+  // What is counted is written at the latest when the server stops.
+  await server.stop();
+  const { stdout, code } = await runDrs(environment, ["drift", "list", "--json"]);
+  expect({ code, drift: String(stdout) }).toEqual({ code: 0, drift: "" });
+});

@@ -1,0 +1,62 @@
+import { bounded, type Bounds } from "./bounded.ts";
+import type { ClientSettings } from "./client-options.ts";
+import type { FetchInit } from "./fetch-function.ts";
+import type { HostAbortSignal } from "./host-globals.ts";
+import { readAnswer } from "./read-answer.ts";
+import { readRetryAfter } from "./retry-after.ts";
+import { later, type Verdict } from "./send-result.ts";
+import type { SignalRequest } from "./signal-request.ts";
+
+/** One attempt: token, request, answer, all within `timeoutMs`. */
+export async function attempt(
+  settings: ClientSettings,
+  request: SignalRequest,
+  refresh: boolean,
+  signal: HostAbortSignal | undefined,
+): Promise<Verdict> {
+  const exchange = async (bounds: Bounds): Promise<Verdict> => {
+    const token = await obtainToken(settings, refresh);
+    if (typeof token !== "string") return token;
+    if (bounds.isOver()) return later("aborted");
+    return ask(settings, request, token, bounds.signal);
+  };
+  const verdict = await bounded(exchange, settings.timeoutMs, signal);
+  return typeof verdict === "string" ? later(verdict) : verdict;
+}
+
+/** @throws TypeError where the host's function returns what no header can hold; its value is not quoted. */
+async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise<string | Verdict> {
+  let value: unknown;
+  try {
+    value = await token({ refresh });
+  } catch {
+    return later("no-token");
+  }
+  if (value === undefined || value === null || value === "") return later("signed-out");
+  if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
+  throw new TypeError("token must return a string of visible ASCII characters");
+}
+
+async function ask(
+  { fetch, url }: ClientSettings,
+  { key, body }: SignalRequest,
+  token: string,
+  signal: unknown,
+): Promise<Verdict> {
+  const init: Omit<FetchInit, "signal"> = {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Idempotency-Key": key, "Content-Type": "application/json" },
+    body,
+    redirect: "manual",
+    ...(signal !== undefined && { signal }),
+  };
+  try {
+    const response = await fetch(url, init);
+    const { status, headers } = response;
+    const retryAfterMs = readRetryAfter(headers.get("Retry-After"), headers.get("Date"), Date.now());
+    return readAnswer({ status, text: await response.text(), retryAfterMs });
+  } catch {
+    // Not kept as a cause: some platforms quote the headers, and so the token, in their messages.
+    return later("network");
+  }
+}

@@ -1,0 +1,45 @@
+import { host, type HostAbortSignal } from "./host-globals.ts";
+
+export interface Bounds {
+  /** For `fetch`; `undefined` where the platform has no `AbortController`. */
+  readonly signal: unknown;
+  /** Whether the caller has stopped waiting: then nothing more may be begun. */
+  isOver(): boolean;
+}
+
+/**
+ * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. The work is told, and
+ * its end is not waited for: a `fetch` that ignores its signal can't hold anybody up.
+ */
+export function bounded<Value>(
+  work: (bounds: Bounds) => Promise<Value>,
+  ms: number,
+  signal: HostAbortSignal | undefined,
+): Promise<Value | "timeout" | "aborted"> {
+  if (signal?.aborted) return Promise.resolve("aborted");
+  const controller = host.AbortController && new host.AbortController();
+  let isOver = false;
+  return new Promise<Value | "timeout" | "aborted">((resolve, reject) => {
+    const end = (): void => {
+      isOver = true;
+      host.clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const cut = (why: "timeout" | "aborted"): void => {
+      end();
+      resolve(why);
+      controller?.abort();
+    };
+    const onAbort = (): void => cut("aborted");
+    const timer = host.setTimeout(() => cut("timeout"), ms);
+    signal?.addEventListener("abort", onAbort);
+    work({ signal: controller?.signal, isOver: () => isOver })
+      .finally(end)
+      .then(resolve, reject);
+  });
+}
+
+/** Returns whether the pause was had to its end. */
+export async function pause(ms: number, signal: HostAbortSignal | undefined): Promise<boolean> {
+  return (await bounded(() => new Promise<never>(() => {}), ms, signal)) === "timeout";
+}

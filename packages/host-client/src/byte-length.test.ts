@@ -1,0 +1,12 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { byteLength } from "./byte-length.ts";
+
+it("is what UTF-8 takes", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      expect(byteLength(text)).toBe(Buffer.byteLength(text));
+    }),
+  );
+  expect(byteLength("aé€😀")).toBe(10);
+});

@@ -1,0 +1,75 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type ClientOptions, readClientOptions } from "./client-options.ts";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const good: ClientOptions = {
+  baseUrl: "https://api.example/app/",
+  fetch,
+  token: async () => "t",
+  sdkVersion: "1.0.0",
+  platform: "ios",
+};
+
+describe("the options of a client", () => {
+  it("have defaults, also where undefined is handed in", () => {
+    const settings = readClientOptions({ ...good, appVersion: undefined, maxAttempts: undefined });
+    expect(settings).toMatchObject({
+      url: "https://api.example/app/api/v1/device-signal-events",
+      appVersion: "",
+      freshnessMs: 86_400_000,
+      timeoutMs: 15_000,
+      maxAttempts: 5,
+      baseDelayMs: 1_000,
+      maxDelayMs: 60_000,
+    });
+  });
+
+  it("are refused with all their problems, and without a value", () => {
+    const wrong = {
+      baseUrl: "ftp://secret",
+      fetch: null,
+      token: "secret",
+      sdkVersion: "",
+      platform: "secret",
+      appVersion: "x".repeat(65),
+      randomBytes: 7,
+      timeoutMs: 0,
+      maxAttempts: 1.5,
+      maxDelayMs: Number.NaN,
+    };
+    let message = "";
+    try {
+      readClientOptions(wrong as unknown as ClientOptions);
+    } catch (fault) {
+      expect(fault).toBeInstanceOf(TypeError);
+      message = (fault as Error).message;
+    }
+    for (const name of Object.keys(wrong)) expect(message).toContain(name);
+    expect(message).toContain("timeoutMs must be a whole number from 1 to");
+    expect(message).not.toContain("secret");
+    expect(message).not.toContain("freshnessMs");
+  });
+
+  it.each(["", "api.example", "https://", "https://api.example/?a=b", "https://user:word@api.example", 7, undefined])(
+    "take no %j for a base URL",
+    (baseUrl) => {
+      expect(() => readClientOptions({ ...good, baseUrl } as ClientOptions)).toThrow("baseUrl");
+    },
+  );
+
+  it("may be missing altogether", () => {
+    expect(() => readClientOptions(undefined as unknown as ClientOptions)).toThrow(/baseUrl.*fetch.*token/);
+  });
+
+  it("count characters as the server does", () => {
+    expect(() => readClientOptions({ ...good, sdkVersion: "😀".repeat(32) })).not.toThrow();
+    expect(() => readClientOptions({ ...good, sdkVersion: "😀".repeat(33) })).toThrow("sdkVersion");
+  });
+
+  it("ask for random bytes where the platform has none", () => {
+    vi.stubGlobal("crypto", undefined);
+    expect(() => readClientOptions(good)).toThrow(/randomBytes .*crypto\.getRandomValues/);
+    expect(() => readClientOptions({ ...good, randomBytes: () => [] })).not.toThrow();
+  });
+});

@@ -1,0 +1,65 @@
+import type { FetchFunction } from "./fetch-function.ts";
+import { platformRandomBytes, type RandomBytes } from "./idempotency-key.ts";
+import { functionProblems, numberProblems, refuseMisuse, textProblem, withDefaults } from "./misuse.ts";
+
+/**
+ * Returns the application session token, from memory if it can. `refresh` is true when the server has just refused the
+ * one returned before: then get a new one. `null`, `undefined` or `""` means that nobody is signed in. A rejection
+ * means that it can't be had at the moment.
+ */
+export type TokenFunction = (ask: { readonly refresh: boolean }) => Promise<string | null | undefined>;
+
+export interface ClientOptions {
+  /** What stands before `/api/v1/device-signal-events`: scheme, host, and a path if there is one. */
+  readonly baseUrl: string;
+  readonly fetch: FetchFunction;
+  readonly token: TokenFunction;
+  /** Version of the SDK that collected, 1 to 32 characters. */
+  readonly sdkVersion: string;
+  readonly platform: "android" | "ios";
+  /** At most 64 characters. */
+  readonly appVersion?: string | undefined;
+  /** Needed where `crypto.getRandomValues` is absent, as it is in Hermes. */
+  readonly randomBytes?: RandomBytes | undefined;
+  /** For how long after `collected_at` the server takes an event. Default 24 hours, as the server's. */
+  readonly freshnessMs?: number | undefined;
+  /** For one attempt: token, request and answer together. Default 15 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Of one `send`. Default 5. The refresh of a token is not counted. */
+  readonly maxAttempts?: number | undefined;
+  /** The first pause is up to this long, each further one up to twice as long. Default 1 s. */
+  readonly baseDelayMs?: number | undefined;
+  /** The longest pause, and the longest `Retry-After` that one `send` waits for. Default 60 s. */
+  readonly maxDelayMs?: number | undefined;
+}
+
+export type ClientSettings = { readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]> } & {
+  readonly url: string;
+};
+
+const PATH = "/api/v1/device-signal-events";
+const DAY_MS = 86_400_000;
+
+/** @throws TypeError naming every problem. */
+export function readClientOptions(options: ClientOptions): ClientSettings {
+  const settings = withDefaults(options, {
+    appVersion: "",
+    randomBytes: platformRandomBytes(),
+    freshnessMs: DAY_MS,
+    timeoutMs: 15_000,
+    maxAttempts: 5,
+    baseDelayMs: 1_000,
+    maxDelayMs: 60_000,
+  });
+  const { baseUrl, sdkVersion, platform, appVersion, randomBytes } = settings;
+  refuseMisuse("createSignalClient", [
+    !/^https?:\/\/[^\s?#@]+$/i.test(baseUrl) && "baseUrl must be an http(s) URL without query",
+    ...functionProblems(settings, ["fetch", "token"]),
+    textProblem("sdkVersion", sdkVersion, 32),
+    platform !== "android" && platform !== "ios" && "platform must be android or ios",
+    textProblem("appVersion", appVersion, 64, 0),
+    typeof randomBytes !== "function" && "randomBytes must be a function where there is no crypto.getRandomValues",
+    ...numberProblems(settings, ["freshnessMs", "timeoutMs", "maxAttempts", "baseDelayMs", "maxDelayMs"]),
+  ]);
+  return { ...(settings as Omit<ClientSettings, "url">), url: baseUrl.replace(/\/+$/, "") + PATH };
+}

@@ -1,0 +1,21 @@
+/** The platform's own `AbortSignal` where its types name one, so that any `fetch` fits. */
+type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } } ? Signal : never;
+
+export interface FetchInit {
+  readonly method: "POST";
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  /** A redirect would carry the event to another place: it is not followed where `fetch` leaves the choice. */
+  readonly redirect: "manual";
+  /** Absent where the platform has no `AbortController`. */
+  readonly signal?: PlatformSignal;
+}
+
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+/** `fetch` of a browser, React Native, Node or the host's own: as much of it as is used. */
+export type FetchFunction = (url: string, init: FetchInit) => Promise<FetchResponse>;

@@ -1,0 +1,27 @@
+import { host } from "./host-globals.ts";
+
+/** Returns that many random bytes, such as `getRandomBytes` of expo-crypto. */
+export type RandomBytes = (length: number) => ArrayLike<number>;
+
+const LENGTH = 16;
+
+/** The platform's random bytes, where it has them. There is no falling back on `Math.random`. */
+export function platformRandomBytes(): RandomBytes | undefined {
+  const { crypto } = host;
+  if (!crypto?.getRandomValues) return undefined;
+  return (length) => crypto.getRandomValues?.(new Uint8Array(length)) ?? [];
+}
+
+/**
+ * A key of 128 random bits, as 32 hexadecimal digits. It has to be unique among the events of an account, on all of its
+ * devices; it is no secret: whoever knows it can do nothing without the account's session.
+ *
+ * @throws TypeError where `randomBytes` returns other than 16 bytes, or the same byte 16 times.
+ */
+export function makeIdempotencyKey(randomBytes: RandomBytes): string {
+  const bytes = Uint8Array.from(randomBytes(LENGTH));
+  if (bytes.length !== LENGTH || new Set(bytes).size === 1) {
+    throw new TypeError("randomBytes must return random bytes, as many as asked for");
+  }
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

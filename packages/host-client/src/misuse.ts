@@ -1,0 +1,49 @@
+/**
+ * Throws a `TypeError` that names every problem at once, if there is one. Names of options and rules stand in it,
+ * values never.
+ */
+export function refuseMisuse(caller: string, problems: readonly (string | false | undefined)[]): void {
+  const found = problems.filter(Boolean);
+  if (found.length > 0) throw new TypeError(`${caller}: ${found.join("; ")}`);
+}
+
+/** The problem of a text that has other than `least` to `most` code points. */
+export function textProblem(name: string, value: unknown, most: number, least = 1): string | undefined {
+  const fits = typeof value === "string" && value.length >= least && [...value].length <= most;
+  return fits ? undefined : `${name} must have ${least} to ${most} characters`;
+}
+
+/** Of durations some eleven days; twice as long is still less than the longest timer, which is 31 bits. */
+const MOST = 1_000_000_000;
+
+/** The problems of options that must be whole numbers from 1 to `most`. */
+export function numberProblems<Options>(
+  options: Options,
+  names: readonly (keyof Options & string)[],
+  most = MOST,
+): (string | false)[] {
+  return names.map((name) => {
+    const value = options[name] as number;
+    return (
+      !(Number.isInteger(value) && value >= 1 && value <= most) && `${name} must be a whole number from 1 to ${most}`
+    );
+  });
+}
+
+/** The problems of members that must be functions. */
+export function functionProblems<Port>(
+  port: Port | undefined,
+  names: readonly (keyof Port & string)[],
+  prefix = "",
+): (string | false)[] {
+  return names.map((name) => typeof port?.[name] !== "function" && `${prefix}${name} must be a function`);
+}
+
+/** Options over their defaults; one that is `undefined` counts as left out. */
+export function withDefaults<Options extends object, Defaults>(
+  options: Options,
+  defaults: Defaults,
+): Options & Defaults {
+  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) } as Options & Defaults;
+}

@@ -1,0 +1,30 @@
+import type { SignalRequest } from "./signal-request.ts";
+
+const VERSION = 1;
+
+/** An event in the outbox. */
+export interface OutboxEntry {
+  readonly request: SignalRequest;
+  /** How often it was tried and left for later, over all starts of the app. */
+  readonly rounds: number;
+}
+
+export function writeEntry({ request, rounds }: OutboxEntry): string {
+  return JSON.stringify([VERSION, rounds, request]);
+}
+
+/** `undefined` for a text that was cut or altered, or that another version wrote. */
+export function readEntry(text: string): OutboxEntry | undefined {
+  try {
+    const [version, rounds, request] = JSON.parse(text) as [unknown, number, SignalRequest];
+    const isEntry =
+      version === VERSION &&
+      Number.isInteger(rounds) &&
+      /^[!-~]{1,128}$/.test(request.key) &&
+      Number.isFinite(request.expiresAt) &&
+      typeof request.body === "string";
+    return isEntry ? { request, rounds } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,459 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createOutbox, type Dropped, type OutboxOptions, type OutboxStorage } from "./index.ts";
+import {
+  ACTION,
+  type Answering,
+  clientWith,
+  event,
+  failure,
+  problem,
+  replayed,
+  type Reply,
+  response,
+  stored,
+  TOKEN,
+} from "./sending.fixture.ts";
+
+const START = Date.parse("2026-03-01T12:00:00Z");
+const DAY_MS = 86_400_000;
+
+beforeEach(() => vi.useFakeTimers({ now: START }));
+afterEach(() => vi.useRealTimers());
+
+type Items = Map<string, string>;
+
+/** An app from start to end: what it wrote stays in `items`. */
+function start(
+  items: Items,
+  answers: readonly (Reply | Answering)[],
+  options: Partial<OutboxOptions> = {},
+  storage: Partial<OutboxStorage> = {},
+) {
+  const { client, requests } = clientWith(answers, { maxAttempts: 1 });
+  const dropped: Dropped[] = [];
+  const outbox = createOutbox({
+    client,
+    storage: {
+      getItem: async (name) => items.get(name) ?? null,
+      setItem: async (name, value) => void items.set(name, value),
+      removeItem: async (name) => void items.delete(name),
+      ...storage,
+    },
+    onDropped: (one) => dropped.push(one),
+    ...options,
+  });
+  const send = (collected = event()) => outbox.send({ action: ACTION, event: collected });
+  return { outbox, requests, dropped, send };
+}
+
+const keysOf = (requests: readonly { init: { headers: Record<string, string> } }[]): (string | undefined)[] =>
+  requests.map(({ init }) => init.headers["Idempotency-Key"]);
+
+/** One who holds answers back until told. */
+function gate(): { answer: Answering; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { answer: async () => (await opened, response(stored)), open };
+}
+
+describe("an event in the outbox", () => {
+  it("is in the storage with key and bytes before the first attempt, and gone when it is settled", async () => {
+    const items: Items = new Map();
+    let kept: string[] = [];
+    const app = start(items, [
+      async () => {
+        kept = [...items.values()];
+        return response(stored);
+      },
+    ]);
+    expect(await app.send()).toEqual({ outcome: "stored", eventId: "e-1", attempts: 1, queued: false });
+    expect(kept).toHaveLength(1);
+    expect(kept[0]).toContain(JSON.stringify(app.requests[0]?.init.body));
+    expect(kept[0]).toContain(keysOf(app.requests)[0]);
+    expect(kept[0]).not.toContain(TOKEN);
+    expect(items.size).toBe(0);
+  });
+
+  it("survives a restart with the same key and bytes", async () => {
+    const items: Items = new Map();
+    const before = start(items, [failure]);
+    expect(await before.send()).toMatchObject({ outcome: "later", reason: "network", queued: true });
+    const after = start(items, [replayed]);
+    expect(await after.outbox.flush()).toEqual({ stored: 0, replayed: 1, dropped: 0, left: 0 });
+    expect(after.requests[0]?.init.body).toBe(before.requests[0]?.init.body);
+    expect(keysOf(after.requests)).toEqual(keysOf(before.requests));
+    expect(items.size).toBe(0);
+  });
+
+  it("is written once however often its object is sent", async () => {
+    const items: Items = new Map();
+    const app = start(items, [failure, failure, stored]);
+    const collected = event();
+    await app.send(collected);
+    await app.send(collected);
+    expect(items.size).toBe(1);
+    expect(await app.send(collected)).toMatchObject({ outcome: "stored", queued: false });
+    expect(new Set(keysOf(app.requests)).size).toBe(1);
+  });
+
+  it("has an item of its own, however many are sent at once", async () => {
+    const items: Items = new Map();
+    const slowly = <Value>(work: () => Value): Promise<Value> =>
+      new Promise((resolve) => setTimeout(() => resolve(work()), 5));
+    const app = start(
+      items,
+      [failure],
+      {},
+      {
+        getItem: (name) => slowly(() => items.get(name)),
+        setItem: (name, value) => slowly(() => items.set(name, value)),
+      },
+    );
+    const events = [event(), event(), event()];
+    const sending = Promise.all([...events, ...events].map((collected) => app.send(collected)));
+    await vi.runAllTimersAsync();
+    expect((await sending).every(({ queued }) => queued)).toBe(true);
+    expect(items.size).toBe(3);
+    expect(new Set(keysOf(app.requests)).size).toBe(3);
+  });
+
+  it("that is refused is told to onDropped, without payload", async () => {
+    const items: Items = new Map();
+    const app = start(items, [problem(403, "action-refused")]);
+    expect(await app.send()).toMatchObject({ outcome: "refused", queued: false });
+    expect(app.dropped).toEqual([
+      {
+        reason: "rejected",
+        action: ACTION,
+        key: keysOf(app.requests)[0],
+        status: 403,
+        code: "action-refused",
+        errors: [],
+      },
+    ]);
+    expect(items.size).toBe(0);
+  });
+
+  it("that expired meanwhile is dropped, told, and nobody is asked", async () => {
+    const items: Items = new Map();
+    await start(items, [failure]).send();
+    vi.setSystemTime(START + DAY_MS);
+    const app = start(items, [stored]);
+    expect(await app.outbox.flush()).toMatchObject({ stored: 0, dropped: 1, left: 0 });
+    expect(app.dropped).toMatchObject([{ reason: "expired", action: ACTION }]);
+    expect([app.requests.length, items.size]).toEqual([0, 0]);
+  });
+
+  it("is given up after many rounds where the clock never gets on", async () => {
+    const items: Items = new Map();
+    const app = start(items, [failure]);
+    await app.send();
+    let rounds = 1;
+    while (items.size > 0 && rounds < 1_000) {
+      rounds++;
+      if (rounds % 100 === 0)
+        await start(items, [failure], { onDropped: (one) => app.dropped.push(one) }).outbox.flush();
+      else await app.outbox.flush();
+    }
+    expect(rounds).toBeLessThan(600);
+    expect(app.dropped).toMatchObject([{ reason: "exhausted", action: ACTION }]);
+  });
+});
+
+describe("flush", () => {
+  it("sends what is kept, the oldest first after a start, and goes no further than one that has to wait", async () => {
+    const items: Items = new Map();
+    const before = start(items, [failure]);
+    for (const hour of [3, 1, 2]) await before.send(event(new Date(START - hour * 3_600_000).toISOString()));
+    const [third, first, second] = keysOf(before.requests);
+    const busy = problem(503, "overloaded", { "Retry-After": "120" });
+    const app = start(items, [stored, busy, stored, stored]);
+    const report = { stored: 1, replayed: 0, dropped: 0, left: 2, stopped: "busy", retryAfterMs: 120_000 };
+    expect(await app.outbox.flush()).toEqual(report);
+    expect(keysOf(app.requests)).toEqual([third, second]);
+    expect(await app.outbox.flush()).toMatchObject({ stored: 2, left: 0 });
+    // The one that had to wait comes last: it can't keep the others waiting.
+    expect(keysOf(app.requests)).toEqual([third, second, first, second]);
+  });
+
+  it("called twice at once sends each event once", async () => {
+    const items: Items = new Map();
+    const before = start(items, [failure]);
+    for (let n = 0; n < 5; n++) await before.send();
+    const { answer, open } = gate();
+    const app = start(items, [answer]);
+    const both = Promise.all([app.outbox.flush(), app.outbox.flush()]);
+    await vi.advanceTimersByTimeAsync(10);
+    open();
+    const [one, two] = await both;
+    expect(one).toMatchObject({ stored: 5, left: 0 });
+    expect(two).toBe(one);
+    expect(new Set(keysOf(app.requests)).size).toBe(5);
+    expect(app.requests).toHaveLength(5);
+  });
+
+  it("and send at once ask about an event one at a time", async () => {
+    const items: Items = new Map();
+    const { answer, open } = gate();
+    const app = start(items, [failure, answer]);
+    const collected = event();
+    await app.send(collected);
+    const both = Promise.all([app.outbox.flush(), app.send(collected), app.send(collected)]);
+    await vi.advanceTimersByTimeAsync(10);
+    open();
+    expect(await both).toMatchObject([{ stored: 1 }, { outcome: "stored" }, { outcome: "stored" }]);
+    expect(app.requests).toHaveLength(2);
+  });
+
+  it("leaves all where nobody is signed in, and counts no round", async () => {
+    const items: Items = new Map();
+    const app = start(items, [{ status: 401 }]);
+    expect(await app.send()).toMatchObject({ outcome: "later", reason: "signed-out", queued: true });
+    const [text] = items.values();
+    expect(await app.outbox.flush()).toMatchObject({ left: 1, stopped: "signed-out" });
+    expect([...items.values()]).toEqual([text]);
+  });
+
+  it("ends with the caller's signal", async () => {
+    const items: Items = new Map();
+    await start(items, [failure]).send();
+    const controller = new AbortController();
+    const { answer } = gate();
+    const app = start(items, [answer]);
+    const report = app.outbox.flush({ signal: controller.signal });
+    await vi.advanceTimersByTimeAsync(10);
+    controller.abort();
+    expect(await report).toMatchObject({ left: 1, stopped: "aborted" });
+    expect(items.size).toBe(1);
+  });
+});
+
+describe("the bounds", () => {
+  it("refuse the newest a place, send it nevertheless, and say so", async () => {
+    const items: Items = new Map();
+    const app = start(items, [failure, failure, failure, stored], { maxEvents: 2 });
+    await app.send();
+    await app.send();
+    expect(await app.send()).toMatchObject({ outcome: "later", queued: false });
+    expect(items.size).toBe(2);
+    expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
+    expect(items.size).toBe(2);
+    expect(app.dropped).toEqual([]);
+  });
+
+  it("count bytes", async () => {
+    const items: Items = new Map();
+    const app = start(items, [failure], { maxBytes: 1_000 });
+    for (let n = 0; n < 5; n++) await app.send();
+    expect(items.size).toBeGreaterThan(0);
+    expect([...items.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(1_000);
+  });
+
+  it("make room of what has expired", async () => {
+    const items: Items = new Map();
+    const app = start(items, [failure], { maxEvents: 1 });
+    await app.send(event(new Date(START - DAY_MS + 1_000).toISOString()));
+    vi.setSystemTime(START + 1_000);
+    expect(await app.send()).toMatchObject({ queued: true });
+    expect(app.dropped).toMatchObject([{ reason: "expired" }]);
+  });
+
+  it("that were lowered lose nothing of before", async () => {
+    const items: Items = new Map();
+    const before = start(items, [failure]);
+    for (let n = 0; n < 10; n++) await before.send();
+    const app = start(items, [failure, stored], { maxEvents: 3 });
+    expect(await app.send()).toMatchObject({ queued: false });
+    expect(await app.outbox.flush()).toMatchObject({ stored: 10, left: 0 });
+  });
+});
+
+describe("a storage", () => {
+  it.each([
+    ["cut", (text: string) => text.slice(0, -20)],
+    ["altered", (text: string) => text.replace('"', "'")],
+    ["of another version", (text: string) => text.replace("[1,", "[2,")],
+    ["with a key that no header can hold", (text: string) => text.replace(/"key":"../, '"key":"\\r\\n')],
+    ["that is something else", () => '{"theme":"dark"}'],
+  ])("with an entry %s sets it aside, tells it, and goes on", async (_, spoil) => {
+    const items: Items = new Map();
+    const before = start(items, [failure]);
+    await before.send();
+    await before.send();
+    const [place = "", text = ""] = [...items][0] ?? [];
+    items.set(place, spoil(text));
+    const app = start(items, [stored]);
+    expect(await app.outbox.flush()).toMatchObject({ stored: 1, dropped: 1, left: 0 });
+    expect(app.dropped).toEqual([{ reason: "corrupt", errors: [] }]);
+    expect([...items]).toEqual([["device-risk-signals.aside", spoil(text)]]);
+    expect(await start(items, [stored]).outbox.flush()).toEqual({ stored: 0, replayed: 0, dropped: 0, left: 0 });
+  });
+
+  it("of any content is no crash", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.string()), { maxLength: 20 }), async (texts) => {
+        const items: Items = new Map(texts.map((text, index) => [`device-risk-signals.${index}`, text]));
+        const app = start(items, [stored]);
+        expect(await app.outbox.flush()).toMatchObject({ left: 0 });
+        expect(await app.send()).toMatchObject({ outcome: "stored" });
+      }),
+    );
+  });
+
+  it("that can't be read is not written either: what is there stays", async () => {
+    const items: Items = new Map();
+    await start(items, [failure]).send();
+    const kept = [...items];
+    let locked = true;
+    const app = start(
+      items,
+      [failure, stored],
+      {},
+      {
+        getItem: (name) => (locked ? Promise.reject(new Error("locked")) : items.get(name)),
+      },
+    );
+    expect(await app.outbox.flush()).toMatchObject({ stopped: "storage", left: 0 });
+    expect(await app.send()).toMatchObject({ outcome: "later", queued: false });
+    expect([...items]).toEqual(kept);
+    locked = false;
+    expect(await app.outbox.flush()).toMatchObject({ stored: 1, left: 0 });
+  });
+
+  it("that can be read in part is not written either: what it holds is not known", async () => {
+    const items: Items = new Map();
+    const app = start(
+      items,
+      [failure],
+      {},
+      {
+        getItem: (name) => (name.endsWith(".5") ? Promise.reject(new Error("locked")) : items.get(name)),
+      },
+    );
+    expect(await app.send()).toMatchObject({ queued: false });
+    expect(items.size).toBe(0);
+  });
+
+  it("that can't be written keeps nothing, and the event is sent", async () => {
+    const app = start(
+      new Map(),
+      [stored],
+      {},
+      {
+        setItem: () => {
+          throw new Error("full");
+        },
+      },
+    );
+    expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
+  });
+
+  it("that does not remove makes a replay after the next start, and no place is written over", async () => {
+    const items: Items = new Map();
+    const app = start(items, [stored, failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
+    expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
+    expect(await app.send()).toMatchObject({ outcome: "later", queued: true });
+    expect(items.size).toBe(2);
+    const next = start(items, [replayed, stored]);
+    expect(await next.outbox.flush()).toMatchObject({ replayed: 1, stored: 1, left: 0 });
+  });
+
+  it("whose corrupt entry can't be moved keeps it, and works on", async () => {
+    const items: Items = new Map([["device-risk-signals.0", "junk"]]);
+    const app = start(items, [failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
+    expect(await app.send()).toMatchObject({ queued: true });
+    expect(items.get("device-risk-signals.0")).toBe("junk");
+    expect(app.dropped).toMatchObject([{ reason: "corrupt" }]);
+  });
+
+  it("holds one outbox for each name", async () => {
+    const items: Items = new Map();
+    await start(items, [failure], { name: "account-1" }).send();
+    const other = start(items, [stored], { name: "account-2" });
+    expect(await other.outbox.flush()).toMatchObject({ stored: 0, left: 0 });
+    expect(await start(items, [stored], { name: "account-1" }).outbox.flush()).toMatchObject({ stored: 1 });
+  });
+});
+
+describe("clear", () => {
+  it("removes everything of this name, what was set aside too", async () => {
+    const items: Items = new Map([
+      ["other", "stays"],
+      ["device-risk-signals.7", "junk"],
+    ]);
+    const app = start(items, [failure]);
+    await app.send();
+    await app.outbox.clear();
+    expect([...items]).toEqual([["other", "stays"]]);
+    expect(await app.outbox.flush()).toMatchObject({ left: 0 });
+  });
+
+  it("while an event is under way leaves nothing behind, nor harms what comes after", async () => {
+    const items: Items = new Map();
+    const { answer, open } = gate();
+    const app = start(items, [answer, failure]);
+    const sending = app.send();
+    await vi.advanceTimersByTimeAsync(10);
+    await app.outbox.clear();
+    expect(await app.send()).toMatchObject({ queued: true });
+    open();
+    expect(await sending).toMatchObject({ outcome: "stored" });
+    expect(items.size).toBe(1);
+  });
+});
+
+describe("misuse", () => {
+  it("is named, all of it at once", () => {
+    const wrong = { client: {}, storage: { getItem: 7 }, name: "", maxEvents: 101, maxBytes: 0 };
+    expect(() => createOutbox(wrong as unknown as OutboxOptions)).toThrow(
+      /client\.prepare.*client\.deliver.*storage\.getItem.*storage\.setItem.*storage\.removeItem.*onDropped.*name.*maxEvents.*maxBytes/,
+    );
+    expect(() => createOutbox(undefined as unknown as OutboxOptions)).toThrow(TypeError);
+  });
+
+  it("of send rejects, and nothing is kept", async () => {
+    const items: Items = new Map();
+    const app = start(items, [stored]);
+    await expect(app.outbox.send({ action: ACTION, event: {} as never })).rejects.toThrow(TypeError);
+    expect([items.size, app.requests.length]).toEqual([0, 0]);
+  });
+});
+
+it("every event that is sent is stored or told, over faults, restarts and full storages", async () => {
+  const fault = fc.constantFrom<Reply | Answering>(failure, stored, problem(503, "x"), problem(403, "action-refused"));
+  const step = fc.constantFrom<"send" | "flush" | "restart">("send", "send", "flush", "restart");
+  await fc.assert(
+    fc.asyncProperty(fc.array(fault, { minLength: 1 }), fc.array(step, { maxLength: 40 }), async (faults, steps) => {
+      const items: Items = new Map();
+      const server = new Set<string>();
+      const told = new Set<string>();
+      let asked = 0;
+      const answer: Answering = async (init, url) => {
+        const next = faults[asked++ % faults.length] as Reply | Answering;
+        if (typeof next === "function") return next(init, url);
+        if (next.status === 201) server.add(init.headers["Idempotency-Key"] ?? "");
+        return response(next);
+      };
+      const open = () => start(items, [answer], { maxEvents: 3, onDropped: ({ key = "" }) => told.add(key) });
+      let app = open();
+      const keys = new Set<string>();
+      for (const one of steps) {
+        if (one === "restart") app = open();
+        else if (one === "flush") await app.outbox.flush();
+        else {
+          const collected = event();
+          const result = await app.send(collected);
+          const key = keysOf(app.requests).at(-1) ?? "";
+          keys.add(key);
+          if ("reason" in result && !result.queued) told.add(key);
+        }
+      }
+      const last = start(items, [
+        async (init) => (server.add(init.headers["Idempotency-Key"] ?? ""), response(stored)),
+      ]);
+      expect(await last.outbox.flush()).toMatchObject({ left: 0, dropped: 0 });
+      expect(new Set([...server, ...told])).toEqual(keys);
+    }),
+  );
+});

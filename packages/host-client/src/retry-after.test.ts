@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { readRetryAfter } from "./retry-after.ts";
+
+const NOW = Date.parse("2026-03-01T00:00:00Z");
+const at = (ms: number): string => new Date(NOW + ms).toUTCString();
+
+describe("Retry-After", () => {
+  it.each([
+    ["0", 0],
+    [" 7 ", 7_000],
+    ["99999999999999999999", 86_400_000],
+    [at(90_000), 90_000],
+    [at(-90_000), 0],
+    [at(10 * 86_400_000), 86_400_000],
+  ])("%s is waited for", (text, ms) => expect(readRetryAfter(text, null, NOW)).toBe(ms));
+
+  it.each([[null], [""], ["-1"], ["1.5"], ["1e3"], ["soon"], ["7, 8"], ["2026-03-01T00:00:00Z"], ["no day GMT"]])(
+    "%s is nothing",
+    (text) => expect(readRetryAfter(text, null, NOW)).toBeUndefined(),
+  );
+
+  it("counts a date from the answer's own, whatever the device's clock says", () => {
+    expect(readRetryAfter(at(30_000), at(0), NOW - 5 * 86_400_000)).toBe(30_000);
+    expect(readRetryAfter(at(30_000), "nonsense", NOW)).toBe(30_000);
+  });
+});

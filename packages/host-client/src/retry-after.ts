@@ -1,0 +1,16 @@
+/** No event waits for longer. */
+const MOST_MS = 86_400_000;
+
+/**
+ * `Retry-After` (RFC 9110 §10.2.3) in milliseconds, from now: seconds or an HTTP date, at most a day, `undefined` for
+ * anything else. A date is counted from the answer's own `Date`, because the device's clock may be off.
+ */
+export function readRetryAfter(retryAfter: string | null, date: string | null, now: number): number | undefined {
+  const text = retryAfter?.trim() ?? "";
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : httpDate(text) - (httpDate(date) || now);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MOST_MS);
+}
+
+function httpDate(text: string | null): number {
+  return text?.endsWith("GMT") ? Date.parse(text) : Number.NaN;
+}

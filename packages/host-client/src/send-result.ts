@@ -1,0 +1,70 @@
+/** Why an event can't be stored any more with this request. */
+export type RefusedReason =
+  /** The freshness is over. An attempt whose answer was lost may have stored it. */
+  | "expired"
+  /** 409: the key names another payload. */
+  | "conflict"
+  /** The server refused it: see `status`, `code` and `errors`. */
+  | "rejected";
+
+/** Why it was not settled yet. */
+export type LaterReason =
+  /** `fetch` failed: no network, no such host, connection lost. */
+  | "network"
+  /** No answer within `timeoutMs`. */
+  | "timeout"
+  /** The server asks to come again: 408, 425, 429, 5xx, or a body that broke on the way. */
+  | "busy"
+  /** Something else answered, such as a captive portal. */
+  | "unintelligible"
+  /** `token` was rejected: it can't be had at the moment. */
+  | "no-token"
+  /** Nobody is signed in, or the server refused the refreshed token too. */
+  | "signed-out"
+  /** The caller's signal. */
+  | "aborted";
+
+/** A place that the server objects to. */
+export interface RequestError {
+  /** JSON Pointer (RFC 6901) into the transport request. */
+  readonly pointer: string;
+  readonly code: string;
+}
+
+/** Holds neither token nor payload, and may be logged. */
+export type SendResult =
+  /** Stored by this request. `attempts` counts the requests of this call. */
+  | { readonly outcome: "stored"; readonly eventId: string; readonly attempts: number }
+  /** Was stored before, by an attempt whose answer was lost or by an earlier call. */
+  | { readonly outcome: "replayed"; readonly eventId: string; readonly attempts: number }
+  /** Refused for good: asking again would not help. */
+  | {
+      readonly outcome: "refused";
+      readonly reason: RefusedReason;
+      readonly status?: number | undefined;
+      /** Of the server's error registry, such as `action-refused`. Absent where something else answered. */
+      readonly code?: string | undefined;
+      readonly errors: readonly RequestError[];
+      readonly attempts: number;
+    }
+  /** Try later, with the same event object: it may or may not be stored by now, and will not be stored twice. */
+  | {
+      readonly outcome: "later";
+      readonly reason: LaterReason;
+      readonly status?: number | undefined;
+      readonly code?: string | undefined;
+      /** For how long the server asked to be left alone. */
+      readonly retryAfterMs?: number | undefined;
+      readonly attempts: number;
+    };
+
+type WithoutAttempts<Result> = Result extends unknown ? Omit<Result, "attempts"> : never;
+
+/** What one attempt came to. */
+export type Verdict = WithoutAttempts<SendResult>;
+
+type Later = Extract<Verdict, { outcome: "later" }>;
+
+export function later(reason: LaterReason, more?: Omit<Later, "outcome" | "reason">): Verdict {
+  return { outcome: "later", reason, ...more };
+}

@@ -1,0 +1,40 @@
+import type { RawSignalEvent } from "@device-risk-signals/contract";
+import { type ClientOptions, readClientOptions } from "./client-options.ts";
+import { deliver } from "./deliver.ts";
+import type { HostAbortSignal } from "./host-globals.ts";
+import type { SendResult } from "./send-result.ts";
+import { type Action, prepareRequest, type SignalRequest } from "./signal-request.ts";
+
+export interface Sending {
+  readonly action: Action;
+  /** As `collect` returned it. */
+  readonly event: RawSignalEvent;
+  /** Ends waiting and pauses; the result is then `later`, `aborted`. */
+  readonly signal?: HostAbortSignal | undefined;
+}
+
+export interface SignalClient {
+  /**
+   * Sends the event until it is settled or trying on has no sense for now. Called again with the same event object it
+   * sends the same key and the same bytes, so the event is stored once however often it is called.
+   *
+   * The promise is rejected for misuse alone, with a `TypeError`; everything that the world does is a result.
+   */
+  send(sending: Sending): Promise<SendResult>;
+  /** The first half of `send`, for a host that keeps requests by itself: the one request of this event object. */
+  prepare(sending: Pick<Sending, "action" | "event">): SignalRequest;
+  /** The second half of `send`. */
+  deliver(request: SignalRequest, options?: { readonly signal?: HostAbortSignal | undefined }): Promise<SendResult>;
+}
+
+/** @throws TypeError naming every problem of the options. */
+export function createSignalClient(options: ClientOptions): SignalClient {
+  const settings = readClientOptions(options);
+  return {
+    async send({ action, event, signal }) {
+      return deliver(settings, prepareRequest(settings, action, event), signal);
+    },
+    prepare: ({ action, event }) => prepareRequest(settings, action, event),
+    deliver: (request, { signal } = {}) => deliver(settings, request, signal),
+  };
+}

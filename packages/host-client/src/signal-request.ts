@@ -1,0 +1,86 @@
+import type { RawSignalEvent } from "@device-risk-signals/contract";
+import type { ClientSettings } from "./client-options.ts";
+import { makeIdempotencyKey } from "./idempotency-key.ts";
+import { refuseMisuse, textProblem } from "./misuse.ts";
+
+/** What the host's backend issued before the collection: its identifier and its type. */
+export interface Action {
+  /** `action_id`, 1 to 128 characters. */
+  readonly id: string;
+  /** `action_type`, 1 to 64 characters. */
+  readonly type: string;
+}
+
+/** A transport request, ready to be sent any number of times: plain data that survives `JSON.stringify`. */
+export interface SignalRequest {
+  readonly key: string;
+  readonly action: Action;
+  /** Milliseconds since 1970, by the device's clock: `collected_at` and the freshness after it. */
+  readonly expiresAt: number;
+  /** The body as JSON text: the same on each attempt. */
+  readonly body: string;
+}
+
+/** By the event object, over all clients: a client that is made anew does not store an event twice. */
+const requests = new WeakMap<object, SignalRequest>();
+
+/**
+ * The one request of an event. It is made at the first call for this event object; later calls return the same key and
+ * the same bytes, whatever became of the object meanwhile.
+ *
+ * @throws TypeError naming every problem of action and event, and where the event was prepared for another action.
+ */
+export function prepareRequest(settings: ClientSettings, action: Action, event: RawSignalEvent): SignalRequest {
+  const collectedAt = epochMs((event as RawSignalEvent | undefined)?.collected_at);
+  refuseMisuse("send", [
+    textProblem("action.id", action?.id, 128),
+    textProblem("action.type", action?.type, 64),
+    Number.isNaN(collectedAt) && "event must be a raw event, with a date-time in collected_at",
+  ]);
+  const known = requests.get(event);
+  if (known) {
+    const isSame = known.action.id === action.id && known.action.type === action.type;
+    refuseMisuse("send", [!isSame && "event was sent for another action: collect anew"]);
+    return known;
+  }
+  const request: SignalRequest = {
+    body: write(settings, action, event),
+    key: makeIdempotencyKey(settings.randomBytes),
+    action: { id: action.id, type: action.type },
+    expiresAt: collectedAt + settings.freshnessMs,
+  };
+  requests.set(event, request);
+  return request;
+}
+
+/** ECMAScript promises no more than three digits of a fraction. */
+function epochMs(dateTime: unknown): number {
+  return typeof dateTime === "string" ? Date.parse(dateTime.toUpperCase().replace(/(\.\d{3})\d+/, "$1")) : Number.NaN;
+}
+
+function write({ sdkVersion, platform, appVersion }: ClientSettings, action: Action, event: RawSignalEvent): string {
+  const transport = {
+    action_id: action.id,
+    action_type: action.type,
+    sdk_version: sdkVersion,
+    platform,
+    app_version: appVersion,
+    observations: event,
+  };
+  let infinite: string | undefined;
+  let body: string | undefined;
+  try {
+    body = JSON.stringify(transport, (name, value: unknown) => {
+      // JSON.stringify would write null: another observation than was made.
+      if (typeof value === "number" && !Number.isFinite(value)) infinite ??= name;
+      return value;
+    });
+  } catch {
+    // A cycle or a BigInt. The platform's message may quote the event.
+  }
+  refuseMisuse("send", [
+    body === undefined && "event can't be written as JSON",
+    infinite !== undefined && `event holds ${JSON.stringify(infinite)}, which is not a finite number`,
+  ]);
+  return body as string;
+}

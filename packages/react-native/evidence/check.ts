@@ -1,0 +1,45 @@
+import type { Judgements } from "../src/judgement/judgement.ts";
+import { mergeSources } from "../src/judgement/judgement.ts";
+import { JUDGEMENTS } from "../src/judgement/judgements.ts";
+import { readAnswer } from "../src/native/read-answer.ts";
+import { answer, type EvidenceCase } from "./load.ts";
+
+export type JudgedProbe =
+  "os_integrity" | "network" | "media_bluetooth_apps" | "transaction_safety" | "numeric_consistency";
+
+/** The probes of a case whose evidence is judged on its platform. */
+export function judgedProbes({ platform, answers }: EvidenceCase): readonly (readonly [JudgedProbe, Judgements])[] {
+  const probes = Object.entries(JUDGEMENTS[platform]) as [JudgedProbe, Judgements][];
+  return probes.filter(([probe]) => answers[probe]?.evidence !== undefined);
+}
+
+/** What is concluded from a probe's evidence, with every field that was left out as `undefined`. */
+export function conclude(
+  subject: EvidenceCase,
+  probe: string,
+  judgements: Judgements,
+): Readonly<Record<string, unknown>> {
+  const sources = mergeSources(Object.values(judgements).map((judgement) => judgement.sources));
+  const { evidence = {} } = readAnswer(answer(subject, probe, { fields: [], sources }));
+  return Object.fromEntries(Object.entries(judgements).map(([name, judgement]) => [name, judgement.judge(evidence)]));
+}
+
+/** Every judged field that is not what the case says of it: its value, its absence, or nothing at all. */
+export function departures(subject: EvidenceCase): readonly string[] {
+  return judgedProbes(subject).flatMap(([probe, judgements]) => {
+    const concluded = conclude(subject, probe, judgements);
+    return Object.keys(judgements).flatMap((field) => departure(subject, probe, field, concluded[field]));
+  });
+}
+
+function departure({ expect, absent }: EvidenceCase, probe: string, field: string, found: unknown): readonly string[] {
+  const isAbsent = absent[probe]?.includes(field) ?? false;
+  const isExpected = Object.hasOwn(expect[probe] ?? {}, field);
+  const wanted = expect[probe]?.[field];
+  if (!isAbsent && !isExpected) return [`${probe}.${field}: the case says nothing of it, found ${show(found)}`];
+  return show(wanted) === show(found) ? [] : [`${probe}.${field}: expected ${show(wanted)}, found ${show(found)}`];
+}
+
+function show(value: unknown): string {
+  return value === undefined ? "nothing" : JSON.stringify(value);
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../judgement/declared-artefacts.ts";
+import { type AndroidManifest, declareQueries } from "./android-manifest.ts";
+import { declarationsFor, joinSchemes, MOST_SCHEMES } from "./declarations.ts";
+
+const manifest = (): AndroidManifest => ({
+  manifest: {
+    $: { package: "app" },
+    queries: [{ intent: [{ action: [] }], package: [{ $: { "android:name": "com.own.app" } }] }],
+    application: [{ $: {}, "meta-data": [{ $: { "android:name": "own", "android:value": "1" } }] }],
+  },
+});
+
+describe("what is declared", () => {
+  it("is what the named probes ask for, and nothing else", () => {
+    expect(declarationsFor(["transaction_safety", "hardware"])).toEqual({
+      packages: DECLARED_PACKAGES["transaction_safety"],
+      schemes: [],
+      queryProbes: ["transaction_safety"],
+    });
+  });
+
+  it("without names is what the probes ask for that are on by default", () => {
+    expect(declarationsFor().queryProbes).toEqual(["os_integrity"]);
+    expect(declarationsFor().schemes).toEqual(DECLARED_SCHEMES["os_integrity"]);
+  });
+
+  it("leaves room for iOS even with all probes", () => {
+    expect(declarationsFor(["os_integrity", "media_bluetooth_apps"]).schemes.length).toBeLessThanOrEqual(MOST_SCHEMES);
+  });
+
+  it.each([["os_integrity"], [{ probes: [] }], [["os_integrety"]], [[1]]])("%j is no list of probes", (probes) => {
+    expect(() => declarationsFor(probes)).toThrow(/probes/);
+  });
+});
+
+describe("an Android manifest", () => {
+  it("keeps what the app declared and gets the queries and the marker, once", () => {
+    const declarations = declarationsFor(["os_integrity"]);
+    const once = declareQueries(manifest(), declarations);
+    const queries = once.manifest.queries ?? [];
+    expect(queries[0]?.["intent"]).toEqual([{ action: [] }]);
+    expect(queries.flatMap((query) => query.package ?? []).map(({ $ }) => $["android:name"])).toEqual([
+      "com.own.app",
+      ...declarations.packages,
+    ]);
+    expect(once.manifest.application?.[0]?.["meta-data"]).toEqual([
+      { $: { "android:name": "own", "android:value": "1" } },
+      { $: { "android:name": "io.devicerisksignals.QUERIES", "android:value": "os_integrity" } },
+    ]);
+    const text = JSON.stringify(once);
+    expect(JSON.stringify(declareQueries(once, declarations))).toBe(text);
+  });
+
+  it("without anything to declare stays as it is", () => {
+    expect(declareQueries(manifest(), declarationsFor(["hardware"]))).toEqual(manifest());
+  });
+});
+
+describe("URL schemes", () => {
+  it("are joined to the app's own, each once", () => {
+    expect(joinSchemes(["own", "sileo"], ["sileo", "zbra"])).toEqual(["own", "sileo", "zbra"]);
+  });
+
+  it("beyond what iOS looks at are refused, with the numbers", () => {
+    const own = Array.from({ length: 45 }, (_, index) => `own${index}`);
+    const wanted = Array.from({ length: 6 }, (_, index) => `wanted${index}`);
+    expect(() => joinSchemes(own, wanted)).toThrow(/would hold 51 schemes, and iOS looks at 50: 45 .* 6 /);
+    expect(joinSchemes(own, wanted.slice(1))).toHaveLength(50);
+  });
+});

@@ -1,0 +1,59 @@
+import { factsOf, isProbeId, PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../judgement/declared-artefacts.ts";
+import { MisuseError, type Problem } from "../misuse.ts";
+
+/** What an app must declare so that its probes may look: nothing else of it changes. */
+export interface Declarations {
+  /** For `<queries>`. */
+  readonly packages: readonly string[];
+  /** For `LSApplicationQueriesSchemes`. */
+  readonly schemes: readonly string[];
+  /** For the marker by which native code knows what was declared. */
+  readonly queryProbes: readonly ProbeId[];
+}
+
+/** Apple: `canOpenURL` knows no more than the first 50 declared schemes. */
+export const MOST_SCHEMES = 50;
+
+/** Name of the `<meta-data>` that lists the probes whose packages are declared (`docs/native-interface.md`). */
+export const QUERIES_MARKER = "io.devicerisksignals.QUERIES";
+
+/** The probes that run without being asked for, after consent. */
+export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => factsOf(probe).enabledByDefault);
+
+/**
+ * @param probes of unknown origin; default: those that are on by default.
+ * @throws MisuseError for what is no list of probes.
+ */
+export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations {
+  const named = readProbes(probes);
+  const of = (lists: Readonly<Record<string, readonly string[]>>): readonly string[] => [
+    ...new Set(named.flatMap((probe) => lists[probe] ?? [])),
+  ];
+  return {
+    packages: of(DECLARED_PACKAGES),
+    schemes: of(DECLARED_SCHEMES),
+    queryProbes: named.filter((probe) => Object.hasOwn(DECLARED_PACKAGES, probe)),
+  };
+}
+
+function readProbes(probes: unknown): readonly ProbeId[] {
+  if (!Array.isArray(probes)) throw new MisuseError([{ path: "probes", message: "must be a list of probe ids" }]);
+  const problems: Problem[] = probes.flatMap((probe: unknown, index) =>
+    typeof probe === "string" && isProbeId(probe)
+      ? []
+      : [{ path: `probes.${index}`, message: "is no probe of this release" }],
+  );
+  if (problems.length > 0) throw new MisuseError(problems);
+  return probes as ProbeId[];
+}
+
+/** All the schemes that an app then declares, its own first. @throws MisuseError for more than iOS looks at. */
+export function joinSchemes(declared: readonly string[], wanted: readonly string[]): readonly string[] {
+  const all = [...new Set([...declared, ...wanted])];
+  if (all.length <= MOST_SCHEMES) return all;
+  const message =
+    `would hold ${all.length} schemes, and iOS looks at ${MOST_SCHEMES}: ` +
+    `${declared.length} are the app's, ${all.length - declared.length} come from the probes; enable fewer probes`;
+  throw new MisuseError([{ path: "LSApplicationQueriesSchemes", message }]);
+}

@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { declarationsFor, MOST_SCHEMES, QUERIES_MARKER } from "../app-config/declarations.ts";
+
+/** What `doctor` found; `missing` and `too much` are for the integrator to mend. */
+export interface Finding {
+  readonly kind: "ok" | "missing" | "too much";
+  readonly text: string;
+}
+
+const PACKAGE = "@device-risk-signals/react-native";
+const OLDEST_MINOR = 80;
+
+/**
+ * Looks at an app's folder; reads files and changes none.
+ * @param probes of the app; default: those of the plugin's entry in `app.json`, or those that are on by default.
+ */
+export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
+  const manifest = readJson(join(folder, "package.json"));
+  if (!manifest) return [missing("package.json: run this in the app's folder")];
+  const plugin = pluginOf(readJson(join(folder, "app.json")));
+  const declarations = declarationsFor(probes ?? plugin?.probes);
+  const android = read(join(folder, "android/app/src/main/AndroidManifest.xml"));
+  const plist = infoPlistOf(join(folder, "ios"));
+  const findings = [
+    ...examinePackages(manifest),
+    ...(android === undefined ? [] : examineAndroid(android, declarations)),
+    ...(plist === undefined ? [] : examineIos(plist, declarations.schemes)),
+  ];
+  if (android !== undefined || plist !== undefined) return findings;
+  const text = `app.json: the plugin "${PACKAGE}"`;
+  return [...findings, plugin ? ok(`${text} declares the rest at prebuild`) : missing(text)];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function examinePackages(manifest: Json): readonly Finding[] {
+  const dependencies = { ...(manifest["devDependencies"] as Json), ...(manifest["dependencies"] as Json) };
+  const version = typeof dependencies["react-native"] === "string" ? dependencies["react-native"] : undefined;
+  const minor = Number(/(\d+)\.(\d+)/.exec(version ?? "")?.[2]);
+  return [
+    PACKAGE in dependencies ? ok(`${PACKAGE} is a dependency`) : missing(`package.json: the dependency ${PACKAGE}`),
+    version === undefined
+      ? missing("package.json: the dependency react-native")
+      : minor < OLDEST_MINOR
+        ? missing(`react-native 0.${OLDEST_MINOR} or later: package.json has ${version}`)
+        : ok(`react-native ${version}`),
+  ];
+}
+
+function examineAndroid(
+  xml: string,
+  { packages, queryProbes }: ReturnType<typeof declarationsFor>,
+): readonly Finding[] {
+  const where = "AndroidManifest.xml";
+  const text = withoutComments(xml);
+  const queries = [...text.matchAll(/<queries\b[^>]*>([\s\S]*?)<\/queries>/g)]
+    .map(([, inside = ""]) => inside)
+    .join("");
+  const declared = new Set([...queries.matchAll(/<package\s[^>]*android:name="([^"]*)"/g)].map(([, name]) => name));
+  const absent = packages.filter((name) => !declared.has(name));
+  const marker = [...text.matchAll(/<meta-data\s[^>]*>/g)]
+    .map(([tag]) => tag)
+    .find((tag) => tag.includes(`"${QUERIES_MARKER}"`));
+  const marked = (/android:value="([^"]*)"/.exec(marker ?? "")?.[1] ?? "").split(",").filter(Boolean);
+  const unmarked = queryProbes.filter((probe) => !marked.includes(probe));
+  const overmarked = marked.filter((probe) => !queryProbes.some((known) => known === probe));
+  return [
+    absent.length === 0
+      ? ok(`${where}: all ${packages.length} queries`)
+      : missing(`${where}: <queries> lack ${absent.map((name) => `<package android:name="${name}" />`).join(" ")}`),
+    ...(unmarked.length > 0
+      ? [missing(`${where}: <meta-data android:name="${QUERIES_MARKER}"> with ${unmarked.join(",")}`)]
+      : []),
+    ...(overmarked.length > 0
+      ? [
+          tooMuch(
+            `${where}: ${QUERIES_MARKER} names ${overmarked.join(",")}, which is not enabled or asks for no package`,
+          ),
+        ]
+      : []),
+    ...(text.includes("QUERY_ALL_PACKAGES")
+      ? [tooMuch(`${where}: QUERY_ALL_PACKAGES; the SDK needs the listed queries alone`)]
+      : []),
+  ];
+}
+
+function examineIos(xml: string, schemes: readonly string[]): readonly Finding[] {
+  const where = "Info.plist";
+  const list =
+    /<key>LSApplicationQueriesSchemes<\/key>\s*<array>([\s\S]*?)<\/array>/.exec(withoutComments(xml))?.[1] ?? "";
+  const declared = [...list.matchAll(/<string>([^<]*)<\/string>/g)].map(([, scheme = ""]) => scheme);
+  const absent = schemes.filter((scheme) => !declared.includes(scheme));
+  return [
+    absent.length === 0
+      ? ok(`${where}: all ${schemes.length} schemes`)
+      : missing(`${where}: LSApplicationQueriesSchemes lack ${absent.join(", ")}`),
+    ...(declared.length > MOST_SCHEMES
+      ? [tooMuch(`${where}: ${declared.length} schemes in LSApplicationQueriesSchemes; iOS looks at ${MOST_SCHEMES}`)]
+      : []),
+  ];
+}
+
+function pluginOf(app: Json | undefined): { readonly probes: readonly string[] | undefined } | undefined {
+  const plugins = (app?.["expo"] as Json | undefined)?.["plugins"] ?? app?.["plugins"];
+  for (const plugin of Array.isArray(plugins) ? (plugins as unknown[]) : []) {
+    const [name, options] = (Array.isArray(plugin) ? plugin : [plugin]) as [unknown, Json | undefined];
+    if (name === PACKAGE) return { probes: options?.["probes"] as readonly string[] | undefined };
+  }
+  return undefined;
+}
+
+function infoPlistOf(folder: string): string | undefined {
+  if (!existsSync(folder)) return undefined;
+  for (const name of readdirSync(folder)) {
+    const text = /^(Pods|build)$/.test(name) ? undefined : read(join(folder, name, "Info.plist"));
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function withoutComments(xml: string): string {
+  return xml.replaceAll(/<!--[\s\S]*?-->/g, "");
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function readJson(path: string): Json | undefined {
+  const text = read(path);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new TypeError(`${path} is no JSON`);
+  }
+}
+
+const ok = (text: string): Finding => ({ kind: "ok", text });
+const missing = (text: string): Finding => ({ kind: "missing", text });
+const tooMuch = (text: string): Finding => ({ kind: "too much", text });

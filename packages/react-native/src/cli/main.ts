@@ -1,0 +1,77 @@
+/** `device-risk-signals`: for whoever builds an app with the SDK, or a backend without a phone at hand. */
+import { parseArgs } from "node:util";
+import { SCENARIOS, type Scenario, sampleEvent } from "../jest/mock.ts";
+import { examine } from "./doctor.ts";
+
+const HELP = `Usage: device-risk-signals <command>
+
+  doctor [--probes a,b]      in an app's folder: what is missing or too much in its manifests
+  sample --scenario S        a raw event on standard output
+         --list              the scenarios
+         --platform P        android or ios, for scenarios of either
+         --seed N            varies the values
+
+Example: npx device-risk-signals sample --scenario rooted-android
+`;
+
+type Write = (text: string) => void;
+
+/** @returns the exit code: 0 done, 1 failed or something to mend, 2 wrong usage. */
+export async function main(args: readonly string[], folder: string, out: Write, err: Write): Promise<number> {
+  const [command, ...rest] = args;
+  try {
+    switch (command) {
+      case "doctor":
+        return doctor(rest, folder, out);
+      case "sample":
+        return await sample(rest, out);
+      case "--help":
+      case "help":
+        out(HELP);
+        return 0;
+      default:
+        err(HELP);
+        return 2;
+    }
+  } catch (fault) {
+    if (!(fault instanceof TypeError)) throw fault;
+    err(`${fault.message}\n`);
+    return 2;
+  }
+}
+
+function doctor(args: string[], folder: string, out: Write): number {
+  const { values } = parseArgs({ args, options: { probes: { type: "string" } } });
+  const findings = examine(folder, values.probes?.split(","));
+  for (const { kind, text } of findings) out(`${kind.padEnd(8)}  ${text}\n`);
+  return findings.every(({ kind }) => kind === "ok") ? 0 : 1;
+}
+
+async function sample(args: string[], out: Write): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      scenario: { type: "string" },
+      list: { type: "boolean" },
+      platform: { type: "string" },
+      seed: { type: "string" },
+    },
+  });
+  if (values.list) {
+    out(`${SCENARIOS.join("\n")}\n`);
+    return 0;
+  }
+  const { scenario, platform, seed } = values;
+  if (scenario === undefined) throw new TypeError("sample: --scenario or --list is needed");
+  if (platform !== undefined && platform !== "android" && platform !== "ios") {
+    throw new TypeError("sample: --platform is android or ios");
+  }
+  if (seed !== undefined && !/^\d{1,9}$/.test(seed)) throw new TypeError("sample: --seed is a whole number");
+  const event = await sampleEvent({
+    scenario: scenario as Scenario,
+    platform,
+    seed: seed === undefined ? undefined : Number(seed),
+  });
+  out(`${JSON.stringify(event)}\n`);
+  return 0;
+}

@@ -1,0 +1,85 @@
+import type { Platform } from "@device-risk-signals/contract/catalog/fields";
+import { answer } from "../../evidence/load.ts";
+import type { Host } from "../host.ts";
+import type { Native, NativeAnswer } from "../native/native-interface.ts";
+import { phoneOf, type Scenario } from "./scenarios.ts";
+
+export interface MockPhone {
+  readonly scenario: Scenario;
+  /** For the scenarios of either platform; default Android. */
+  readonly platform?: Platform | undefined;
+  /** Varies what changes from minute to minute on a phone. The same seed gives the same values. */
+  readonly seed?: number | undefined;
+}
+
+/**
+ * A phone that answers at once from the evidence corpus. No time passes on it: it sets no timer of JavaScript's, so that
+ * it also works under a test's fake timers.
+ */
+export function mockHost({ scenario, platform, seed }: MockPhone): Host {
+  const phone = phoneOf(scenario, platform);
+  const timers: (() => void)[] = [];
+  const native: Native = {
+    async collect(_call, probe, request) {
+      if (scenario === "errors") throw new Error("failed");
+      if (scenario !== "timeouts") return varied(answer(phone, probe, request), seed);
+      // The bound of this very call is the timer that was set last.
+      const timer = timers.at(-1);
+      await Promise.resolve();
+      timer?.();
+      return await new Promise<never>(() => {});
+    },
+    cancel: () => {},
+    startObservation: async () => true,
+    stopObservation: () => {},
+    echo: async (value) => value,
+  };
+  return {
+    platform: phone.platform,
+    native,
+    runtime: {
+      jsEngine: "hermes",
+      hermesVersion: "250829098.0.16",
+      reactNativeVersion: "0.86.3",
+      isHermes: true,
+      isFabric: true,
+      isTurboModule: true,
+      isBridgeless: true,
+      isDebugBuild: false,
+    },
+    monotonic: () => performance.now(),
+    clockSource: "performance.now",
+    now: () => new Date(),
+    setTimer: (work, milliseconds) => {
+      if (milliseconds === 0) void Promise.resolve().then(work);
+      else timers.push(work);
+      return work;
+    },
+    clearTimer: () => {},
+  };
+}
+
+/** Fields that differ between two looks at one phone, and by how much of their value. */
+const VARYING: ReadonlySet<string> = new Set([
+  "freeMemoryBytes",
+  "storageFreeBytes",
+  "processResidentMemoryBytes",
+  "uptimeMs",
+  "processUptimeMs",
+]);
+
+function varied(given: NativeAnswer, seed: number | undefined): NativeAnswer {
+  if (seed === undefined) return given;
+  const fields = Object.entries(given.fields ?? {}).map(([name, value]) => [
+    name,
+    VARYING.has(name) && typeof value === "number" ? Math.round(value * (0.5 + shareOf(seed, name))) : value,
+  ]);
+  return { ...given, fields: Object.fromEntries(fields) as Record<string, unknown> };
+}
+
+/** From 0 to 1, by a multiplicative hash of seed and name. */
+function shareOf(seed: number, name: string): number {
+  let hash = Math.imul(seed | 0, 2_654_435_761);
+  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 16_777_619);
+  return (hash >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,63 @@
+/**
+ * `@device-risk-signals/react-native` for an app's tests: the real SDK on a phone that is not there.
+ *
+ * ```js
+ * jest.mock("@device-risk-signals/react-native", () => require("@device-risk-signals/react-native/jest"));
+ * require("@device-risk-signals/react-native/jest").setScenario("rooted-android");
+ * ```
+ */
+import { PROBE_IDS, type Platform } from "@device-risk-signals/contract/catalog/fields";
+import type { CollectedEvent } from "../collection.ts";
+import type { Configuration } from "../configuration.ts";
+import { type Consent, consentFor, type ConsentFunction, isConsent } from "../consent.ts";
+import { type CollectOptions, DeviceIntelOnHost } from "../device-intel-on-host.ts";
+import { mockHost, type MockPhone } from "./mock-host.ts";
+import type { Scenario } from "./scenarios.ts";
+
+export { consentFor } from "../consent.ts";
+export { AbortError, MisuseError } from "../misuse.ts";
+export { readField } from "../read-field.ts";
+export { type Scenario, SCENARIOS } from "./scenarios.ts";
+
+let phone: MockPhone = { scenario: "clean-android" };
+
+/**
+ * From now on, for all instances.
+ * @param platform for `consent-denied`, `timeouts` and `errors`; default Android.
+ * @throws TypeError for an unknown scenario, or a platform that it is not of.
+ */
+export function setScenario(scenario: Scenario, platform?: Platform): void {
+  mockHost({ scenario, platform });
+  phone = { scenario, platform };
+}
+
+/** `DeviceIntel` on the phone of the scenario; configuration and consent work as on a real one. */
+export class DeviceIntel extends DeviceIntelOnHost {
+  #given: Consent | ConsentFunction;
+
+  constructor(configuration: Configuration = {}) {
+    super(configuration, () => mockHost(phone));
+    this.#given = isConsent(configuration?.consent) ? configuration.consent : consentFor();
+  }
+
+  override setConsent(consent: Consent | ConsentFunction): void {
+    super.setConsent(consent);
+    this.#given = consent;
+  }
+
+  override async collect(options: CollectOptions): Promise<CollectedEvent> {
+    super.setConsent(phone.scenario === "consent-denied" ? consentFor() : this.#given);
+    return await super.collect(options);
+  }
+}
+
+/** One event of a scenario; `full-android` and `full-ios` run every probe, the others those that are on by default. */
+export async function sampleEvent({ scenario, platform, seed }: MockPhone): Promise<CollectedEvent> {
+  const full = scenario.startsWith("full-");
+  const configuration: Configuration = {
+    consent: scenario === "consent-denied" ? consentFor() : consentFor(...PROBE_IDS),
+    ...(full && { probes: Object.fromEntries(PROBE_IDS.map((probe) => [probe, { enabled: true }])) }),
+  };
+  const intel = new DeviceIntelOnHost(configuration, () => mockHost({ scenario, platform, seed }));
+  return await intel.collect({ sessionId: seed === undefined ? "session-1" : `session-${seed}` });
+}

@@ -1,0 +1,64 @@
+/**
+ * What emulators of Android are known by: the emulator and Cuttlefish of AOSP (device/generic/goldfish, device/google/
+ * cuttlefish), Genymotion and the desktop players, as published in github.com/framgia/android-emulator-detector,
+ * github.com/mofneko/EmulatorDetector, github.com/happylishang/AntiFakerAndroidChecker and OWASP MASTG.
+ */
+import { under } from "./under.ts";
+
+/** What of `android.os.Build` and of the properties is looked at; in both, a maker's phone has other values. */
+export const BUILD_MEMBERS = under(
+  "",
+  "manufacturer brand model product hardware fingerprint tags buildType bootloader",
+);
+/**
+ * `qemu.hw.mainkeys` is not among them: many a phone sets it to show its navigation bar. Nor are `init.svc.*` and makers'
+ * own ones: from Android 9 on apps can't tell whether these are set (AOSP, system/sepolicy/private/property_contexts).
+ */
+export const EMULATOR_PROPERTIES = under("ro.", "kernel.qemu boot.qemu hardware hardware.egl");
+
+type Emulator = readonly [product: string, files: readonly string[], facts: RegExp];
+
+/**
+ * Files, and facts of build, properties and mounts. No file is asked for that some stock phone has, such as
+ * `libc_malloc_debug_qemu.so`. `vboxsf` and `nemusf` are the file systems of folders that are shared with the host.
+ */
+export const EMULATORS: readonly Emulator[] = [
+  [
+    "Android Emulator",
+    [...under("/dev/", "qemu_pipe goldfish_pipe goldfish_address_space socket/qemud"), "/system/bin/qemu-props"],
+    /^((ro\.)?hardware=(goldfish|ranchu)$|product=(google_)?sdk(_|$)|model=(Android SDK built|sdk_gphone)|fingerprint=(generic|google\/sdk_)|ro\.(kernel|boot)\.qemu=1|ro\.hardware\.egl=emulation)/,
+  ],
+  ["Cuttlefish", [], /^(ro\.)?hardware=cutf_cvm/],
+  [
+    "Genymotion",
+    [...under("/dev/socket/", "genyd baseband_genyd"), "/system/bin/androVM-prop"],
+    /^(manufacturer=Genymo|(ro\.)?hardware=vbox86)/,
+  ],
+  ["BlueStacks", under("/dev/bst", "_gps _ime gyro pgaipc"), /^manufacturer=BlueStacks/],
+  [
+    "Nox",
+    [...under("/", "fstab.nox init.nox.rc"), ...under("/system/", "bin/nox-prop lib/libnoxd.so")],
+    /^(hardware=nox$|mount=nemusf)/,
+  ],
+  ["MEmu", [...under("/dev/memu", "fp guest user"), "/system/bin/microvirt-prop"], /^manufacturer=Microvirt/],
+  [
+    "LDPlayer",
+    under("/system/", "lib/libldutils.so lib64/libldutils.so bin/ldinit lib/hw/gps.ld.so"),
+    /^model=LDPlayer/,
+  ],
+  ["MuMu", ["/system/lib/libnemu.so"], /^model=MuMu/],
+  ["VirtualBox", [...under("/dev/vbox", "guest user"), ...under("/", "fstab.vbox86 init.vbox86.rc")], /^mount=vboxsf/],
+  ["Windows Subsystem", ["/system/framework/windows-system_server.jar"], /^model=Subsystem for Android/],
+];
+
+/** Values that emulators share with test builds, vendors' debug builds and Chromebooks; an x86 processor says no more. */
+export const WEAK_BUILD_FACTS =
+  /^(tags=(.*,)?test-keys|buildType=(eng|userdebug)$|(manufacturer|bootloader)=unknown$|brand=(generic|unknown))/;
+
+/** Translators of ARM code; Chromebooks have them. */
+export const TRANSLATORS = /^ro\.dalvik\.vm\.native\.bridge=lib(houdini|ndk_translation)\.so$/;
+export const TRANSLATOR_PATHS = under("/system/lib", "/libhoudini.so 64/libhoudini.so");
+
+/** Agents of device farms: OpenSTF (github.com/DeviceFarmer), Appium, which farms run, too (appium.io). */
+export const FARM_PACKAGES = ["jp.co.cyberagent.stf", ...under("io.appium.", "settings uiautomator2.server")];
+export const FARM_PATHS = under("/data/local/tmp/", "minicap minicap.so minitouch");

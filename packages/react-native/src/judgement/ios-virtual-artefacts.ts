@@ -1,0 +1,23 @@
+/**
+ * What tells the iOS Simulator (Xcode's CoreSimulator sets the variables and loads its own system libraries) and
+ * Corellium's virtual devices (OWASP MASTG, emulator detection on iOS).
+ */
+import { imagesNamed } from "./jailbreak-artefacts.ts";
+import { under } from "./under.ts";
+
+export const SIMULATOR_VARIABLES = under("SIMULATOR_", "UDID DEVICE_NAME MODEL_IDENTIFIER RUNTIME_VERSION ROOT");
+
+export const simulatorImage = imagesNamed("dyld_sim libsystem_sim_kernel.dylib libsystem_sim_platform.dylib");
+
+export function isSimulatorImage(path: string): boolean {
+  return path.includes("/CoreSimulator/") || simulatorImage(path) !== undefined;
+}
+
+export const CORELLIUM_PATHS = ["/usr/libexec/corelliumd"];
+
+/** Rosetta, which runs x86 code on a Mac with Apple's chips. */
+export const translatorImage = imagesNamed("libRosettaRuntime RosettaRuntime");
+
+/** XCTest and WebDriverAgent, by which farms drive a device. */
+export const FARM_VARIABLES = under("XCTest", "ConfigurationFilePath BundlePath");
+export const farmImage = imagesNamed("XCTest libXCTestBundleInject.dylib WebDriverAgentLib");

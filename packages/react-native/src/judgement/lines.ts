@@ -1,0 +1,9 @@
+/** Every line of a text, the last one with or without its end; in one pass, without an array of all. */
+export function eachLine(text: string, visit: (line: string) => void): void {
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf("\n", start);
+    const stop = end < 0 ? text.length : end;
+    visit(text.slice(start, stop));
+    start = stop + 1;
+  }
+}

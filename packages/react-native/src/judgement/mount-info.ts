@@ -1,0 +1,31 @@
+import { eachLine } from "./lines.ts";
+
+/** One line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)). */
+export interface Mount {
+  /** Major and minor number. */
+  readonly device: string;
+  /** What of the file system is mounted. */
+  readonly root: string;
+  /** Where. */
+  readonly point: string;
+  readonly options: string;
+  readonly type: string;
+  readonly source: string;
+  readonly superOptions: string;
+}
+
+/** `id parent device root point options [optional…] - type source superOptions`, with few optional columns, if any. */
+const MOST_COLUMNS = 24;
+
+/** Every mount of the table; lines of another form are passed over. */
+export function readMounts(text: string): readonly Mount[] {
+  const mounts: Mount[] = [];
+  eachLine(text, (line) => {
+    const columns = line.split(" ", MOST_COLUMNS);
+    const end = columns.indexOf("-", 6);
+    const [, , device = "", root = "", point = "", options = ""] = columns;
+    const [type, source = "", superOptions = ""] = end < 0 ? [] : columns.slice(end + 1);
+    if (type !== undefined) mounts.push({ device, root, point, options, type, source, superOptions });
+  });
+  return mounts;
+}

@@ -1,0 +1,65 @@
+/**
+ * What root tools leave behind on Android, as published by the tools themselves and by RootBeer
+ * (github.com/scottyab/rootbeer, Const.java) and OWASP MASTG (testing root detection).
+ *
+ * Only what an ordinary app is allowed to look at on a stock phone: `/data/adb` (0700), `/cache` and, up to Android 10,
+ * `/sbin` (0750) refuse every app, so that what lies there is unknown on all phones and would keep every list that
+ * names it from ever being whole. What Magisk, KernelSU and APatch keep there shows in the mount table.
+ *
+ * No path of a vendor partition: makers ship a busybox there, and tools with names like su.
+ */
+import { under } from "./under.ts";
+
+export const SU_PATHS = [
+  ...under("/system/", "bin/su xbin/su sbin/su bin/.ext/su bin/failsafe/su sd/xbin/su"),
+  ...under("/", "su/bin/su product/bin/su system_ext/bin/su odm/bin/su"),
+  ...under("/data/local/", "su bin/su xbin/su"),
+];
+
+/** Superuser and SuperSU (koush, Chainfire), Magisk up to version 14 (its image), survival scripts for updates. */
+export const ROOT_PATHS = [
+  ...SU_PATHS,
+  ...under("/system/", "app/Superuser.apk app/SuperSU xbin/daemonsu etc/init.d/99SuperSUDaemon"),
+  ...under("/system/", "etc/.installed_su_daemon addon.d/99-magisk.sh"),
+  ...under("/", "init.magisk.rc dev/com.koushikdutta.superuser.daemon data/magisk.img"),
+];
+
+/** Magisk, KernelSU, APatch and their forks; before them those of RootBeer's list that were spread most. */
+export const ROOT_MANAGERS = [
+  ...under("com.", "topjohnwu.magisk rifsxd.ksunext sukisu.ultra koushikdutta.superuser kingroot.kinguser"),
+  ...under(
+    "",
+    "io.github.huskydg.magisk io.github.vvb2060.magisk me.weishu.kernelsu me.bmax.apatch eu.chainfire.supersu",
+  ),
+];
+
+/** Of RootBeer's `knownDangerousAppsPackages`, and the managers of Xposed, its successors and LSPatch. */
+export const DANGEROUS_APPS = [
+  ...under("com.", "dimonvideo.luckypatcher chelpus.lackypatch chelpus.luckypatcher"),
+  ...under("org.", "lsposed.manager lsposed.lspatch meowcat.edxposed.manager"),
+  ...under("", "de.robv.android.xposed.installer cc.madkite.freedom"),
+];
+
+/** Of RootBeer's `knownRootCloakingPackages` those that hide root, and Hide My Applist. */
+export const ROOT_CLOAKERS = under(
+  "com.",
+  "devadvance.rootcloak amphoras.hidemyroot formyhm.hideroot tsng.hidemyapplist",
+);
+
+/** Through these Riru, Zygisk and Zygisk Next come into zygote, in the place of a translator of code. */
+export const ZYGOTE_BRIDGES = /^ro\.dalvik\.vm\.native\.bridge=lib(riruloader|zygisk|zygisk_loader|zn_loader)\.so$/;
+
+/** Properties of which some values are none of a stock `user` build. */
+export const DANGEROUS_PROPERTIES = under("ro.", "debuggable secure boot.veritymode dalvik.vm.native.bridge");
+/** AOSP, build/make/core/main.mk for the first two; source.android.com, "Implementing dm-verity". */
+const DANGEROUS_FACTS = /^ro\.(debuggable=1|secure=0|boot\.veritymode=disabled)$/;
+
+export function isDangerous(fact: string): boolean {
+  return DANGEROUS_FACTS.test(fact) || ZYGOTE_BRIDGES.test(fact);
+}
+
+/** Names that Magisk, KernelSU and APatch give to the file systems that they mount. */
+export const ROOT_MOUNT_SOURCES = ["magisk", "KSU", "APatch", "worker"];
+
+/** Magisk's daemon (`MAIN_SOCKET` and `LOG_SOCKET` of its sources up to version 18, `MAGISK` before version 15). */
+export const MAGISK_SOCKETS = ["d30138f2310a9fb9c54a3e0c21f58591", "5864cd77f2f8c59b3882e2d35dbf51e4", "MAGISK"];

@@ -81,11 +81,25 @@ describe("one event for each key", () => {
   test("two accounts may use one key and never learn of each other", async () => {
     const key = freshKey();
     const [server] = servers as [ServerProcess];
-    const mine = await post(server, who, key, JSON.stringify(transport(who)));
-    const theirs = await post(server, other, key, JSON.stringify(transport(other)));
+    const [myText, theirText] = [JSON.stringify(transport(who)), JSON.stringify(transport(other))];
+    const mine = await post(server, who, key, myText);
+    const theirs = await post(server, other, key, theirText);
     expect([mine.status, theirs.status]).toEqual([201, 201]);
     expect(mine.json["event_id"]).not.toBe(theirs.json["event_id"]);
     expect(await rows("one", key)).toHaveLength(1);
+
+    const [myReplay, theirReplay] = await Promise.all([
+      post(server, who, key, myText),
+      post(server, other, key, theirText),
+    ]);
+    expect([myReplay.status, theirReplay.status]).toEqual([200, 200]);
+    expect(myReplay.json["event_id"]).toBe(mine.json["event_id"]);
+    expect(theirReplay.json["event_id"]).toBe(theirs.json["event_id"]);
+
+    const onlyMine = freshKey();
+    expect((await post(server, who, onlyMine, JSON.stringify(transport(who)))).status).toBe(201);
+    const refused = { ...transport(other), action_id: "act_unknown" };
+    expect((await post(server, other, onlyMine, JSON.stringify(refused))).status).toBe(403);
   });
 
   const same: [string, (text: string) => string][] = [

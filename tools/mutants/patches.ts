@@ -328,7 +328,7 @@ export const PATCHES: readonly Patch[] = [
     rule: "13: keys belong to accounts",
     file: "packages/server/src/store/event-store.ts",
     find: "from idempotency_key where account = $1 and key = $2",
-    replace: "from idempotency_key where account <> '' || $1 and key = $2",
+    replace: "from idempotency_key where $1::text <> '' and key = $2",
     suite: "exactly-once",
   },
 

@@ -11,117 +11,79 @@ import {
   TRANSLATORS,
   WEAK_BUILD_FACTS,
 } from "./emulator-artefacts.ts";
-import { factsOf, knowsAll } from "./facts.ts";
-import {
-  anyPresent,
-  complete,
-  joined,
-  type Judgement,
-  type Judgements,
-  LONGEST_NAME,
-  mergeSources,
-  whichPresent,
-} from "./judgement.ts";
+import { any, facts, type Finding, type Found, inText, present, together, which } from "./finding.ts";
+import type { Judgements } from "./judgement.ts";
+import { NATIVE_BRIDGE } from "./root-artefacts.ts";
 
-const PATHS = EMULATORS.flatMap(([, files]) => files);
-const NATIVE_BRIDGE = ["ro.dalvik.vm.native.bridge"];
 /** One marker alone makes no emulator. */
 const FEWEST_MARKERS = 2;
 
-const files = whichPresent("paths", PATHS);
-const fromBuild = { sources: { build: true } } as const;
-const fromProperties = { sources: { properties: EMULATOR_PROPERTIES } };
-const fromProcessor = { sources: { cpuInfo: true, properties: NATIVE_BRIDGE, paths: TRANSLATOR_PATHS } } as const;
-const fromAll: Pick<Judgement, "sources"> = {
-  sources: mergeSources([{ build: true, mountInfo: true }, files.sources, fromProperties.sources]),
-};
+const KNOWN_FACTS = new RegExp(EMULATORS.map(([, , known]) => known.source).join("|"));
 
-/** The products that such a fact is known of. */
-function productsOf(facts: readonly string[]): readonly string[] {
-  return EMULATORS.flatMap(([product, , known]) => facts.filter((fact) => known.test(fact)).map(() => product));
+const build = facts("build", BUILD_MEMBERS, KNOWN_FACTS);
+const files = present(
+  "paths",
+  EMULATORS.flatMap(([, paths]) => paths),
+);
+const properties = facts("properties", EMULATOR_PROPERTIES, KNOWN_FACTS);
+const mounts = inText("mountInfo", (text) =>
+  [...new Set(mountsOf(text).map(({ type }) => `mount=${type}`))].filter((fact) => KNOWN_FACTS.test(fact)),
+);
+const cpu = together(
+  inText("cpuInfo", ({ text }) => virtualProcessorMarks(text)),
+  facts("properties", [NATIVE_BRIDGE], TRANSLATORS),
+  present("paths", TRANSLATOR_PATHS),
+);
+
+const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mounts, cpu };
+
+/** What makes an emulator. The weak markers (test-keys, x86, translators, farms) are not among it. */
+const strong = together(files, properties, mounts);
+const all = together(build, strong);
+
+/** A build is one marker, however many of its members tell. */
+function countMarkers(evidence: Evidence): number {
+  return build.find(evidence).found.slice(0, 1).length + strong.find(evidence).found.length;
 }
-
-function isKnown(fact: string): boolean {
-  return productsOf([fact]).length > 0;
-}
-
-/** Each strong marker that was seen, by product. The weak ones (test-keys, x86, translators, farms) never count. */
-function strongMarkers({ build, properties, paths, mountInfo }: Evidence): readonly string[] {
-  const types = new Set(mountInfo && mountsOf(mountInfo).map(({ type }) => type));
-  return [
-    // A build is one marker, however many of its members tell.
-    ...productsOf(factsOf(BUILD_MEMBERS, build)).slice(0, 1),
-    ...productsOf(factsOf(EMULATOR_PROPERTIES, properties)),
-    ...EMULATORS.flatMap(([product, list]) => list.filter((path) => paths?.present.includes(path)).map(() => product)),
-    ...productsOf([...types].map((type) => `mount=${type}`)),
-  ];
-}
-
-/** Marks of a processor: what the kernel says of it, and a translator of ARM code. */
-function processorMarks({ cpuInfo, properties, paths }: Evidence): readonly string[] | undefined {
-  if (!cpuInfo || cpuInfo.truncated || !knowsAll(NATIVE_BRIDGE, properties)) return undefined;
-  if (!paths || !complete(paths, TRANSLATOR_PATHS)) return undefined;
-  const bridges = factsOf(NATIVE_BRIDGE, properties).filter((fact) => TRANSLATORS.test(fact));
-  const translators = [...bridges, ...TRANSLATOR_PATHS.filter((path) => paths.present.includes(path))];
-  return [
-    ...new Set([...virtualProcessorMarks(cpuInfo.text), ...translators.map((name) => name.replace(/.*[/=]/, ""))]),
-  ];
-}
-
-/** The checks whose answer can be a no. */
-const CHECKS: Readonly<Record<string, (evidence: Evidence) => boolean>> = {
-  build: ({ build }) => build !== undefined,
-  files: ({ paths }) => paths !== undefined && complete(paths, PATHS),
-  properties: ({ properties }) => knowsAll(EMULATOR_PROPERTIES, properties),
-  mounts: ({ mountInfo }) => mountInfo?.truncated === false,
-  cpu: (evidence) => processorMarks(evidence) !== undefined,
-};
 
 /**
  * A no needs what every app can read on every phone. Properties and mounts only add markers: up to Android 8.1 a
  * property that is not set can't be told from one that is denied.
  */
 function lookedAtAll(evidence: Evidence): boolean {
-  return ["build", "files"].every((check) => CHECKS[check]?.(evidence));
+  return build.find(evidence).whole && files.find(evidence).whole;
+}
+
+function productsOf({ found: markers }: Found): readonly string[] {
+  const known = EMULATORS.filter(([, paths, facts]) =>
+    markers.some((name) => paths.includes(name) || facts.test(name)),
+  );
+  return known.map(([product]) => product);
 }
 
 export const androidEmulator: Judgements = {
   isEmulator: {
-    ...fromAll,
+    sources: all.sources,
     judge(evidence) {
-      if (strongMarkers(evidence).length >= FEWEST_MARKERS) return true;
+      if (countMarkers(evidence) >= FEWEST_MARKERS) return true;
       return lookedAtAll(evidence) ? false : undefined;
     },
   },
-  emulatorFingerprintMatch: {
-    ...fromBuild,
-    judge: ({ build }) => build && factsOf(BUILD_MEMBERS, build).some(isKnown),
-  },
-  emulatorBuildMarkers: {
-    ...fromBuild,
-    judge: ({ build }) =>
-      build &&
-      factsOf(BUILD_MEMBERS, build)
-        .filter((fact) => WEAK_BUILD_FACTS.test(fact) || isKnown(fact))
-        .map((fact) => fact.slice(0, LONGEST_NAME)),
-  },
-  emulatorFilesFound: anyPresent("paths", PATHS),
-  emulatorFilePaths: files,
-  emulatorSystemPropertyMarkers: {
-    ...fromProperties,
-    judge({ properties }) {
-      if (!knowsAll(EMULATOR_PROPERTIES, properties)) return undefined;
-      return EMULATOR_PROPERTIES.filter((name) => factsOf([name], properties).some(isKnown));
-    },
-  },
-  emulatorCpuMarkers: { ...fromProcessor, judge: processorMarks },
+  emulatorFingerprintMatch: any(build),
+  emulatorBuildMarkers: which(
+    facts("build", BUILD_MEMBERS, new RegExp(`${KNOWN_FACTS.source}|${WEAK_BUILD_FACTS.source}`)),
+  ),
+  emulatorFilesFound: any(files),
+  emulatorFilePaths: which(files),
+  emulatorSystemPropertyMarkers: which(properties),
+  emulatorCpuMarkers: which(cpu),
   emulatorVendorMarkers: {
-    ...fromAll,
-    judge: (evidence) => (lookedAtAll(evidence) ? [...new Set(strongMarkers(evidence))] : undefined),
+    sources: all.sources,
+    judge: (evidence) => (lookedAtAll(evidence) ? productsOf(all.find(evidence)) : undefined),
   },
   emulatorChecksPerformed: {
-    sources: mergeSources([fromAll.sources, fromProcessor.sources]),
-    judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.(evidence)),
+    sources: together(all, cpu).sources,
+    judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
   },
-  deviceFarmMarkers: joined(whichPresent("packages", FARM_PACKAGES), whichPresent("paths", FARM_PATHS)),
+  deviceFarmMarkers: which(together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS))),
 };

@@ -1,120 +1,74 @@
 import type { Text } from "../native/native-interface.ts";
-import { factsOf, knowsAll } from "./facts.ts";
+import { any, count, facts, inText, named, present, together, which } from "./finding.ts";
 import {
   FRIDA_PORTS,
-  FRIDA_THREADS,
-  GLIB_THREADS,
+  fridaOrGlibThread,
+  fridaThread,
   HOOK_CLASSES,
-  isHookFrame,
+  hookFrame,
+  injectorPipe,
   isHookLibrary,
-  isInjectorPipe,
   isZygoteLibrary,
 } from "./hook-artefacts.ts";
-import {
-  anyNamed,
-  anyOf,
-  anyPresent,
-  countOf,
-  type Judgement,
-  type Judgements,
-  note,
-  remember,
-  seenInText,
-  whichNamed,
-  whichPresent,
-} from "./judgement.ts";
+import type { Judgements } from "./judgement.ts";
 import { baseName, eachMapping } from "./maps.ts";
-import { ZYGOTE_BRIDGES } from "./root-artefacts.ts";
-import { eachListener } from "./tcp-sockets.ts";
-import { under } from "./under.ts";
+import { remember } from "./remember.ts";
+import { NATIVE_BRIDGE, ZYGOTE_BRIDGES } from "./root-artefacts.ts";
+import { listenersOf } from "./tcp-sockets.ts";
 
 /** Where neither an app nor the system nor ART's compiler keeps code. */
-const FOREIGN_PLACES = under("/", "data/local/ data/adb/ dev/ debug_ramdisk/ sbin/");
+const FOREIGN_PLACE = /^\/(data\/local|data\/adb|dev|debug_ramdisk|sbin)\//;
 /** ART's compiler keeps its code in memory: memfd from Android 10 on, ashmem before (AOSP, art/runtime/jit). */
-const JIT_MEMORY = new Set(under("/memfd:", "jit-cache jit-zygote-cache"));
-const JIT_LIKE = "/memfd:jit-";
-/** Graphics drivers and ashmem of ART, Dalvik's heirs and WebView; all of it is "deleted" for the kernel. */
-const DEVICE_MEMORY = under("/dev/", "ashmem/ kgsl-3d0 mali0 dri/ pvrsrvkm nvhost nvmap dma_heap/ ion zero");
+const JIT_MEMORY = /^\/memfd:jit-(zygote-)?cache( \(deleted\))?$/;
+/** Ashmem of ART and WebView, and what graphics drivers map. */
+const DEVICE_MEMORY = /^\/dev\/(ashmem|kgsl|mali|dri\/|pvr|nv|dma_heap|ion|zero)/;
 
-/** A mapping in `maps` is foreign when its place is, or when it takes the name of ART's memory in vain. */
-export function isForeign(path: string): boolean {
-  const place = path.endsWith(" (deleted)") ? path.slice(0, -10) : path;
-  if (place.startsWith(JIT_LIKE)) return !JIT_MEMORY.has(place);
-  if (place.startsWith("/memfd:")) return isHookLibrary(place) || isZygoteLibrary(place);
-  if (DEVICE_MEMORY.some((memory) => place.startsWith(memory))) return false;
-  return FOREIGN_PLACES.some((folder) => place.startsWith(folder));
+/** A mapping of code is foreign when its place is, or when it takes the name of ART's memory in vain. */
+function isForeign(path: string): boolean {
+  if (path.startsWith("/memfd:jit-")) return !JIT_MEMORY.test(path);
+  if (path.startsWith("/memfd:")) return isHookLibrary(baseName(path));
+  return FOREIGN_PLACE.test(path) && !DEVICE_MEMORY.test(path);
 }
 
 interface Mapped {
-  /** Base names of listed libraries. */
-  readonly libraries: readonly string[];
-  readonly hasHook: boolean;
-  readonly hasZygote: boolean;
-  readonly hasForeign: boolean;
+  /** Base names. */
+  readonly hooks: Set<string>;
+  readonly zygote: Set<string>;
+  /** Paths. */
+  readonly foreign: Set<string>;
 }
 
 const mappedIn = remember(({ text }: Text): Mapped => {
-  const libraries = new Set<string>();
-  const seen = { hasHook: false, hasZygote: false, hasForeign: false };
-  let last = "";
-  let lastExecutable = "";
-  eachMapping(text, (path, executable) => {
-    if (executable && path !== lastExecutable) {
-      lastExecutable = path;
-      seen.hasForeign ||= isForeign(path);
-    }
-    // A file is mapped in several pieces, one after the other.
-    if (path === last) return;
-    last = path;
-    const isHook = isHookLibrary(path);
-    const isZygote = isZygoteLibrary(path);
-    if (isHook || isZygote) note(libraries, baseName(path));
-    seen.hasHook ||= isHook;
-    seen.hasZygote ||= isZygote;
-  });
-  return { libraries: [...libraries], ...seen };
+  const mapped: Mapped = { hooks: new Set(), zygote: new Set(), foreign: new Set() };
+  const file = (path: string): void => {
+    const name = baseName(path);
+    if (isHookLibrary(name)) mapped.hooks.add(name);
+    if (isZygoteLibrary(name, path)) mapped.zygote.add(name);
+  };
+  eachMapping(text, file, (path) => isForeign(path) && mapped.foreign.add(path));
+  return mapped;
 });
 
-const BRIDGE = ["ro.dalvik.vm.native.bridge"];
-const bridgesIntoZygote: Judgement = {
-  sources: { properties: BRIDGE },
-  judge: ({ properties }) =>
-    knowsAll(BRIDGE, properties) ? factsOf(BRIDGE, properties).some((fact) => ZYGOTE_BRIDGES.test(fact)) : undefined,
-};
-
-const libraryNames: Judgement = {
-  sources: { maps: true },
-  judge: ({ maps }) => (maps && !maps.truncated ? mappedIn(maps).libraries : undefined),
-};
-const hookFrame = anyNamed("stack", isHookFrame);
-const injectorPipe = anyNamed("descriptors", isInjectorPipe);
+const hookLibraries = inText("maps", (text) => mappedIn(text).hooks);
+const zygoteLibraries = inText("maps", (text) => mappedIn(text).zygote);
+const libraries = together(zygoteLibraries, hookLibraries);
+const frames = named("stack", hookFrame);
+const pipes = named("descriptors", injectorPipe);
+const classes = present("classes", HOOK_CLASSES);
 
 export const androidHooks: Judgements = {
-  injectedLibrariesFound: seenInText("maps", (text) => mappedIn(text).libraries.length > 0),
-  injectedLibraryNames: libraryNames,
-  injectedLibraryCount: countOf(libraryNames),
-  hookFrameworkFound: anyOf(
-    seenInText("maps", (text) => mappedIn(text).hasHook),
-    anyPresent("classes", HOOK_CLASSES),
-    hookFrame,
-    anyNamed("threads", (name) => FRIDA_THREADS.includes(name)),
-    injectorPipe,
+  injectedLibrariesFound: any(libraries),
+  injectedLibraryNames: which(libraries),
+  injectedLibraryCount: count(libraries),
+  hookFrameworkFound: any(together(hookLibraries, classes, frames, pipes, named("threads", fridaThread))),
+  hookStackFrameFound: any(frames),
+  hookStackFrames: which(frames),
+  loadedHookClassNames: which(classes),
+  zygiskIndicatorsFound: any(together(zygoteLibraries, facts("properties", [NATIVE_BRIDGE], ZYGOTE_BRIDGES))),
+  suspiciousExecutableMappingsFound: any(inText("maps", (text) => mappedIn(text).foreign)),
+  fridaThreadNamesFound: which(named("threads", fridaOrGlibThread)),
+  fridaInjectorPipeFound: any(pipes),
+  fridaListenerPortFound: any(
+    inText("tcpSockets", ({ text }) => listenersOf(text).filter((port) => FRIDA_PORTS.includes(port))),
   ),
-  hookStackFrameFound: hookFrame,
-  hookStackFrames: whichNamed("stack", (frame) => (isHookFrame(frame) ? frame : undefined)),
-  loadedHookClassNames: whichPresent("classes", HOOK_CLASSES),
-  zygiskIndicatorsFound: anyOf(
-    seenInText("maps", (text) => mappedIn(text).hasZygote),
-    bridgesIntoZygote,
-  ),
-  suspiciousExecutableMappingsFound: seenInText("maps", (text) => mappedIn(text).hasForeign),
-  fridaThreadNamesFound: whichNamed("threads", (name) =>
-    FRIDA_THREADS.includes(name) || GLIB_THREADS.includes(name) ? name : undefined,
-  ),
-  fridaInjectorPipeFound: injectorPipe,
-  fridaListenerPortFound: seenInText("tcpSockets", ({ text }) => {
-    let found = false;
-    eachListener(text, (port) => (found ||= FRIDA_PORTS.includes(port)));
-    return found;
-  }),
 };

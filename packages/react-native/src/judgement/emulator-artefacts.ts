@@ -56,7 +56,7 @@ export const WEAK_BUILD_FACTS =
   /^(tags=(.*,)?test-keys|buildType=(eng|userdebug)$|(manufacturer|bootloader)=unknown$|brand=(generic|unknown))/;
 
 /** Translators of ARM code; Chromebooks have them. */
-export const TRANSLATORS = /^ro\.dalvik\.vm\.native\.bridge=lib(houdini|ndk_translation)\.so$/;
+export const TRANSLATORS = /=lib(houdini|ndk_translation)\.so$/;
 export const TRANSLATOR_PATHS = under("/system/lib", "/libhoudini.so 64/libhoudini.so");
 
 /** Agents of device farms: OpenSTF (github.com/DeviceFarmer), Appium, which farms run, too (appium.io). */

@@ -16,13 +16,14 @@ const HOOK_LIBRARY =
   /^(lib)?((lspd|lspatch|substrate|substrate-dvm|edxp|cycript|FridaGadget)(\.|$)|(frida|xposed)([-_.]|$))/;
 const ZYGOTE_LIBRARY = /^(lib)?((zygisk|zygisk_loader|zn_loader|riruloader)(\.|$)|riru([-_.]|$))/;
 
-export function isHookLibrary(path: string): boolean {
-  return HOOK_LIBRARY.test(baseName(path));
+/** By its base name. */
+export function isHookLibrary(name: string): boolean {
+  return HOOK_LIBRARY.test(name);
 }
 
-/** Zygisk's modules lie in a folder of its name, called after the instruction set (Magisk, developer guide). */
-export function isZygoteLibrary(path: string): boolean {
-  return ZYGOTE_LIBRARY.test(baseName(path)) || path.includes("/zygisk/");
+/** By its base name, or as a module of Zygisk, which lies in a folder of that name (Magisk, developer guide). */
+export function isZygoteLibrary(name: string, path: string): boolean {
+  return ZYGOTE_LIBRARY.test(name) || path.includes("/zygisk/");
 }
 
 export const HOOK_CLASSES = [
@@ -31,30 +32,33 @@ export const HOOK_CLASSES = [
   ...under("com.", "saurik.substrate.MS elderdrivers.riru.edxp.core.Main"),
 ];
 
-/** Packages, with their dot. */
-const HOOK_PACKAGES = [
-  ...under("de.robv.android.", "xposed."),
-  ...under("org.", "lsposed. meowcat.edxposed."),
-  ...under("com.", "saurik.substrate. elderdrivers.riru."),
-];
+/** Packages, and classes without a package that LSPosed and EdXposed generate for a hook. */
+const HOOK_FRAME =
+  /^((de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru)\.|(LSP|Ed)Hooker_)/;
 
-/** Classes without a package that LSPosed and EdXposed generate for a hook. */
-const HOOK_STUBS = ["LSPHooker_", "EdHooker_"];
-
-export function isHookFrame(frame: string): boolean {
-  return HOOK_PACKAGES.some((name) => frame.startsWith(name)) || HOOK_STUBS.some((name) => frame.startsWith(name));
+export function hookFrame(frame: string): string | undefined {
+  return HOOK_FRAME.test(frame) ? frame : undefined;
 }
 
 /** Threads that only Frida has. */
-export const FRIDA_THREADS = ["gum-js-loop", "pool-frida", "pool-spawner", "frida-gadget", "linjector"];
+const FRIDA_THREAD = /^(gum-js-loop|pool-frida|pool-spawner|frida-gadget|linjector)$/;
 /** Threads of GLib, which Frida brings along; so do GStreamer and other libraries of ordinary apps. */
-export const GLIB_THREADS = ["gmain", "gdbus"];
+const GLIB_THREAD = /^(gmain|gdbus)$/;
 
-/** `linjector-<number>` in the temporary folder of frida-server. */
-export function isInjectorPipe(path: string): boolean {
-  const name = baseName(path);
-  return name === "linjector" || name.startsWith("linjector-");
+export function fridaThread(name: string): string | undefined {
+  return FRIDA_THREAD.test(name) ? name : undefined;
 }
 
-/** frida-server and its gadget (27042), and the cluster port beside it. */
-export const FRIDA_PORTS = [27042, 27043];
+export function fridaOrGlibThread(name: string): string | undefined {
+  return GLIB_THREAD.test(name) ? name : fridaThread(name);
+}
+
+/** `linjector-<number>` in the temporary folder of frida-server. */
+const INJECTOR_PIPE = /^linjector(-|$)/;
+
+export function injectorPipe(path: string): string | undefined {
+  return INJECTOR_PIPE.test(baseName(path)) ? path : undefined;
+}
+
+/** frida-server and its gadget (27042), and the cluster port beside it, in hex. */
+export const FRIDA_PORTS = ["69A2", "69A3"];

@@ -7,3 +7,13 @@ export function eachLine(text: string, visit: (line: string) => void): void {
     start = stop + 1;
   }
 }
+
+/** What the first group of a pattern takes from the lines of a text, each once. */
+export function captures(text: string, pattern: RegExp): readonly string[] {
+  const captured = new Set<string>();
+  eachLine(text, (line) => {
+    const match = pattern.exec(line);
+    if (match?.[1]) captured.add(match[1]);
+  });
+  return [...captured];
+}

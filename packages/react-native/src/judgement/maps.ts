@@ -1,21 +1,32 @@
 /**
- * Every mapping of a name in `/proc/self/maps` (proc_pid_maps(5)): its path as the kernel writes it, and whether it may be
- * executed. Mappings without a name, and those in brackets (`[anon:…]`, `[vdso]`), are passed over.
+ * Every file that `/proc/self/maps` (proc_pid_maps(5)) names, by its path as the kernel writes it: once for the pieces that
+ * follow each other, and once more to `code` if one of these may be executed. Mappings without a name, and those in
+ * brackets (`[anon:…]`, `[vdso]`), are passed over.
  *
  * A line reads `start-end perms offset device inode    path`. None of the columns before the path holds a slash or a
  * bracket, so the search for these is native, never goes back, and each character is passed a fixed number of times.
  */
-export function eachMapping(text: string, visit: (path: string, executable: boolean) => void): void {
-  let space = 0;
-  let slash = 0;
-  let bracket = 0;
+export function eachMapping(text: string, file: (path: string) => void, code: (path: string) => void): void {
+  let space = -1;
+  let slash = -1;
+  let bracket = -1;
+  let path = "";
+  let isCode = false;
   for (let start = 0; start < text.length;) {
     const stop = from(text, "\n", start);
     if (slash < start) slash = from(text, "/", start);
     if (bracket < start) bracket = from(text, "[", start);
     if (slash < stop && slash < bracket) {
-      if (space < start) space = from(text, " ", start);
-      visit(text.slice(slash, stop), space < slash && text[space + 3] === "x");
+      if (stop - slash !== path.length || !text.startsWith(path, slash)) {
+        path = text.slice(slash, stop);
+        isCode = false;
+        file(path);
+      }
+      if (!isCode) {
+        if (space < start) space = from(text, " ", start);
+        isCode = space < slash && text[space + 3] === "x";
+        if (isCode) code(path);
+      }
     }
     start = stop + 1;
   }

@@ -1,6 +1,7 @@
+import { present, which } from "./finding.ts";
 import { FLAGGED_APPS } from "./flagged-apps.ts";
-import { type Judgements, whichPresent } from "./judgement.ts";
+import type { Judgements } from "./judgement.ts";
 
 export const mediaBluetoothAppsAndroid: Judgements = {
-  installedFlaggedApps: whichPresent("packages", FLAGGED_APPS),
+  installedFlaggedApps: which(present("packages", FLAGGED_APPS)),
 };

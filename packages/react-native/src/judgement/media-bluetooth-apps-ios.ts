@@ -1,16 +1,13 @@
+import { findingIn, which } from "./finding.ts";
 import { FLAGGED_SCHEMES } from "./flagged-apps.ts";
 import type { Judgements } from "./judgement.ts";
 
 export const mediaBluetoothAppsIos: Judgements = {
   /** Of the schemes that the host declared, those some app can open: a host may declare a part of the list. */
-  openableFlaggedSchemes: {
-    sources: { schemes: FLAGGED_SCHEMES },
-    judge({ schemes }) {
-      if (!schemes) return undefined;
-      const isDeclared = (scheme: string): boolean =>
-        schemes.present.includes(scheme) || schemes.absent.includes(scheme);
-      if (!FLAGGED_SCHEMES.some(isDeclared)) return undefined;
-      return FLAGGED_SCHEMES.filter((scheme) => schemes.present.includes(scheme));
-    },
-  },
+  openableFlaggedSchemes: which(
+    findingIn("schemes", FLAGGED_SCHEMES, ({ present, absent }) => {
+      const found = FLAGGED_SCHEMES.filter((scheme) => present.includes(scheme));
+      return { found, whole: found.length > 0 || FLAGGED_SCHEMES.some((scheme) => absent.includes(scheme)) };
+    }),
+  ),
 };

@@ -1,4 +1,5 @@
 import type { Evidence } from "../native/native-interface.ts";
+import { any, concluding, count, type Finding, findingIn, named, present, together, which } from "./finding.ts";
 import { onPhone } from "./ios-host.ts";
 import {
   CORELLIUM_PATHS,
@@ -13,8 +14,8 @@ import {
   BYPASS_PATHS,
   bypassImage,
   CONTESTED_SCHEMES,
-  INJECTION_VARIABLES,
   hookingImage,
+  INJECTION_VARIABLES,
   injectedImage,
   JAILBREAK_PATHS,
   JAILBREAK_SCHEMES,
@@ -24,111 +25,71 @@ import {
   READ_ONLY_PLACES,
   REVERSE_ENGINEERING_PORTS,
 } from "./jailbreak-artefacts.ts";
-import {
-  anyNamed,
-  anyOf,
-  anyPresent,
-  countOf,
-  joined,
-  type Judgement,
-  type Judgements,
-  mergeSources,
-  whichNamed,
-  whichPresent,
-} from "./judgement.ts";
+import type { Judgements } from "./judgement.ts";
 
 const LAUNCHD = 1;
 
-const anyPath = onPhone(anyPresent("paths", JAILBREAK_PATHS));
-const paths = onPhone(whichPresent("paths", JAILBREAK_PATHS));
-const images = whichNamed("images", injectedImage);
-const simulator = anyPresent("environment", SIMULATOR_VARIABLES);
-const simulatorImages = anyNamed("images", isSimulatorImage);
-const corellium = anyPresent("paths", CORELLIUM_PATHS);
+const paths = onPhone(present("paths", JAILBREAK_PATHS));
+const images = named("images", injectedImage);
+const variables = onPhone(present("environment", INJECTION_VARIABLES));
+const parent = findingIn("parentPid", true, (pid) => ({ found: pid === LAUNCHD ? [] : ["parent"], whole: true }));
 
-const uncontested = anyPresent("schemes", JAILBREAK_SCHEMES);
-const contested = anyPresent("schemes", CONTESTED_SCHEMES);
+const environment = present("environment", SIMULATOR_VARIABLES);
+const simulator = named("images", (path) => (isSimulatorImage(path) ? path : undefined));
+const files = present("paths", CORELLIUM_PATHS);
+const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulator, files };
+const { sources } = together(environment, simulator, files);
 
 /** A scheme that ordinary apps claim, too, counts only beside another trace of a jailbreak. */
-const canOpenJailbreakScheme = anyOf(uncontested, bothOf(contested, anyPath));
-
-/** True if both say so, false if one says no. */
-function bothOf(one: Judgement, other: Judgement): Judgement {
-  return {
-    sources: mergeSources([one.sources, other.sources]),
-    judge(evidence) {
-      const first = one.judge(evidence);
-      const second = other.judge(evidence);
-      if (first === false || second === false) return false;
-      return first === undefined || second === undefined ? undefined : true;
-    },
-  };
-}
-
-const parentPidUnexpected: Judgement = {
-  sources: { parentPid: true },
-  judge: ({ parentPid }) => (parentPid === undefined ? undefined : parentPid !== LAUNCHD),
+const contested = present("schemes", CONTESTED_SCHEMES);
+const confirmed: Finding = {
+  sources: together(contested, paths).sources,
+  find(evidence) {
+    const { found, whole } = contested.find(evidence);
+    const trace = paths.find(evidence);
+    return { found: trace.found.length > 0 ? found : [], whole: whole && (found.length === 0 || trace.whole) };
+  },
 };
-
-const openPorts: Judgement = {
-  sources: { ports: REVERSE_ENGINEERING_PORTS },
-  judge: (evidence) => (whichPresent("ports", REVERSE_ENGINEERING_PORTS).judge(evidence) as string[])?.map(Number),
-};
-
-const VIRTUAL_CHECKS: Readonly<Record<string, Judgement>> = {
-  environment: simulator,
-  images: simulatorImages,
-  files: corellium,
-};
-const fromVirtualChecks = { sources: mergeSources(Object.values(VIRTUAL_CHECKS).map(({ sources }) => sources)) };
-
-function isSimulator(evidence: Evidence): boolean {
-  return simulator.judge(evidence) === true || simulatorImages.judge(evidence) === true;
-}
 
 function virtualProducts(evidence: Evidence): readonly string[] | undefined {
-  if (Object.values(VIRTUAL_CHECKS).some((check) => check.judge(evidence) === undefined)) return undefined;
-  return [
-    ...(isSimulator(evidence) ? ["iOS Simulator"] : []),
-    ...(corellium.judge(evidence) === true ? ["Corellium"] : []),
-  ];
+  if (!together(environment, simulator, files).find(evidence).whole) return undefined;
+  const isSimulator = together(environment, simulator).find(evidence).found.length > 0;
+  return [...(isSimulator ? ["iOS Simulator"] : []), ...(files.find(evidence).found.length > 0 ? ["Corellium"] : [])];
 }
 
 export const osIntegrityIos: Judgements = {
-  parentPidUnexpected: onPhone(parentPidUnexpected),
-  suBinaryFound: onPhone(anyPresent("paths", JAILBREAK_SU)),
-  rootManagementAppFound: onPhone(anyPresent("paths", JAILBREAK_STORES)),
-  suspiciousFilePathsFound: anyPath,
-  suspiciousFilePaths: paths,
-  suspiciousPathCount: countOf(paths),
-  writableSystemPathFound: onPhone(anyPresent("writablePaths", READ_ONLY_PLACES)),
-  canOpenJailbreakScheme,
-  symbolicLinksSuspicious: onPhone(anyPresent("links", PLAIN_FOLDERS)),
-  jailbreakBypassDetected: anyOf(
-    onPhone(anyPresent("paths", BYPASS_PATHS)),
-    anyNamed("images", (path) => bypassImage(path) !== undefined),
+  parentPidUnexpected: any(onPhone(parent)),
+  suBinaryFound: any(onPhone(present("paths", JAILBREAK_SU))),
+  rootManagementAppFound: any(onPhone(present("paths", JAILBREAK_STORES))),
+  suspiciousFilePathsFound: any(paths),
+  suspiciousFilePaths: which(paths),
+  suspiciousPathCount: count(paths),
+  writableSystemPathFound: any(onPhone(present("writablePaths", READ_ONLY_PLACES))),
+  canOpenJailbreakScheme: any(together(present("schemes", JAILBREAK_SCHEMES), confirmed)),
+  symbolicLinksSuspicious: any(onPhone(present("links", PLAIN_FOLDERS))),
+  jailbreakBypassDetected: any(together(onPhone(present("paths", BYPASS_PATHS)), named("images", bypassImage))),
+
+  hookFrameworkFound: any(named("images", hookingImage)),
+  injectedLibrariesFound: any(images),
+  injectedLibraryNames: which(images),
+  injectedLibraryCount: count(images),
+  openReverseEngineeringPorts: concluding(present("ports", REVERSE_ENGINEERING_PORTS), ({ found, whole }) =>
+    whole ? found.map(Number) : undefined,
   ),
+  suspiciousEnvironmentVariablesFound: any(variables),
+  suspiciousEnvironmentVariableNames: which(variables),
 
-  hookFrameworkFound: anyNamed("images", (path) => hookingImage(path) !== undefined),
-  injectedLibrariesFound: anyNamed("images", (path) => injectedImage(path) !== undefined),
-  injectedLibraryNames: images,
-  injectedLibraryCount: countOf(images),
-  openReverseEngineeringPorts: openPorts,
-  suspiciousEnvironmentVariablesFound: onPhone(anyPresent("environment", INJECTION_VARIABLES)),
-  suspiciousEnvironmentVariableNames: onPhone(whichPresent("environment", INJECTION_VARIABLES)),
-
-  simulatorEnvironmentPresent: simulator,
-  emulatorFingerprintMatch: simulatorImages,
-  emulatorBuildMarkers: whichNamed("images", simulatorImage),
-  emulatorFilesFound: corellium,
-  emulatorFilePaths: whichPresent("paths", CORELLIUM_PATHS),
-  emulatorSystemPropertyMarkers: whichPresent("environment", SIMULATOR_VARIABLES),
-  emulatorCpuMarkers: whichNamed("images", translatorImage),
-  emulatorVendorMarkers: { ...fromVirtualChecks, judge: virtualProducts },
+  simulatorEnvironmentPresent: any(environment),
+  emulatorFingerprintMatch: any(simulator),
+  emulatorBuildMarkers: which(named("images", simulatorImage)),
+  emulatorFilesFound: any(files),
+  emulatorFilePaths: which(files),
+  emulatorSystemPropertyMarkers: which(environment),
+  emulatorCpuMarkers: which(named("images", translatorImage)),
+  emulatorVendorMarkers: { sources, judge: virtualProducts },
   emulatorChecksPerformed: {
-    ...fromVirtualChecks,
-    judge: (evidence) =>
-      Object.keys(VIRTUAL_CHECKS).filter((check) => VIRTUAL_CHECKS[check]?.judge(evidence) !== undefined),
+    sources,
+    judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
   },
-  deviceFarmMarkers: joined(whichPresent("environment", FARM_VARIABLES), whichNamed("images", farmImage)),
+  deviceFarmMarkers: which(together(present("environment", FARM_VARIABLES), named("images", farmImage))),
 };

@@ -47,19 +47,15 @@ export const ROOT_CLOAKERS = under(
 );
 
 /** Through these Riru, Zygisk and Zygisk Next come into zygote, in the place of a translator of code. */
-export const ZYGOTE_BRIDGES = /^ro\.dalvik\.vm\.native\.bridge=lib(riruloader|zygisk|zygisk_loader|zn_loader)\.so$/;
+export const NATIVE_BRIDGE = "ro.dalvik.vm.native.bridge";
+export const ZYGOTE_BRIDGES = /=lib(riruloader|zygisk|zygisk_loader|zn_loader)\.so$/;
 
-/** Properties of which some values are none of a stock `user` build. */
-export const DANGEROUS_PROPERTIES = under("ro.", "debuggable secure boot.veritymode dalvik.vm.native.bridge");
-/** AOSP, build/make/core/main.mk for the first two; source.android.com, "Implementing dm-verity". */
-const DANGEROUS_FACTS = /^ro\.(debuggable=1|secure=0|boot\.veritymode=disabled)$/;
+/**
+ * Properties, and values of them that no stock `user` build has: AOSP, build/make/core/main.mk, and source.android.com,
+ * "Implementing dm-verity".
+ */
+export const DANGEROUS_PROPERTIES = under("ro.", "debuggable secure boot.veritymode");
+export const DANGEROUS_VALUES = /(debuggable=1|secure=0|mode=disabled)$/;
 
-export function isDangerous(fact: string): boolean {
-  return DANGEROUS_FACTS.test(fact) || ZYGOTE_BRIDGES.test(fact);
-}
-
-/** Names that Magisk, KernelSU and APatch give to the file systems that they mount. */
-export const ROOT_MOUNT_SOURCES = ["magisk", "KSU", "APatch", "worker"];
-
-/** Magisk's daemon (`MAIN_SOCKET` and `LOG_SOCKET` of its sources up to version 18, `MAGISK` before version 15). */
-export const MAGISK_SOCKETS = ["d30138f2310a9fb9c54a3e0c21f58591", "5864cd77f2f8c59b3882e2d35dbf51e4", "MAGISK"];
+/** Magisk's daemon: `MAIN_SOCKET` of its sources up to version 18. Later ones are random, or none. */
+export const MAGISK_SOCKETS = ["d30138f2310a9fb9c54a3e0c21f58591"];

@@ -1,12 +1,9 @@
-import { eachLine } from "./lines.ts";
+import { captures } from "./lines.ts";
 
-/** State `TCP_LISTEN` of the kernel, as `/proc/net/tcp` writes it. */
-const LISTEN = "0A";
+/** `slot: local-address:port remote-address:port state …`, in hex; `0A` is the kernel's `TCP_LISTEN`. */
+const LISTENER = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) \S+ 0A /;
 
-/** Every port that is listened to, of `/proc/net/tcp` and `tcp6` (proc_net_tcp): `slot: local remote state …`, in hex. */
-export function eachListener(text: string, visit: (port: number) => void): void {
-  eachLine(text, (line) => {
-    const [, local = "", , state] = line.trimStart().split(" ", 4);
-    if (state === LISTEN) visit(Number.parseInt(local.slice(local.lastIndexOf(":") + 1), 16));
-  });
+/** The ports that are listened to in `/proc/net/tcp` and `tcp6` (proc_net_tcp), each once, in hex as they stand there. */
+export function listenersOf(text: string): readonly string[] {
+  return captures(text, LISTENER);
 }

@@ -1,9 +1,10 @@
+import { count, present, which } from "./finding.ts";
 import { REMOTE_ACCESS_APPS } from "./flagged-apps.ts";
-import { countOf, type Judgements, whichPresent } from "./judgement.ts";
+import type { Judgements } from "./judgement.ts";
 
-const remoteAccessAppsFound = whichPresent("packages", REMOTE_ACCESS_APPS);
+const apps = present("packages", REMOTE_ACCESS_APPS);
 
 export const transactionSafetyAndroid: Judgements = {
-  remoteAccessAppsFound,
-  remoteAccessAppCount: countOf(remoteAccessAppsFound),
+  remoteAccessAppsFound: which(apps),
+  remoteAccessAppCount: count(apps),
 };

@@ -1,0 +1,108 @@
+/**
+ * Most fields ask whether, or what, of a list of artefacts is to be found in evidence. A finding answers that, and knows
+ * whether all was looked at: unknown is not false.
+ */
+import type { Evidence, Presence, Sources, Text } from "../native/native-interface.ts";
+import { type Judgement, mergeSources, type Value } from "./judgement.ts";
+
+export interface Found {
+  readonly found: readonly string[];
+  /** Whether all that was asked for was looked at, so that what was not found is not there. */
+  readonly whole: boolean;
+}
+
+export interface Finding {
+  readonly sources: Partial<Sources>;
+  find(this: void, evidence: Evidence): Found;
+}
+
+type SourceOf<Shape> = {
+  [Source in keyof Evidence]-?: NonNullable<Evidence[Source]> extends Shape ? Source : never;
+}[keyof Evidence];
+
+export const UNKNOWN: Found = { found: [], whole: false };
+
+/** At this many entries native code stops reading (docs/native-interface.md): a list this long is not whole. */
+const MOST_NAMES = { threads: 1_024, descriptors: 2_048, stack: 256, images: 4_096 };
+
+/** No name that is sent on is longer, and no list of names has more entries, whatever evidence is made of. */
+const LONGEST_NAME = 128;
+const MOST_FOUND = 64;
+
+/** A finding in one source; nothing is known where the source was not read. */
+export function findingIn<Source extends keyof Evidence>(
+  source: Source,
+  argument: Sources[Source],
+  look: (content: NonNullable<Evidence[Source]>) => Found,
+): Finding {
+  return {
+    sources: { [source]: argument },
+    find({ [source]: content }) {
+      return content === undefined ? UNKNOWN : look(content);
+    },
+  };
+}
+
+/** Those of a list that are there. */
+export function present(source: SourceOf<Presence>, list: readonly string[]): Finding {
+  return findingIn(source, list, ({ present, absent }) => {
+    const seen = new Set([...present, ...absent]);
+    return { found: list.filter((name) => present.includes(name)), whole: list.every((name) => seen.has(name)) };
+  });
+}
+
+/** The names that are recognised. */
+export function named(source: keyof typeof MOST_NAMES, recognise: (name: string) => string | undefined): Finding {
+  return findingIn(source, true, (names) => ({
+    found: names.map(recognise).filter((name) => name !== undefined),
+    whole: names.length < MOST_NAMES[source],
+  }));
+}
+
+/** What is found in a text. */
+export function inText(source: SourceOf<Text>, find: (text: Text) => Iterable<string>): Finding {
+  return findingIn(source, true, (text) => ({ found: [...find(text)], whole: !text.truncated }));
+}
+
+/** Members of the build or properties with a value that is known, as `name=value`. What is not set is `""`, or missing. */
+export function facts(source: "build" | "properties", names: readonly string[], known: RegExp): Finding {
+  const argument = (source === "build" ? true : names) as true;
+  return findingIn(source as "build", argument, (values) => ({
+    found: names.map((name) => `${name}=${values[name]}`).filter((fact) => known.test(fact)),
+    whole: source === "build" || names.every((name) => values[name] !== undefined),
+  }));
+}
+
+/** Several as one: all that they find. */
+export function together(...findings: readonly Finding[]): Finding {
+  return {
+    sources: mergeSources(findings.map(({ sources }) => sources)),
+    find(evidence) {
+      const several = findings.map(({ find }) => find(evidence));
+      return { found: several.flatMap(({ found }) => found), whole: several.every(({ whole }) => whole) };
+    },
+  };
+}
+
+/** Whether something is found: true as soon as it is, false only if all was looked at. */
+export function any(finding: Finding): Judgement {
+  return concluding(finding, ({ found, whole }) => found.length > 0 || (whole ? false : undefined));
+}
+
+/** What is found; absent unless all was looked at. */
+export function which(finding: Finding): Judgement {
+  return concluding(finding, namesOf);
+}
+
+/** How much is found; absent unless all was looked at. */
+export function count(finding: Finding): Judgement {
+  return concluding(finding, (found) => namesOf(found)?.length);
+}
+
+export function concluding({ sources, find }: Finding, conclude: (found: Found) => Value | undefined): Judgement {
+  return { sources, judge: (evidence) => conclude(find(evidence)) };
+}
+
+function namesOf({ found, whole }: Found): readonly string[] | undefined {
+  return whole ? [...new Set(found)].slice(0, MOST_FOUND).map((name) => name.slice(0, LONGEST_NAME)) : undefined;
+}

@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { readAnswer } from "../native/read-answer.ts";
+import type { Evidence } from "../native/native-interface.ts";
+import { mergeSources, type Judgements } from "./judgement.ts";
+import { JUDGEMENTS } from "./judgements.ts";
+
+const PROBES = Object.entries(JUDGEMENTS).flatMap(([platform, probes]) =>
+  Object.entries(probes).map(([probe, judgements]) => [platform, probe, judgements] as const),
+);
+
+const TEXTS = ["maps", "mountInfo", "status", "cpuInfo", "unixSockets", "tcpSockets"] as const;
+const NAMES = ["threads", "descriptors", "stack", "images"] as const;
+
+function judgeAll(judgements: Judgements, evidence: unknown): Record<string, unknown> {
+  const read: Evidence = readAnswer({ evidence }).evidence ?? {};
+  return Object.fromEntries(Object.entries(judgements).map(([name, judgement]) => [name, judgement.judge(read)]));
+}
+
+/** Pieces of true evidence, cut and joined at random: what comes nearest to what the readers look for. */
+const PIECES =
+  "/memfd:frida-agent-64.so|r-xp|tmpfs|magisk|/data|/system|TracerPid:\t|@|0A|:69A2|flags\t: |hypervisor|[|/|rw|overlay|de.robv.";
+const piece = fc.constantFrom(" (deleted)", " - ", "\n", "\0", "\ufffd", " ", ...PIECES.split("|"));
+const text = fc.array(fc.oneof(piece, fc.string({ maxLength: 8 })), { maxLength: 60 }).map((pieces) => pieces.join(""));
+const presence = fc.record({ present: fc.array(text), absent: fc.array(text) });
+const evidence = fc.record(
+  {
+    ...Object.fromEntries(TEXTS.map((name) => [name, fc.record({ text, truncated: fc.boolean() })])),
+    ...Object.fromEntries(NAMES.map((name) => [name, fc.array(text)])),
+    build: fc.dictionary(text, text),
+    properties: fc.dictionary(text, text),
+    packages: presence,
+    executables: presence,
+    paths: presence,
+    classes: presence,
+    environment: presence,
+    schemes: presence,
+    links: presence,
+    ports: presence,
+    parentPid: fc.integer(),
+    proxies: fc.dictionary(fc.constantFrom("httpEnabled", "httpHost", "httpPort", "pacHost"), fc.anything()),
+    numbers: fc.anything(),
+  },
+  { requiredKeys: [] },
+);
+
+test.each(PROBES)("%s, %s: no evidence makes a judgement throw, or say more than its bounds", (_, __, judgements) => {
+  fc.assert(
+    fc.property(evidence, (content) => {
+      const size = JSON.stringify(judgeAll(judgements, content)).length;
+      expect(size).toBeLessThan(65_536);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+const MEGABYTE = 1_048_576;
+
+describe("evidence of a size and shape that nobody expects", () => {
+  it.each([
+    ["one line without an end", "x"],
+    ["empty lines", "\n"],
+    ["lines of one character", "/\n"],
+    ["slashes", "/"],
+    ["brackets", "[\n"],
+    ["blanks", " "],
+    ["columns", "a b\n"],
+    ["separators", "- "],
+    ["names", " @\n"],
+    ["bytes that are no UTF-8", "\ufffd"],
+    ["marks of a processor", "flags: hypervisor "],
+    ["mounts", "1 1 1:1 /adb/x /system - overlay KSU rw\n"],
+    ["libraries", "a r-xp /frida-agent-1.so\n"],
+  ])("%s: time grows with the size, no faster", (_, unit) => {
+    const [, , judgements] = PROBES[0] ?? expect.fail();
+    const small = fastestOf(3, () => judgeAll(judgements, texts(unit, MEGABYTE / 4)));
+    const large = fastestOf(3, () => judgeAll(judgements, texts(unit, MEGABYTE)));
+    // Four times the size: four times the time where it is linear, sixteen times where it is not.
+    expect(large).toBeLessThan(small * 10 + 50);
+  });
+
+  it("names of a megabyte are no names, and never sent on", () => {
+    const name = "frida-agent-".padEnd(MEGABYTE, "x");
+    const maps = {
+      text: `7a10000000-7a101a0000 r-xp 00000000 fd:05 3200 /data/local/tmp/${name}.so`,
+      truncated: false,
+    };
+    const [, , judgements] = PROBES[0] ?? expect.fail();
+    const concluded = judgeAll(judgements, { maps, threads: [name], stack: [name], build: { tags: name } });
+    expect(concluded["injectedLibrariesFound"]).toBe(true);
+    expect(JSON.stringify(concluded).length).toBeLessThan(8_192);
+  });
+});
+
+function texts(unit: string, size: number): unknown {
+  const content = unit.repeat(size / unit.length);
+  return Object.fromEntries(TEXTS.map((name) => [name, { text: content, truncated: false }]));
+}
+
+function fastestOf(rounds: number, work: () => unknown): number {
+  const times = Array.from({ length: rounds }, () => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
+test("what is asked for is bounded, too", () => {
+  for (const [, , judgements] of PROBES) {
+    const request = JSON.stringify(mergeSources(Object.values(judgements).map(({ sources }) => sources)));
+    expect(request.length).toBeLessThan(8_192);
+  }
+});

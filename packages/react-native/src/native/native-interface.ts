@@ -61,7 +61,10 @@ export interface Sources {
   readonly properties: readonly string[];
   /** Packages. On API 30 and later a package that is not seen counts as absent only if its query was declared. Android. */
   readonly packages: readonly string[];
-  /** Names of executables, looked for in each folder of PATH; answers are full paths. Android. */
+  /**
+   * Names of executables, looked for in each folder of PATH. Present are full paths; absent are the names for which
+   * every folder was looked at and none has it. Android.
+   */
   readonly executables: readonly string[];
   /** Paths that exist (`access`, `F_OK`). */
   readonly paths: readonly string[];

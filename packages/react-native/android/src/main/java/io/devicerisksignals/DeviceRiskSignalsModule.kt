@@ -1,0 +1,84 @@
+package io.devicerisksignals
+
+import com.facebook.react.bridge.Promise
+import com.facebook.react.bridge.ReactApplicationContext
+import com.facebook.react.bridge.ReadableMap
+import com.facebook.react.bridge.UiThreadUtil
+import com.facebook.react.bridge.WritableMap
+import io.devicerisksignals.call.BridgeValues
+import io.devicerisksignals.call.CallScope
+import io.devicerisksignals.call.Calls
+import io.devicerisksignals.call.RejectionCode
+import io.devicerisksignals.call.Request
+import io.devicerisksignals.call.Settlement
+import io.devicerisksignals.call.collect
+import io.devicerisksignals.observation.TransactionObservation
+import io.devicerisksignals.platform.SystemFiles
+
+/**
+ * The Android half of the SDK, as the spec of React Native's codegen declares it. It reads; what is read is judged in
+ * TypeScript.
+ *
+ * Nothing happens before the first call, and no method blocks its caller.
+ */
+class DeviceRiskSignalsModule internal constructor(
+  context: ReactApplicationContext,
+  private val values: BridgeValues,
+  private val files: SystemFiles
+) : NativeDeviceRiskSignalsSpec(context) {
+  private val started = lazy { Calls() }
+  private val calls by started
+  private val observation = TransactionObservation({ reactApplicationContext.currentActivity })
+
+  constructor(context: ReactApplicationContext) : this(context, BridgeValues(), SystemFiles())
+
+  /** Runs one probe; see `docs/native-interface.md` for request and answer. */
+  override fun collect(call: String, probe: String, request: ReadableMap, promise: Promise) {
+    val settlement = PromiseSettlement(promise)
+    val wanted = runCatching { Request.from(request) }.getOrNull()
+    if (wanted == null) {
+      settlement.rejected(RejectionCode.FAILED)
+      return
+    }
+    calls.start(call, wanted.timeoutMs, settlement) { token ->
+      val scope = CallScope(probe, reactApplicationContext, token, files, observation)
+      values.mapOf(collect(scope, wanted))
+    }
+  }
+
+  /** Stops the call of this name, if it runs. */
+  override fun cancel(call: String) {
+    if (started.isInitialized()) calls.cancel(call)
+  }
+
+  /** Begins the window of `transaction_safety`, and answers whether it runs. */
+  override fun startObservation(promise: Promise) {
+    UiThreadUtil.runOnUiThread {
+      runCatching(observation::start)
+        .onSuccess(promise::resolve)
+        .onFailure { PromiseSettlement(promise).rejected(RejectionCode.FAILED) }
+    }
+  }
+
+  /** Ends the window. */
+  override fun stopObservation() {
+    UiThreadUtil.runOnUiThread { runCatching(observation::stop) }
+  }
+
+  /** Gives the value back at once. */
+  override fun echo(value: Double, promise: Promise) = promise.resolve(value)
+
+  /** The host ends: so does all that was begun here. */
+  override fun invalidate() {
+    if (started.isInitialized()) calls.close()
+    UiThreadUtil.runOnUiThread { runCatching(observation::close) }
+    super.invalidate()
+  }
+}
+
+/** Rejections hold a code and nothing else: a message could name a path. */
+private class PromiseSettlement(private val promise: Promise) : Settlement<WritableMap> {
+  override fun answered(answer: WritableMap) = promise.resolve(answer)
+
+  override fun rejected(code: RejectionCode) = promise.reject(code.wireName, null as String?)
+}

@@ -1,0 +1,17 @@
+package io.devicerisksignals.call
+
+import android.content.Context
+import io.devicerisksignals.observation.TransactionObservation
+import io.devicerisksignals.platform.SystemFiles
+
+/** What probes and sources read from, during one call. */
+internal class CallScope(
+  val probe: String,
+  val context: Context,
+  val token: CallToken,
+  val files: SystemFiles,
+  val observation: TransactionObservation
+) {
+  /** A service of the system. @throws IllegalStateException where the device has none of this kind. */
+  inline fun <reified S : Any> service(): S = checkNotNull(context.getSystemService(S::class.java))
+}

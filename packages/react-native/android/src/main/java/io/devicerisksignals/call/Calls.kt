@@ -1,0 +1,120 @@
+package io.devicerisksignals.call
+
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.ScheduledFuture
+import java.util.concurrent.ScheduledThreadPoolExecutor
+import java.util.concurrent.ThreadFactory
+import java.util.concurrent.ThreadPoolExecutor
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
+
+/** Where the end of a call is told, once, on any thread. */
+internal interface Settlement<in T> {
+  fun answered(answer: T)
+
+  fun rejected(code: RejectionCode)
+}
+
+/** What a promise is rejected with: a code of the interface and nothing else. */
+internal enum class RejectionCode(val wireName: String) {
+  CANCELLED("cancelled"),
+  FAILED("failed")
+}
+
+/**
+ * Runs calls side by side on a bounded pool, and settles each exactly once: with its answer, or with a code.
+ *
+ * A call past its deadline is rejected then, even if its thread is held by a call of the platform that does not
+ * return; what comes of it later is dropped. Threads end when there is nothing to do.
+ */
+internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
+  private val running = ConcurrentHashMap<String, Call<*>>()
+
+  private val workers =
+    ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, LinkedBlockingQueue(queue), Threads)
+      .apply { allowCoreThreadTimeOut(true) }
+
+  private val timer = ScheduledThreadPoolExecutor(1, Threads).apply {
+    setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS)
+    allowCoreThreadTimeOut(true)
+    removeOnCancelPolicy = true
+  }
+
+  /**
+   * Starts [work] under [name], which no running call may have.
+   *
+   * @param timeoutMs after which nobody waits any more.
+   */
+  fun <T> start(name: String, timeoutMs: Long, settlement: Settlement<T>, work: (CallToken) -> T) {
+    val call = Call(CallToken(timeoutMs), settlement)
+    if (running.putIfAbsent(name, call) != null) {
+      call.reject(RejectionCode.FAILED)
+      return
+    }
+    try {
+      val deadline = timer.schedule({ give(name, call, RejectionCode.CANCELLED) }, timeoutMs, TimeUnit.MILLISECONDS)
+      workers.execute { run(name, call, deadline, work) }
+    } catch (_: RejectedExecutionException) {
+      give(name, call, RejectionCode.FAILED)
+    }
+  }
+
+  /** Stops the call of this name; without one, nothing happens. */
+  fun cancel(name: String) {
+    running[name]?.let { give(name, it, RejectionCode.CANCELLED) }
+  }
+
+  /** Stops all calls and takes no more. */
+  fun close() {
+    running.forEach { (name, call) -> give(name, call, RejectionCode.CANCELLED) }
+    workers.shutdownNow()
+    timer.shutdownNow()
+  }
+
+  @Suppress("TooGenericExceptionCaught", "SwallowedException")
+  private fun <T> run(name: String, call: Call<T>, deadline: ScheduledFuture<*>, work: (CallToken) -> T) {
+    val answer = try {
+      call.token.check()
+      Result.success(work(call.token))
+    } catch (failure: Throwable) {
+      Result.failure(failure)
+    }
+    deadline.cancel(false)
+    // Its name is free again before anybody learns of its end.
+    running.remove(name, call)
+    answer.onSuccess(call::answer).onFailure {
+      call.reject(if (call.token.isStopped) RejectionCode.CANCELLED else RejectionCode.FAILED)
+    }
+  }
+
+  private fun give(name: String, call: Call<*>, code: RejectionCode) {
+    running.remove(name, call)
+    call.token.stop()
+    call.reject(code)
+  }
+
+  private class Call<T>(val token: CallToken, private val settlement: Settlement<T>) {
+    private val settled = AtomicBoolean()
+
+    fun answer(answer: T) {
+      if (settled.compareAndSet(false, true)) settlement.answered(answer)
+    }
+
+    fun reject(code: RejectionCode) {
+      if (settled.compareAndSet(false, true)) settlement.rejected(code)
+    }
+  }
+
+  private object Threads : ThreadFactory {
+    override fun newThread(work: Runnable) = Thread(work, "DeviceRiskSignals").apply { isDaemon = true }
+  }
+
+  companion object {
+    /** One for each probe that runs beside others. */
+    const val THREADS = 16
+    const val QUEUE = 64
+    private const val IDLE_SECONDS = 5L
+  }
+}

@@ -1,0 +1,41 @@
+package io.devicerisksignals.call
+
+import com.facebook.react.bridge.ReadableArray
+import com.facebook.react.bridge.ReadableMap
+
+/**
+ * What one call asks for.
+ *
+ * @property fields catalog names; no other field is read.
+ * @property sources name to argument: `true`, a list of names, or the inputs of `numbers`.
+ */
+internal class Request(val fields: Set<String>, val sources: Map<String, Any?>, val timeoutMs: Long) {
+  companion object {
+    private const val LONGEST_MS = 120_000.0
+
+    /** @throws IllegalArgumentException when [map] has not the shape of a request. */
+    fun from(map: ReadableMap): Request {
+      val members = plain(map) as Map<*, *>
+      val timeoutMs = members["timeoutMs"] as? Double
+      require(timeoutMs != null && timeoutMs > 0)
+      return Request(
+        fields = namesOf(members["fields"]).toSet(),
+        sources = (members["sources"] as? Map<*, *>).orEmpty().mapKeys { (name, _) -> name as String },
+        timeoutMs = minOf(timeoutMs, LONGEST_MS).toLong().coerceAtLeast(1)
+      )
+    }
+
+    /** @throws IllegalArgumentException when [list] is no list of texts. */
+    fun namesOf(list: Any?): List<String> {
+      require(list is List<*>)
+      return list.map { requireNotNull(it as? String) }
+    }
+  }
+}
+
+/** A value of the bridge in Kotlin's own types, all the way down. */
+internal fun plain(value: Any?): Any? = when (value) {
+  is ReadableMap -> value.entryIterator.asSequence().associate { (name, member) -> name to plain(member) }
+  is ReadableArray -> value.toArrayList().map(::plain)
+  else -> value
+}

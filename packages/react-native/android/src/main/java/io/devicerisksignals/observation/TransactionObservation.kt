@@ -1,0 +1,97 @@
+package io.devicerisksignals.observation
+
+import android.app.Activity
+import android.content.pm.PackageManager
+import android.os.Build
+import android.os.SystemClock
+
+/**
+ * The window of `transaction_safety`: from its start to its stop the current activity's window is looked at.
+ *
+ * Started and stopped on the main thread; [window] may be read on any.
+ *
+ * @param activity the activity that is shown now.
+ */
+internal class TransactionObservation(
+  private val activity: () -> Activity?,
+  private val elapsedMs: () -> Long = SystemClock::elapsedRealtime
+) {
+  /** Null while nothing is observed. */
+  @Volatile
+  var window: ObservedWindow? = null
+    private set
+
+  private var closed = false
+
+  /** Starts, where it does not run already. @return whether it runs: not without an activity. */
+  fun start(): Boolean {
+    if (window == null && !closed) window = activity()?.let { ObservedWindow.open(it, elapsedMs) }
+    return window != null
+  }
+
+  /** Takes back everything that [start] did. */
+  fun stop() {
+    window?.close()
+    window = null
+  }
+
+  /** Stops for good. */
+  fun close() {
+    closed = true
+    stop()
+  }
+}
+
+/**
+ * What is looked at, and what has been seen.
+ *
+ * @property touches null where the window had no callback.
+ * @property screenshots null where the system or the host's manifest does not let them be watched for.
+ */
+internal class ObservedWindow private constructor(
+  private val activity: Activity,
+  val startedElapsedMs: Long,
+  val touches: TouchObserver?,
+  val screenshots: ScreenshotObserver?,
+  private val recording: RecordingObserver?
+) {
+  /** Null where it can't be told. */
+  val isVisibleInRecording: Boolean?
+    get() = recording?.isVisible
+
+  fun close() {
+    touches?.let { observer ->
+      observer.isLooking = false
+      // Whoever wrapped the observer since then keeps what they have: it only passes on from now.
+      if (activity.window.callback === observer) activity.window.callback = observer.wrapped
+    }
+    runCatching { screenshots?.stop() }
+    runCatching { recording?.stop() }
+  }
+
+  companion object {
+    private const val DETECT_SCREEN_CAPTURE = "android.permission.DETECT_SCREEN_CAPTURE"
+    private const val DETECT_SCREEN_RECORDING = "android.permission.DETECT_SCREEN_RECORDING"
+
+    fun open(activity: Activity, elapsedMs: () -> Long): ObservedWindow {
+      val touches = activity.window.callback?.let { TouchObserver(it, elapsedMs) }
+      touches?.let { activity.window.callback = it }
+      return ObservedWindow(activity, elapsedMs(), touches, screenshots(activity, elapsedMs), recording(activity))
+    }
+
+    private fun screenshots(activity: Activity, elapsedMs: () -> Long): ScreenshotObserver? {
+      if (Build.VERSION.SDK_INT < Build.VERSION_CODES.UPSIDE_DOWN_CAKE) return null
+      if (!isGranted(activity, DETECT_SCREEN_CAPTURE)) return null
+      return runCatching { ScreenshotObserver(activity, elapsedMs).also(ScreenshotObserver::start) }.getOrNull()
+    }
+
+    private fun recording(activity: Activity): RecordingObserver? {
+      if (Build.VERSION.SDK_INT < Build.VERSION_CODES.VANILLA_ICE_CREAM) return null
+      if (!isGranted(activity, DETECT_SCREEN_RECORDING)) return null
+      return runCatching { RecordingObserver(activity.windowManager).also(RecordingObserver::start) }.getOrNull()
+    }
+
+    private fun isGranted(activity: Activity, permission: String): Boolean =
+      activity.checkSelfPermission(permission) == PackageManager.PERMISSION_GRANTED
+  }
+}

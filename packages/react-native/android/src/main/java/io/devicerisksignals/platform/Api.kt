@@ -1,0 +1,96 @@
+package io.devicerisksignals.platform
+
+import android.app.ActivityManager
+import android.content.Context
+import android.content.pm.InstallSourceInfo
+import android.content.pm.PackageInfo
+import android.content.pm.PackageManager
+import android.content.pm.Signature
+import android.graphics.fonts.SystemFonts
+import android.hardware.biometrics.BiometricManager
+import android.location.Location
+import android.location.LocationManager
+import android.media.AudioAttributes
+import android.media.AudioManager
+import android.net.LinkProperties
+import android.os.BatteryManager
+import android.os.Build
+import android.telephony.TelephonyManager
+import androidx.annotation.RequiresApi
+
+// Calls that are newer than the oldest supported system. Each object is entered only after a look at SDK_INT, and says
+// which level it needs, so that the build's check of references can tell them from a mistake.
+
+@RequiresApi(Build.VERSION_CODES.O)
+internal object Api26 {
+  fun isInstantApp(packages: PackageManager): Boolean = packages.isInstantApp
+
+  fun simState(telephony: TelephonyManager, slot: Int): Int = telephony.getSimState(slot)
+}
+
+@RequiresApi(Build.VERSION_CODES.P)
+internal object Api28 {
+  fun chargeTimeRemainingMs(battery: BatteryManager): Long = battery.computeChargeTimeRemaining()
+
+  fun isLocationEnabled(locations: LocationManager): Boolean = locations.isLocationEnabled
+
+  fun isPrivateDnsActive(link: LinkProperties): Boolean = link.isPrivateDnsActive
+
+  fun privateDnsServerName(link: LinkProperties): String? = link.privateDnsServerName
+
+  fun versionCode(app: PackageInfo): Long = app.longVersionCode
+
+  fun hasMultipleSigners(app: PackageInfo): Boolean? = app.signingInfo?.hasMultipleSigners()
+
+  fun signers(app: PackageInfo): Array<Signature>? = app.signingInfo?.apkContentsSigners
+
+  /** Null for several signers: they have no history. */
+  fun signerHistory(app: PackageInfo): Array<Signature>? =
+    app.signingInfo?.takeUnless { it.hasMultipleSigners() }?.signingCertificateHistory
+}
+
+@RequiresApi(Build.VERSION_CODES.Q)
+internal object Api29 {
+  fun isRunningInUserTestHarness(): Boolean = ActivityManager.isRunningInUserTestHarness()
+
+  fun mtu(link: LinkProperties): Int = link.mtu
+
+  fun fontFileNames(): List<String> = SystemFonts.getAvailableFonts().mapNotNull { it.file?.name }
+
+  @Suppress("DEPRECATION")
+  fun canAuthenticate(context: Context): Int? =
+    context.getSystemService(BiometricManager::class.java)?.canAuthenticate()
+}
+
+@RequiresApi(Build.VERSION_CODES.R)
+internal object Api30 {
+  fun canAuthenticate(context: Context): Int? = context.getSystemService(BiometricManager::class.java)
+    ?.canAuthenticate(BiometricManager.Authenticators.BIOMETRIC_WEAK)
+
+  fun activeModemCount(telephony: TelephonyManager): Int = telephony.activeModemCount
+}
+
+@RequiresApi(Build.VERSION_CODES.S)
+internal object Api31 {
+  fun socManufacturer(): String = Build.SOC_MANUFACTURER
+
+  fun socModel(): String = Build.SOC_MODEL
+
+  fun isMock(location: Location): Boolean = location.isMock
+}
+
+@RequiresApi(Build.VERSION_CODES.TIRAMISU)
+internal object Api33 {
+  fun packageSource(source: InstallSourceInfo): Int = source.packageSource
+
+  /** Types of the devices that media would be played on now. */
+  fun mediaOutputTypes(audio: AudioManager): List<Int> {
+    val media = AudioAttributes.Builder().setUsage(AudioAttributes.USAGE_MEDIA).build()
+    return audio.getAudioDevicesForAttributes(media).map { it.type }
+  }
+}
+
+@RequiresApi(Build.VERSION_CODES.UPSIDE_DOWN_CAKE)
+internal object Api34 {
+  fun updateOwner(source: InstallSourceInfo): String? = source.updateOwnerPackageName
+}

@@ -1,0 +1,80 @@
+package io.devicerisksignals.probes
+
+import android.app.KeyguardManager
+import android.content.pm.PackageManager
+import android.hardware.biometrics.BiometricManager
+import android.os.Build
+import android.os.UserManager
+import android.provider.Settings
+import io.devicerisksignals.call.CallScope
+import io.devicerisksignals.platform.Api29
+import io.devicerisksignals.platform.Api30
+import io.devicerisksignals.platform.SettingsTable
+
+internal fun deviceSecurityPosture(scope: CallScope): Fields {
+  val isOn = { name: String -> { SettingsTable.GLOBAL.isOn(scope.context.contentResolver, name) } }
+  return mapOf(
+    "hasSecureLockScreen" to { scope.service<KeyguardManager>().isDeviceSecure },
+    "isDeviceLocked" to { isDeviceLocked(scope) },
+    "isUserUnlocked" to { scope.service<UserManager>().isUserUnlocked },
+    "biometryAvailable" to { isBiometryAvailable(scope) },
+    "biometryType" to { biometryType(scope) },
+    "fingerprintHardwarePresent" to { declares(scope, PackageManager.FEATURE_FINGERPRINT) },
+    // Systems before the feature had a name say nothing by not declaring it.
+    "faceHardwarePresent" to { declares(scope, PackageManager.FEATURE_FACE, since = Build.VERSION_CODES.Q) },
+    "strongBoxAvailable" to {
+      declares(scope, PackageManager.FEATURE_STRONGBOX_KEYSTORE, since = Build.VERSION_CODES.P)
+    },
+    "securityPatch" to { Build.VERSION.SECURITY_PATCH?.ifEmpty { null } },
+    "automaticTimeEnabled" to isOn(Settings.Global.AUTO_TIME),
+    "automaticTimeZoneEnabled" to isOn(Settings.Global.AUTO_TIME_ZONE),
+    "deviceProvisioned" to isOn(Settings.Global.DEVICE_PROVISIONED)
+  )
+}
+
+private fun declares(scope: CallScope, feature: String, since: Int = 0): Boolean? =
+  if (Build.VERSION.SDK_INT >= since) scope.context.packageManager.hasSystemFeature(feature) else null
+
+/** Kinds that the system declares; before API 29 it has a name for fingerprint readers alone. */
+private fun biometryType(scope: CallScope): String? {
+  if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q) {
+    return if (declares(scope, PackageManager.FEATURE_FINGERPRINT) == true) "fingerprint" else null
+  }
+  val kinds = mapOf(
+    "fingerprint" to PackageManager.FEATURE_FINGERPRINT,
+    "face" to PackageManager.FEATURE_FACE,
+    "iris" to PackageManager.FEATURE_IRIS
+  ).filterValues { declares(scope, it) == true }.keys
+  return when (kinds.size) {
+    0 -> "none"
+    1 -> kinds.single()
+    else -> "multiple"
+  }
+}
+
+/** Needs USE_BIOMETRIC (USE_FINGERPRINT before API 28) of the host. */
+private fun isBiometryAvailable(scope: CallScope): Boolean? = when {
+  Build.VERSION.SDK_INT >= Build.VERSION_CODES.R ->
+    isUsable(Api30.canAuthenticate(scope.context))
+
+  Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q ->
+    isUsable(Api29.canAuthenticate(scope.context))
+
+  else ->
+    @Suppress("DEPRECATION")
+    scope.service<android.hardware.fingerprint.FingerprintManager>().let {
+      it.isHardwareDetected &&
+        it.hasEnrolledFingerprints()
+    }
+}
+
+private fun isUsable(answer: Int?): Boolean? = when (answer) {
+  BiometricManager.BIOMETRIC_SUCCESS -> true
+
+  BiometricManager.BIOMETRIC_ERROR_NO_HARDWARE,
+  BiometricManager.BIOMETRIC_ERROR_HW_UNAVAILABLE,
+  BiometricManager.BIOMETRIC_ERROR_NONE_ENROLLED,
+  BiometricManager.BIOMETRIC_ERROR_SECURITY_UPDATE_REQUIRED -> false
+
+  else -> null
+}

@@ -1,0 +1,114 @@
+package io.devicerisksignals.probes
+
+import android.net.ConnectivityManager
+import android.net.LinkProperties
+import android.net.NetworkCapabilities
+import android.net.TrafficStats
+import android.os.Build
+import io.devicerisksignals.call.CallScope
+import io.devicerisksignals.platform.Api28
+import io.devicerisksignals.platform.Api29
+import java.net.NetworkInterface
+
+/** Most fields need ACCESS_NETWORK_STATE, which the host may or may not declare: without it each is left out. */
+internal fun network(scope: CallScope): Fields =
+  activeNetwork(scope) + link(scope) + proxy(scope) + trafficCounters() + mapOf(
+    "interfaceNames" to { interfaces().map(NetworkInterface::getName) },
+    "localIpAddresses" to {
+      // What follows a % is the interface, not a part of the address.
+      interfaces().filterNot { it.isLoopback }
+        .flatMap { it.inetAddresses.toList() }
+        .mapNotNull { it.hostAddress?.substringBefore('%') }
+    }
+  )
+
+private fun activeNetwork(scope: CallScope): Fields {
+  val connectivity = Once { scope.service<ConnectivityManager>() }
+
+  /** Null without a network. One that ends between the two look-ups is unknown. */
+  val active = Once {
+    connectivity.value.activeNetwork?.let { checkNotNull(connectivity.value.getNetworkCapabilities(it)) }
+  }
+  val capability = { id: Int -> { active.value?.hasCapability(id) } }
+  return mapOf(
+    "isConnected" to { active.value?.hasCapability(NetworkCapabilities.NET_CAPABILITY_INTERNET) ?: false },
+    "isVpnActive" to { active.value?.hasTransport(NetworkCapabilities.TRANSPORT_VPN) ?: false },
+    "isMetered" to { active.value?.let { connectivity.value.isActiveNetworkMetered } },
+    "isInternetValidated" to capability(NetworkCapabilities.NET_CAPABILITY_VALIDATED),
+    "hasCaptivePortal" to capability(NetworkCapabilities.NET_CAPABILITY_CAPTIVE_PORTAL),
+    "connectionType" to
+      { active.value?.transports()?.let { all -> all.firstOrNull { it != VPN } ?: all.firstOrNull() } },
+    "networkTransportTypes" to { active.value?.transports() },
+    // The system says 0 where it has no estimate.
+    "linkDownstreamKbps" to { active.value?.linkDownstreamBandwidthKbps?.takeIf { it > 0 } },
+    "linkUpstreamKbps" to { active.value?.linkUpstreamBandwidthKbps?.takeIf { it > 0 } }
+  )
+}
+
+private const val VPN = "vpn"
+
+private val TRANSPORTS = mapOf(
+  NetworkCapabilities.TRANSPORT_WIFI to "wifi",
+  NetworkCapabilities.TRANSPORT_CELLULAR to "cellular",
+  NetworkCapabilities.TRANSPORT_ETHERNET to "ethernet",
+  NetworkCapabilities.TRANSPORT_BLUETOOTH to "bluetooth",
+  NetworkCapabilities.TRANSPORT_USB to "usb",
+  NetworkCapabilities.TRANSPORT_WIFI_AWARE to "wifi_aware",
+  NetworkCapabilities.TRANSPORT_LOWPAN to "lowpan",
+  NetworkCapabilities.TRANSPORT_THREAD to "thread",
+  NetworkCapabilities.TRANSPORT_SATELLITE to "satellite",
+  NetworkCapabilities.TRANSPORT_VPN to VPN
+)
+
+private fun NetworkCapabilities.transports(): List<String> = TRANSPORTS.filterKeys(::hasTransport).values.toList()
+
+private fun link(scope: CallScope): Fields {
+  val link = Once {
+    val connectivity = scope.service<ConnectivityManager>()
+    checkNotNull(connectivity.getLinkProperties(connectivity.activeNetwork))
+  }
+  val fromPie = { read: (LinkProperties) -> Any? ->
+    { if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.P) read(link.value) else null }
+  }
+  return fieldsOf(
+    link,
+    "dnsServerAddresses" to { dnsServers.mapNotNull { it.hostAddress?.substringBefore('%') } },
+    "activeNetworkMtu" to {
+      if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) Api29.mtu(this).takeIf { it > 0 } else null
+    }
+  ) + mapOf(
+    "isPrivateDnsActive" to fromPie(Api28::isPrivateDnsActive),
+    "privateDnsServerName" to fromPie(Api28::privateDnsServerName)
+  )
+}
+
+/** For a proxy by script the host is the script's: the rest of its address may hold secrets. */
+private fun proxy(scope: CallScope): Fields {
+  val proxy = Once { scope.service<ConnectivityManager>().defaultProxy }
+  val script = Once { proxy.value?.pacFileUrl?.takeUnless { it.toString().isEmpty() } }
+  return mapOf(
+    "isProxyConfigured" to { proxy.value != null || System.getProperty("socksProxyHost") != null },
+    "proxyHost" to {
+      (if (script.value == null) proxy.value?.host else script.value?.host) ?: System.getProperty("socksProxyHost")
+    },
+    "proxyPort" to {
+      val port = if (script.value == null) proxy.value?.port else script.value?.port
+      (port ?: System.getProperty("socksProxyPort")?.toInt())?.takeIf { it > 0 }
+    }
+  )
+}
+
+private fun trafficCounters(): Fields {
+  val counted = { bytes: Long -> bytes.takeIf { it >= 0 } }
+  val besideMobile = { total: Long, mobile: Long ->
+    if (total < 0 || mobile < 0) null else counted(total - mobile)
+  }
+  return mapOf(
+    "mobileRxBytes" to { counted(TrafficStats.getMobileRxBytes()) },
+    "mobileTxBytes" to { counted(TrafficStats.getMobileTxBytes()) },
+    "wifiRxBytes" to { besideMobile(TrafficStats.getTotalRxBytes(), TrafficStats.getMobileRxBytes()) },
+    "wifiTxBytes" to { besideMobile(TrafficStats.getTotalTxBytes(), TrafficStats.getMobileTxBytes()) }
+  )
+}
+
+private fun interfaces(): List<NetworkInterface> = checkNotNull(NetworkInterface.getNetworkInterfaces()).toList()

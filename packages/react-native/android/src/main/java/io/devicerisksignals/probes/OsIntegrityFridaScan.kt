@@ -1,0 +1,80 @@
+package io.devicerisksignals.probes
+
+import android.Manifest
+import android.content.pm.PackageManager
+import android.system.ErrnoException
+import android.system.OsConstants
+import io.devicerisksignals.call.CallScope
+import io.devicerisksignals.call.CallToken
+import io.devicerisksignals.call.Lack
+import io.devicerisksignals.call.Unavailable
+import java.io.InputStream
+import java.net.ConnectException
+import java.net.InetAddress
+import java.net.InetSocketAddress
+import java.net.Socket
+import java.net.SocketTimeoutException
+
+private const val PORT = 27_042
+
+internal fun osIntegrityFridaScan(scope: CallScope): Fields {
+  val permission = scope.context.checkSelfPermission(Manifest.permission.INTERNET)
+  if (permission != PackageManager.PERMISSION_GRANTED) throw Unavailable(Lack.PERMISSION)
+  return fieldsOf(
+    Once { LoopbackScan(PORT).run(scope.token) },
+    "scanPerformed" to { true },
+    "scannedPort" to { port },
+    "defaultPortOpen" to { open },
+    "fridaHandshakeReject" to { rejected }
+  )
+}
+
+/**
+ * Tries one port of this very device: the only connection that the SDK ever makes.
+ *
+ * A Frida server speaks D-Bus, and refuses a client that authenticates without naming a mechanism.
+ */
+internal class LoopbackScan(private val port: Int) {
+  /** @property open null where neither yes nor no came within the bound; [rejected] likewise, or nobody listens. */
+  class Result(val port: Int, val open: Boolean?, val rejected: Boolean?)
+
+  fun run(token: CallToken): Result = token.closing(Socket()) { socket ->
+    try {
+      socket.connect(InetSocketAddress(InetAddress.getByAddress(LOOPBACK), port), bound(token))
+    } catch (_: SocketTimeoutException) {
+      return@closing Result(port, open = null, rejected = null)
+    } catch (failure: ConnectException) {
+      val errno = (failure.cause as? ErrnoException)?.errno ?: OsConstants.ECONNREFUSED
+      return@closing Result(port, open = if (errno == OsConstants.ECONNREFUSED) false else null, rejected = null)
+    }
+    Result(port, open = true, rejected = token.attempt { isRejected(socket, token) })
+  }
+
+  private fun isRejected(socket: Socket, token: CallToken): Boolean {
+    socket.soTimeout = bound(token)
+    socket.getOutputStream().write(GREETING)
+    return start(socket.getInputStream(), token).contentEquals(REJECTION)
+  }
+
+  /** As many bytes as the rejection begins with, or fewer where the stream ends before. */
+  private fun start(input: InputStream, token: CallToken): ByteArray {
+    val bytes = ByteArray(REJECTION.size)
+    var length = 0
+    while (length < bytes.size) {
+      token.check()
+      val count = input.read(bytes, length, bytes.size - length)
+      if (count < 0) break
+      length += count
+    }
+    return bytes.copyOf(length)
+  }
+
+  private fun bound(token: CallToken): Int = token.remainingMs().coerceIn(1, STEP_MS).toInt()
+
+  private companion object {
+    const val STEP_MS = 300L
+    val LOOPBACK = byteArrayOf(127, 0, 0, 1)
+    val GREETING = "\u0000AUTH\r\n".toByteArray()
+    val REJECTION = "REJECT".toByteArray()
+  }
+}

@@ -1,0 +1,43 @@
+package io.devicerisksignals.probes
+
+import io.devicerisksignals.call.CallScope
+
+/**
+ * How each field of a probe is read, by its catalog name. A read that gives null, or throws, leaves its field out.
+ * Making the map reads nothing.
+ */
+internal typealias Fields = Map<String, () -> Any?>
+
+/** Every probe that Android has, by its id. Those without fields answer evidence alone. */
+internal val PROBES: Map<String, (CallScope) -> Fields> = mapOf(
+  "device_identity" to ::deviceIdentity,
+  "hardware" to ::hardware,
+  "fonts" to ::fonts,
+  "os_integrity" to ::osIntegrity,
+  "os_integrity_frida_scan" to ::osIntegrityFridaScan,
+  "network" to ::network,
+  "telephony" to ::telephony,
+  "locale" to ::locale,
+  "geolocation" to ::geolocation,
+  "media_bluetooth_apps" to ::mediaBluetoothApps,
+  "gpu_benchmark" to ::gpuBenchmark,
+  "audio_latency" to ::audioLatency,
+  "application" to ::application,
+  "device_security_posture" to ::deviceSecurityPosture,
+  "transaction_safety" to ::transactionSafety,
+  "runtime" to { emptyMap() },
+  "runtime_timing" to ::runtimeTiming,
+  "numeric_consistency" to { emptyMap() }
+)
+
+/** A read that several fields share. It is carried out once, when the first of them is asked for, even if it fails. */
+internal class Once<T>(read: () -> T) {
+  private val result by lazy(LazyThreadSafetyMode.NONE) { runCatching(read) }
+
+  val value: T
+    get() = result.getOrThrow()
+}
+
+/** Fields that are all members of what one shared read gives. */
+internal fun <T> fieldsOf(whole: Once<T>, vararg fields: Pair<String, T.() -> Any?>): Fields =
+  fields.associate { (name, read) -> name to { whole.value.read() } }

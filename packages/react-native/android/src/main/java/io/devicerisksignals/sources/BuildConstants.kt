@@ -1,0 +1,33 @@
+package io.devicerisksignals.sources
+
+import android.os.Build
+import io.devicerisksignals.platform.Api31
+
+/** The texts of `android.os.Build`, under the names that the catalog gives them. */
+internal fun buildConstants(): Map<String, String?> = buildTexts() + mapOf(
+  "manufacturer" to Build.MANUFACTURER,
+  "brand" to Build.BRAND,
+  "model" to Build.MODEL,
+  "release" to Build.VERSION.RELEASE
+)
+
+/** Those that `androidBuild` of `device_identity` has too. */
+internal fun buildTexts(): Map<String, String?> = mapOf(
+  "board" to Build.BOARD,
+  "bootloader" to Build.BOOTLOADER,
+  "device" to Build.DEVICE,
+  "display" to Build.DISPLAY,
+  "fingerprint" to Build.FINGERPRINT,
+  "hardware" to Build.HARDWARE,
+  "host" to Build.HOST,
+  "id" to Build.ID,
+  "product" to Build.PRODUCT,
+  "tags" to Build.TAGS,
+  "buildType" to Build.TYPE,
+  "codename" to Build.VERSION.CODENAME,
+  "incremental" to Build.VERSION.INCREMENTAL,
+  "securityPatch" to Build.VERSION.SECURITY_PATCH,
+  "baseOs" to Build.VERSION.BASE_OS,
+  "socManufacturer" to if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S) Api31.socManufacturer() else null,
+  "socModel" to if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S) Api31.socModel() else null
+)

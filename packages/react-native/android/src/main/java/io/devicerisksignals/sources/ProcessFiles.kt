@@ -1,0 +1,52 @@
+package io.devicerisksignals.sources
+
+import android.system.ErrnoException
+import android.system.OsConstants
+import io.devicerisksignals.call.CallScope
+import io.devicerisksignals.platform.Text
+import java.io.IOException
+
+internal const val MAPS_BYTES = 4 * 1024 * 1024
+internal const val TABLE_BYTES = 1024 * 1024
+internal const val CPU_INFO_BYTES = 256 * 1024
+internal const val STATUS_BYTES = 64 * 1024
+
+private const val THREADS = 1_024
+private const val DESCRIPTORS = 2_048
+private const val NAME_BYTES = 256
+
+/** A source that is the text of one file. */
+internal fun textOf(path: String, limit: Int): Source = { scope, _ ->
+  scope.files.text(path, limit, scope.token).members()
+}
+
+/** `/proc/net/tcp`, then `tcp6`, which a kernel without IPv6 has not; where one may not be read, nothing is known. */
+internal fun tcpSockets(scope: CallScope): Map<String, Any> {
+  val first = scope.files.text("proc/net/tcp", TABLE_BYTES, scope.token)
+  if (scope.files.exists("proc/net/tcp6") == false) return first.members()
+  val second = scope.files.text("proc/net/tcp6", TABLE_BYTES, scope.token)
+  val text = first.text + second.text
+  return Text(text.take(TABLE_BYTES), first.truncated || second.truncated || text.length > TABLE_BYTES).members()
+}
+
+/** Names of this process's threads. One that ends meanwhile is passed over. */
+internal fun threads(scope: CallScope): List<String> =
+  scope.files.names("proc/self/task").take(THREADS).mapNotNull { thread ->
+    val path = "proc/self/task/$thread/comm"
+    try {
+      scope.files.text(path, NAME_BYTES, scope.token).text.removeSuffix("\n")
+    } catch (failure: IOException) {
+      if (scope.files.exists(path) == false) null else throw failure
+    }
+  }
+
+/** Where this process's descriptors point. One that is closed meanwhile is passed over. */
+internal fun descriptors(scope: CallScope): List<String> =
+  scope.files.names("proc/self/fd").take(DESCRIPTORS).mapNotNull { descriptor ->
+    scope.token.check()
+    try {
+      scope.files.target("proc/self/fd/$descriptor")
+    } catch (failure: ErrnoException) {
+      if (failure.errno == OsConstants.ENOENT) null else throw failure
+    }
+  }

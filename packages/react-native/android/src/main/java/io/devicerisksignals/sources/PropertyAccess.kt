@@ -1,0 +1,26 @@
+package io.devicerisksignals.sources
+
+import io.devicerisksignals.call.CallScope
+
+/**
+ * Which properties this app may read.
+ *
+ * The system keeps properties in files of `/dev/__properties__`, one for each SELinux context, and their index
+ * (`property_info`, from API 28 on) says which property is in which. A property in a file that this app may not open
+ * looks as if it were not set.
+ */
+internal class PropertyAccess(private val index: PropertyIndex, private val isFileReadable: (String) -> Boolean?) {
+  /** Whether a property that looks as if it were not set is truly not set. */
+  fun isReadable(name: String): Boolean = index.contextOf(name)?.let(isFileReadable) == true
+
+  companion object {
+    private const val FOLDER = "dev/__properties__"
+    private const val INDEX_BYTES = 1024 * 1024
+
+    /** @throws java.io.IOException where there is no index: then nobody knows which property is denied. */
+    fun of(scope: CallScope): PropertyAccess {
+      val index = PropertyIndex(scope.files.bytes("$FOLDER/property_info", INDEX_BYTES, scope.token))
+      return PropertyAccess(index) { context -> scope.files.isReadable("$FOLDER/$context") }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+package io.devicerisksignals
+
+import android.Manifest
+import android.provider.Settings
+import io.devicerisksignals.probes.PROBES
+import java.io.File
+import org.json.JSONArray
+import org.json.JSONObject
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertTrue
+import org.junit.Test
+import org.junit.runner.RunWith
+import org.robolectric.RobolectricTestRunner
+import org.robolectric.Shadows.shadowOf
+import org.robolectric.annotation.Config
+
+/** The answers of every probe, against the schema that is published. */
+@RunWith(RobolectricTestRunner::class)
+class AnswersTest {
+  @Test
+  @Config(sdk = [35])
+  fun `every Android field of the catalog is answered here or concluded in TypeScript, and no other`() {
+    shadowOf(application).grantPermissions(Manifest.permission.INTERNET)
+    for ((probe, fields) in schemaFields()) {
+      if (probe == "os_integrity_fork_test") continue
+      val onAndroid = fields.filterValues { "android" in it.optJSONArray("x-platforms").texts() }.keys
+      val answered = PROBES.getValue(probe)(scopeOf(probe)).keys
+      assertEquals(probe, onAndroid, answered + CONCLUDED[probe].orEmpty())
+      assertEquals(probe, emptySet<String>(), answered intersect CONCLUDED[probe].orEmpty())
+    }
+  }
+
+  @Test
+  fun `every answer has the type that the schema gives it`() {
+    shadowOf(application).grantPermissions(Manifest.permission.INTERNET)
+    for ((probe, fields) in schemaFields()) {
+      val names = PROBES[probe]?.invoke(scopeOf(probe))?.keys.orEmpty()
+      if (names.isEmpty()) continue
+      val answers = moduleOf(File("/")).ask(probe, fields = names.toList()).fields
+      for ((name, value) in answers) {
+        val type = fields.getValue(name).getString("type")
+        assertTrue("$probe.$name: $type, not $value", hasType(value, type))
+      }
+    }
+  }
+
+  @Test
+  fun `what the schema requires is answered`() {
+    val required = listOf("isDebuggerAttached", "developerModeEnabled")
+    Settings.Global.putInt(application.contentResolver, Settings.Global.DEVELOPMENT_SETTINGS_ENABLED, 0)
+    val answers = moduleOf().ask("os_integrity", fields = required).fields
+    assertEquals(mapOf("isDebuggerAttached" to false, "developerModeEnabled" to false), answers)
+
+    val identity = listOf("manufacturer", "model", "brand", "systemName", "systemVersion", "isTablet")
+    assertEquals(identity.toSet(), moduleOf().ask("device_identity", fields = identity).fields.keys)
+    assertEquals(setOf("measured"), moduleOf().ask("audio_latency", fields = listOf("measured")).fields.keys)
+    assertEquals(
+      setOf("benchmarkPerformed"),
+      moduleOf().ask("gpu_benchmark", fields = listOf("benchmarkPerformed")).fields.keys
+    )
+  }
+
+  private fun hasType(value: Any?, type: String): Boolean = when (type) {
+    "array" -> value is List<*> && value.all { it is String || it is Double }
+    "boolean" -> value is Boolean
+    "number" -> value is Double && value.isFinite()
+    "object" -> value is Map<*, *>
+    "string" -> value is String
+    else -> false
+  }
+
+  /** Probe → field → its schema. */
+  private fun schemaFields(): Map<String, Map<String, JSONObject>> {
+    val schema = JSONObject(File(System.getProperty("event.schema").orEmpty()).readText())
+    val probes = schema.getJSONObject("properties").getJSONObject("probes").getJSONObject("properties")
+    return members(probes).mapValues { (_, probe) ->
+      val success = probe.getJSONArray("oneOf").getJSONObject(0).getJSONObject("properties")
+      members(success.getJSONObject("data").getJSONObject("properties"))
+    }
+  }
+
+  private fun members(value: JSONObject): Map<String, JSONObject> =
+    value.keys().asSequence().associateWith(value::getJSONObject)
+
+  private fun JSONArray?.texts(): List<String> = this?.let { all -> List(all.length(), all::getString) }.orEmpty()
+
+  private companion object {
+    /** What TypeScript concludes from evidence, observes itself, or leaves to no one on Android. */
+    val CONCLUDED = mapOf(
+      "os_integrity" to setOf(
+        "isEmulator", "tracedByOtherProcess", "tracerPid",
+        "suBinaryFound", "suOnPath", "rootManagementAppFound", "dangerousAppFound", "rootCloakingAppFound",
+        "suspiciousFilePathsFound", "suspiciousFilePaths", "suspiciousPathCount", "writableSystemPathFound",
+        "suspiciousMountsFound", "magiskMountsFound", "magiskAbstractSocketFound", "magicMountModulesFound",
+        "zygiskIndicatorsFound", "bootloaderLocked", "verifiedBootState", "testKeysBuild",
+        "dangerousPropsPresent", "dangerousSystemProperties", "hookFrameworkFound", "hookStackFrameFound",
+        "hookStackFrames", "loadedHookClassNames", "injectedLibrariesFound", "injectedLibraryNames",
+        "injectedLibraryCount", "suspiciousExecutableMappingsFound", "fridaThreadNamesFound",
+        "fridaInjectorPipeFound", "fridaListenerPortFound", "suspiciousEnvironmentVariablesFound",
+        "suspiciousEnvironmentVariableNames", "emulatorFingerprintMatch", "emulatorBuildMarkers",
+        "emulatorFilesFound", "emulatorFilePaths", "emulatorSystemPropertyMarkers", "emulatorCpuMarkers",
+        "emulatorVendorMarkers", "emulatorChecksPerformed", "deviceFarmMarkers"
+      ),
+      "media_bluetooth_apps" to setOf("installedFlaggedApps"),
+      "transaction_safety" to setOf("remoteAccessAppsFound", "remoteAccessAppCount"),
+      // No public read gives it on Android.
+      "audio_latency" to setOf("outputLatencyMs"),
+      "runtime" to setOf(
+        "jsEngine", "isHermes", "hermesVersion", "reactNativeVersion", "platformOs", "isFabric", "isTurboModule",
+        "isBridgeless", "isDebugBuild"
+      ),
+      "runtime_timing" to setOf(
+        "jsClockSource",
+        "jsTimerSampleCount",
+        "jsTimerResolutionMs",
+        "eventLoopSampleCount",
+        "eventLoopP50Ms",
+        "eventLoopP95Ms",
+        "eventLoopMadMs",
+        "bridgeRoundTripMs"
+      ),
+      "numeric_consistency" to setOf(
+        "integerVectorMatches",
+        "integerMismatchCount",
+        "floatSampleCount",
+        "floatMismatchCount",
+        "floatMaxAbsoluteDifference",
+        "signedZeroPreserved",
+        "subnormalPreserved"
+      )
+    )
+  }
+}

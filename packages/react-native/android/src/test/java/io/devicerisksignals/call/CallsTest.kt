@@ -1,0 +1,122 @@
+package io.devicerisksignals.call
+
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertTrue
+import org.junit.Test
+
+class CallsTest {
+  private class Recorded : Settlement<String> {
+    private val end = CompletableFuture<String>()
+    val settlements = AtomicInteger()
+
+    override fun answered(answer: String) = settle(answer)
+
+    override fun rejected(code: RejectionCode) = settle(code.wireName)
+
+    private fun settle(text: String) {
+      settlements.incrementAndGet()
+      end.complete(text)
+    }
+
+    fun await(): String = end.get(10, TimeUnit.SECONDS)
+  }
+
+  private fun Calls.start(name: String, timeoutMs: Long = 10_000, work: (CallToken) -> String) =
+    Recorded().also { start(name, timeoutMs, it, work) }
+
+  @Test
+  fun `answers, or says that it failed and no more`() {
+    val calls = Calls()
+    assertEquals("done", calls.start("1") { "done" }.await())
+    assertEquals("failed", calls.start("2") { error("/secret/path") }.await())
+    assertEquals("failed", calls.start("3") { throw StackOverflowError() }.await())
+  }
+
+  @Test
+  fun `a loop that asks the token ends by the cancellation`() {
+    val calls = Calls()
+    val begun = CountDownLatch(1)
+    val ended = CountDownLatch(1)
+    val recorded = calls.start("loop") { token ->
+      begun.countDown()
+      try {
+        while (true) token.check()
+        @Suppress("UNREACHABLE_CODE")
+        ""
+      } finally {
+        ended.countDown()
+      }
+    }
+    begun.await()
+    calls.cancel("loop")
+    assertEquals("cancelled", recorded.await())
+    assertTrue(ended.await(10, TimeUnit.SECONDS))
+  }
+
+  @Test
+  fun `work that ignores the token is given up at the deadline, and its late answer dropped`() {
+    val calls = Calls()
+    val release = CountDownLatch(1)
+    val done = CountDownLatch(1)
+    val recorded = calls.start("held", timeoutMs = 50) {
+      release.await()
+      done.countDown()
+      "late"
+    }
+    assertEquals("cancelled", recorded.await())
+    release.countDown()
+    assertTrue(done.await(10, TimeUnit.SECONDS))
+    assertEquals(1, recorded.settlements.get())
+  }
+
+  @Test
+  fun `a call that waits for a thread past its deadline is never begun`() {
+    val calls = Calls(threads = 1)
+    val release = CountDownLatch(1)
+    val begun = AtomicInteger()
+    calls.start("held") { release.await().toString() }
+    val waiting = calls.start("waiting", timeoutMs = 50) { begun.incrementAndGet().toString() }
+    assertEquals("cancelled", waiting.await())
+    release.countDown()
+    assertEquals("next", calls.start("next") { "next" }.await())
+    assertEquals(0, begun.get())
+  }
+
+  @Test
+  fun `there is an end to how many may wait`() {
+    val calls = Calls(threads = 1, queue = 1)
+    val release = CountDownLatch(1)
+    val held = calls.start("held") { release.await().toString() }
+    val waiting = calls.start("waiting") { "waited" }
+    assertEquals("failed", calls.start("too many") { "" }.await())
+    release.countDown()
+    held.await()
+    assertEquals("waited", waiting.await())
+  }
+
+  @Test
+  fun `the deadline of a call that has ended stops no later one of its name`() {
+    val calls = Calls()
+    assertEquals("first", calls.start("name", timeoutMs = 60) { "first" }.await())
+    val second = calls.start("name") { token ->
+      Thread.sleep(150)
+      token.check()
+      "second"
+    }
+    assertEquals("second", second.await())
+  }
+
+  @Test
+  fun `after the end all are stopped and none is taken`() {
+    val calls = Calls()
+    val release = CountDownLatch(1)
+    val held = calls.start("held") { release.await().toString() }
+    calls.close()
+    assertEquals("cancelled", held.await())
+    assertEquals("failed", calls.start("later") { "" }.await())
+  }
+}

@@ -1,0 +1,85 @@
+package io.devicerisksignals.compiled
+
+import io.devicerisksignals.DeviceRiskSignalsModule
+import java.io.File
+import java.net.URL
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertTrue
+import org.junit.Test
+
+/** What the compiled library refers to: the promises that it makes are seen in its classes, not in its sources. */
+class ReferencesTest {
+  @Test
+  fun `nothing refers to what is promised not to be used`() {
+    val classes = File(DeviceRiskSignalsModule::class.java.protectionDomain.codeSource.location.toURI())
+    val compiled = classes.walk().filter { it.extension == "class" }.toList()
+    assertTrue(compiled.size > 50)
+    val broken = compiled.flatMap { file ->
+      val name = file.relativeTo(classes).path.removeSuffix(".class")
+      broken(textsOf(file.inputStream()), SCAN.matches(name)).map { "$name: $it" }
+    }
+    assertEquals(emptyList<String>(), broken)
+  }
+
+  @Test
+  fun `only the scan of the loopback interface opens a socket`() {
+    assertTrue(broken(setOf("java/net/Socket"), isScan = false).isNotEmpty())
+    assertTrue(broken(setOf("java/net/Socket"), isScan = true).isEmpty())
+    assertTrue(broken(setOf("java/net/URL"), isScan = true).isNotEmpty())
+  }
+
+  @Test
+  fun `a class that breaks the promises is noticed`() {
+    val name = Culprit::class.java.name.substringAfterLast('.') + ".class"
+    val found = broken(textsOf(checkNotNull(Culprit::class.java.getResourceAsStream(name))), isScan = false)
+    for (promise in listOf("network", "identifier", "storage", "permission")) {
+      assertTrue("$promise in $found", found.any { it.startsWith(promise) })
+    }
+  }
+
+  private class Culprit {
+    fun call(activity: android.app.Activity) {
+      URL("https://example.com").openConnection()
+      android.provider.Settings.Secure.getString(activity.contentResolver, "android_id")
+      activity.getSharedPreferences("name", 0)
+      activity.requestPermissions(arrayOf("permission"), 1)
+    }
+  }
+
+  private fun broken(texts: Set<String>, isScan: Boolean): List<String> = PROMISES.flatMap { (promise, pattern) ->
+    texts.filter { pattern.containsMatchIn(it) && !(isScan && promise == "network" && SOCKETS.containsMatchIn(it)) }
+      .map { "$promise: $it" }
+  }
+
+  private companion object {
+    val SCAN = Regex("io/devicerisksignals/probes/LoopbackScan(\\$.*)?")
+
+    /** What a scan of one port needs; for all other classes this is network. */
+    val SOCKETS = Regex("java/net/(Socket|InetSocketAddress|ConnectException|SocketTimeoutException|SocketAddress)\\b")
+
+    val PROMISES = mapOf(
+      "network" to Regex(
+        "java/net/(?!NetworkInterface\\b|InetAddress\\b)|javax/net|java/nio/channels|android/net/http|android/webkit|" +
+          "org/apache/http|okhttp|LocalSocket|DownloadManager|react/modules/network"
+      ),
+      "identifier" to Regex(
+        "android_id|ANDROID_ID|AdvertisingId|android/gms|MediaDrm|getImei|getMeid|getDeviceId|getSubscriberId|" +
+          "getSimSerialNumber|getLine1Number|getIccId|^getSerial$|^SERIAL$|getHardwareAddress|getMacAddress|" +
+          "java/util/UUID|AccountManager|AppSetId|InstallationId"
+      ),
+      "storage" to Regex(
+        "SharedPreferences|android/database/sqlite|FileOutputStream|FileWriter|RandomAccessFile|openFileOutput|" +
+          "java/nio/file|ContentValues|Settings\\\$\\w+\\.put|^(mkdirs?|createNewFile|createTempFile)$|" +
+          "KeyStore"
+      ),
+      "permission" to Regex(
+        "requestPermissions|PermissionAwareActivity|ActivityResultContract|startActivity|startActivityForResult"
+      ),
+      "enumeration" to Regex(
+        "QUERY_ALL_PACKAGES|getInstalledPackages|getInstalledApplications|getPackagesHolding|queryIntentActivities"
+      ),
+      "updates" to Regex("requestLocationUpdates|requestSingleUpdate|getCurrentLocation|AudioRecord|MediaRecorder"),
+      "process" to Regex("java/lang/ProcessBuilder|^exec$|^loadLibrary$|^System\\.load$")
+    )
+  }
+}

@@ -1,0 +1,199 @@
+package io.devicerisksignals.observation
+
+import android.app.Activity
+import android.os.Build
+import android.os.Looper
+import android.view.MotionEvent
+import android.view.Window
+import io.devicerisksignals.DeviceRiskSignalsModule
+import io.devicerisksignals.RecordingPromise
+import io.devicerisksignals.application
+import io.devicerisksignals.ask
+import io.devicerisksignals.moduleOf
+import io.devicerisksignals.probes.PROBES
+import io.devicerisksignals.reactContextOf
+import io.devicerisksignals.scopeOf
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
+import org.junit.Assert.assertNotSame
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertSame
+import org.junit.Assert.assertTrue
+import org.junit.Test
+import org.junit.runner.RunWith
+import org.robolectric.Robolectric
+import org.robolectric.RobolectricTestRunner
+import org.robolectric.Shadows.shadowOf
+
+@RunWith(RobolectricTestRunner::class)
+class TransactionObservationTest {
+  private var now = 1_000L
+  private val activity = Robolectric.buildActivity(Activity::class.java).setup().get()
+  private val original = activity.window.callback
+  private val observation = TransactionObservation({ activity }, { now })
+
+  @Test
+  fun `wraps the window once and restores it exactly`() {
+    assertTrue(observation.start())
+    val wrapped = activity.window.callback
+    assertNotSame(original, wrapped)
+    now = 2_000
+    assertTrue(observation.start())
+    assertSame(wrapped, activity.window.callback)
+    assertEquals(1_000.0, fields()["transactionObservationStartedElapsedMs"])
+    observation.stop()
+    assertSame(original, activity.window.callback)
+    observation.stop()
+    assertSame(original, activity.window.callback)
+  }
+
+  @Test
+  fun `leaves a window alone that somebody else wrapped since`() {
+    observation.start()
+    val ours = activity.window.callback
+    val theirs = object : Window.Callback by ours {}
+    activity.window.callback = theirs
+    observation.stop()
+    assertSame(theirs, activity.window.callback)
+    (ours as TouchObserver).dispatchTouchEvent(touch())
+    assertEquals(0, ours.count)
+  }
+
+  @Test
+  fun `without an activity it does not run`() {
+    val nowhere = TransactionObservation({ null })
+    assertFalse(nowhere.start())
+    assertNull(nowhere.window)
+  }
+
+  @Test
+  fun `touches are counted and looked at for cover, and passed on`() {
+    var passed = 0
+    activity.window.callback = object : Window.Callback by original {
+      override fun dispatchTouchEvent(event: MotionEvent?): Boolean {
+        passed++
+        return true
+      }
+    }
+    observation.start()
+    activity.window.callback.dispatchTouchEvent(touch())
+    assertEquals(1.0, fields()["observedTouchCount"])
+    assertEquals(false, fields()["obscuredTouchObserved"])
+    assertFalse("lastObscuredTouchElapsedMs" in fields())
+
+    now = 5_000
+    activity.window.callback.dispatchTouchEvent(touch(MotionEvent.FLAG_WINDOW_IS_OBSCURED))
+    activity.window.callback.dispatchTouchEvent(touch(MotionEvent.FLAG_WINDOW_IS_OBSCURED, MotionEvent.ACTION_UP))
+    assertEquals(2.0, fields()["observedTouchCount"])
+    assertEquals(true, fields()["obscuredTouchObserved"])
+    assertEquals(5_000.0, fields()["lastObscuredTouchElapsedMs"])
+    assertEquals(3, passed)
+  }
+
+  @Test
+  fun `partial cover is known only where the system marks it`() {
+    observation.start()
+    activity.window.callback.dispatchTouchEvent(touch())
+    val marks = Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q
+    assertEquals(if (marks) false else null, fields()["partiallyObscuredTouchObserved"])
+  }
+
+  @Test
+  fun `outside the window only this is said, that nobody watches for screenshots`() {
+    val before = fields()
+    observation.start()
+    observation.stop()
+    assertEquals(mapOf<String, Any?>("screenshotObservationActive" to false), before)
+    assertEquals(before, fields())
+  }
+
+  @Test
+  fun `screenshots and recordings are watched for only if the host declares it`() {
+    observation.start()
+    assertEquals(false, fields()["screenshotObservationActive"])
+    assertFalse("screenshotDetectedSinceObservationStart" in fields())
+    assertFalse("isVisibleInScreenRecording" in fields())
+  }
+
+  @Test
+  fun `screenshots are watched for from API 34 on`() {
+    shadowOf(application).grantPermissions("android.permission.DETECT_SCREEN_CAPTURE")
+    observation.start()
+    val watched = Build.VERSION.SDK_INT >= Build.VERSION_CODES.UPSIDE_DOWN_CAKE
+    assertEquals(watched, fields()["screenshotObservationActive"])
+    assertEquals(if (watched) false else null, fields()["screenshotDetectedSinceObservationStart"])
+    observation.stop()
+    assertEquals(false, fields()["screenshotObservationActive"])
+  }
+
+  @Test
+  fun `recordings are followed from API 35 on`() {
+    shadowOf(application).grantPermissions("android.permission.DETECT_SCREEN_RECORDING")
+    observation.start()
+    val followed = Build.VERSION.SDK_INT >= Build.VERSION_CODES.VANILLA_ICE_CREAM
+    assertEquals(if (followed) false else null, fields()["isVisibleInScreenRecording"])
+    observation.stop()
+  }
+
+  @Test
+  fun `the module starts and stops it, and its end stops it for good`() {
+    val module = moduleOn(activity)
+    assertEquals(true, start(module))
+    val wrapped = activity.window.callback
+    assertTrue(wrapped is TouchObserver)
+    module.stopObservation()
+    shadowOf(Looper.getMainLooper()).idle()
+    assertSame(original, activity.window.callback)
+
+    start(module)
+    module.invalidate()
+    shadowOf(Looper.getMainLooper()).idle()
+    assertSame(original, activity.window.callback)
+    assertEquals(false, start(module))
+    assertSame(original, activity.window.callback)
+  }
+
+  @Test
+  fun `a collection reads the window that the module runs`() {
+    val module = moduleOn(activity)
+    start(module)
+    val asked = listOf("observedTouchCount")
+    assertEquals(mapOf("observedTouchCount" to 0.0), module.ask("transaction_safety", asked).fields)
+    module.invalidate()
+  }
+
+  private fun start(module: DeviceRiskSignalsModule): Any? {
+    val promise = RecordingPromise().also(module::startObservation)
+    shadowOf(Looper.getMainLooper()).idle()
+    return promise.value
+  }
+
+  private fun moduleOn(activity: Activity) = moduleOf(reactContext = reactContextOf().apply { onHostResume(activity) })
+
+  private fun fields(): Map<String, Any?> {
+    val fields = PROBES.getValue("transaction_safety")(scopeOf("transaction_safety", observation = observation))
+    return fields.filterKeys { it in OF_THE_WINDOW }
+      .mapValues { (_, read) -> read().let { if (it is Number) it.toDouble() else it } }
+      .filterValues { it != null }
+  }
+
+  private fun touch(flags: Int = 0, action: Int = MotionEvent.ACTION_DOWN): MotionEvent = MotionEvent.obtain(
+    0, 0, action, 1, arrayOf(MotionEvent.PointerProperties()), arrayOf(MotionEvent.PointerCoords()),
+    0, 0, 1f, 1f, 0, 0, 0, flags
+  )
+
+  private companion object {
+    val OF_THE_WINDOW = setOf(
+      "transactionObservationStartedElapsedMs",
+      "isVisibleInScreenRecording",
+      "screenshotObservationActive",
+      "screenshotDetectedSinceObservationStart",
+      "lastScreenshotDetectedElapsedMs",
+      "observedTouchCount",
+      "obscuredTouchObserved",
+      "lastObscuredTouchElapsedMs",
+      "partiallyObscuredTouchObserved",
+      "lastPartiallyObscuredTouchElapsedMs"
+    )
+  }
+}

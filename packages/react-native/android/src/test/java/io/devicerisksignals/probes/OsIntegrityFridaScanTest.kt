@@ -1,0 +1,79 @@
+package io.devicerisksignals.probes
+
+import android.Manifest
+import com.facebook.react.bridge.ReadableMap
+import io.devicerisksignals.application
+import io.devicerisksignals.ask
+import io.devicerisksignals.call.CallStopped
+import io.devicerisksignals.call.CallToken
+import io.devicerisksignals.moduleOf
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.net.Socket
+import kotlin.concurrent.thread
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertThrows
+import org.junit.Assert.assertTrue
+import org.junit.Test
+import org.junit.runner.RunWith
+import org.robolectric.RobolectricTestRunner
+import org.robolectric.Shadows.shadowOf
+
+@RunWith(RobolectricTestRunner::class)
+class OsIntegrityFridaScanTest {
+  @Test
+  fun `a Frida server turns the handshake down`() {
+    val result = scan { it.getOutputStream().write("REJECTED ANONYMOUS\r\n".toByteArray()) }
+    assertEquals(true, result.open)
+    assertEquals(true, result.rejected)
+  }
+
+  @Test
+  fun `another server says something else, or hangs up`() {
+    assertEquals(false, scan { it.getOutputStream().write("HTTP/1.1 400\r\n".toByteArray()) }.rejected)
+    assertEquals(false, scan { }.rejected)
+  }
+
+  @Test
+  fun `a server that says nothing leaves it open, within the bound`() {
+    val start = System.nanoTime()
+    val result = scan { Thread.sleep(2_000) }
+    assertEquals(true, result.open)
+    assertNull(result.rejected)
+    assertTrue(System.nanoTime() - start < 1_500_000_000)
+  }
+
+  @Test
+  fun `a port where nobody listens`() {
+    val port = ServerSocket(0).use { it.localPort }
+    val result = LoopbackScan(port).run(CallToken(10_000))
+    assertEquals(false, result.open)
+    assertNull(result.rejected)
+  }
+
+  @Test
+  fun `a stopped call connects to nothing`() {
+    assertThrows(CallStopped::class.java) { LoopbackScan(1).run(CallToken(10_000).apply { stop() }) }
+  }
+
+  @Test
+  fun `without the permission to open sockets it can't be done`() {
+    shadowOf(application).denyPermissions(Manifest.permission.INTERNET)
+    val answer = moduleOf().ask("os_integrity_frida_scan", fields = listOf("scanPerformed")).value as ReadableMap
+    assertEquals(mapOf("unavailable" to "permission"), answer.toHashMap())
+  }
+
+  @Test
+  fun `with it the default port is tried`() {
+    shadowOf(application).grantPermissions(Manifest.permission.INTERNET)
+    val answers = moduleOf().ask("os_integrity_frida_scan", fields = listOf("scanPerformed", "scannedPort")).fields
+    assertEquals(mapOf("scanPerformed" to true, "scannedPort" to 27_042.0), answers)
+  }
+
+  private fun scan(answer: (Socket) -> Unit): LoopbackScan.Result =
+    ServerSocket(0, 1, InetAddress.getByAddress(byteArrayOf(127, 0, 0, 1))).use { server ->
+      thread(isDaemon = true) { server.accept().use { runCatching { answer(it.also { it.getInputStream().read() }) } } }
+      LoopbackScan(server.localPort).run(CallToken(10_000))
+    }
+}

@@ -1,0 +1,288 @@
+package io.devicerisksignals.probes
+
+import android.content.Context
+import android.content.Intent
+import android.hardware.Sensor
+import android.hardware.SensorManager
+import android.location.Location
+import android.location.LocationManager
+import android.media.AudioManager
+import android.net.ConnectivityManager
+import android.net.NetworkCapabilities
+import android.os.BatteryManager
+import android.os.Build
+import android.telephony.TelephonyManager
+import io.devicerisksignals.application
+import io.devicerisksignals.ask
+import io.devicerisksignals.moduleOf
+import io.devicerisksignals.platform.sha256
+import io.devicerisksignals.write
+import java.util.Locale
+import java.util.TimeZone
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+import org.junit.runner.RunWith
+import org.robolectric.RobolectricTestRunner
+import org.robolectric.Shadows.shadowOf
+import org.robolectric.shadows.SensorBuilder
+import org.robolectric.shadows.ShadowNetworkCapabilities
+
+@RunWith(RobolectricTestRunner::class)
+class ProbesTest {
+  @get:Rule
+  val folder = TemporaryFolder()
+
+  @Test
+  fun `a battery without a notice is unknown`() {
+    val asked = listOf("batteryLevel", "batteryState", "batteryPresent", "powerSource")
+    assertEquals(emptyMap<String, Any>(), read("hardware", asked))
+  }
+
+  @Test
+  fun `a battery as its notice has it, and no more than is in it`() {
+    @Suppress("DEPRECATION")
+    application.sendStickyBroadcast(
+      Intent(Intent.ACTION_BATTERY_CHANGED)
+        .putExtra(BatteryManager.EXTRA_LEVEL, 42)
+        .putExtra(BatteryManager.EXTRA_SCALE, 100)
+        .putExtra(BatteryManager.EXTRA_STATUS, BatteryManager.BATTERY_STATUS_DISCHARGING)
+        .putExtra(BatteryManager.EXTRA_TEMPERATURE, 285)
+        .putExtra(BatteryManager.EXTRA_PLUGGED, 0)
+        .putExtra(BatteryManager.EXTRA_PRESENT, true)
+    )
+    val asked = listOf(
+      "batteryLevel", "batteryState", "batteryTemperatureC", "powerSource", "batteryPresent", "batteryVoltageMv",
+      "batteryHealth", "batteryLow", "batteryTechnology", "batteryCycleCount"
+    )
+    assertEquals(
+      mapOf(
+        "batteryLevel" to 0.42,
+        "batteryState" to "discharging",
+        "batteryTemperatureC" to 28.5,
+        "powerSource" to "battery",
+        "batteryPresent" to true
+      ),
+      read("hardware", asked)
+    )
+  }
+
+  @Test
+  fun `the fastest core that the kernel lists, and the process's memory`() {
+    folder.root.write("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1800000\n".toByteArray())
+    folder.root.write("sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq", "2400000\n".toByteArray())
+    folder.root.write("sys/devices/system/cpu/cpu2/topology/core_id", "2\n".toByteArray())
+    folder.root.write("sys/devices/system/cpu/cpufreq/policy0/x", "9\n".toByteArray())
+    folder.root.write("proc/self/status", "Name:\tapp\nVmRSS:\t  2048 kB\nThreads:\t9\n".toByteArray())
+    assertEquals(
+      mapOf("cpuMaxFrequencyMhz" to 2400.0, "processResidentMemoryBytes" to 2_097_152.0),
+      read("hardware", listOf("cpuMaxFrequencyMhz", "processResidentMemoryBytes"))
+    )
+  }
+
+  @Test
+  fun `64 bits travel whole`() {
+    val uptime = read("hardware", listOf("uptimeMs", "runtimeMaxMemoryBytes"))["runtimeMaxMemoryBytes"]
+    assertEquals(Runtime.getRuntime().maxMemory().toDouble(), uptime)
+  }
+
+  @Test
+  fun `without a network there is none, and nothing is said of it`() {
+    shadowOf(connectivity).setDefaultNetworkActive(false)
+    shadowOf(connectivity).setActiveNetworkInfo(null)
+    val asked = listOf("isConnected", "isVpnActive", "connectionType", "isMetered", "networkTransportTypes")
+    assertEquals(mapOf("isConnected" to false, "isVpnActive" to false), read("network", asked))
+  }
+
+  @Test
+  fun `a tunnel is a VPN, and what carries it is the kind of link`() {
+    val capabilities = ShadowNetworkCapabilities.newInstance()
+    shadowOf(capabilities).addTransportType(NetworkCapabilities.TRANSPORT_VPN)
+    shadowOf(capabilities).addTransportType(NetworkCapabilities.TRANSPORT_WIFI)
+    shadowOf(capabilities).addCapability(NetworkCapabilities.NET_CAPABILITY_INTERNET)
+    shadowOf(connectivity).setNetworkCapabilities(connectivity.activeNetwork, capabilities)
+    val asked = listOf("isConnected", "isVpnActive", "connectionType", "networkTransportTypes", "hasCaptivePortal")
+    assertEquals(
+      mapOf(
+        "isConnected" to true,
+        "isVpnActive" to true,
+        "connectionType" to "wifi",
+        "networkTransportTypes" to listOf("wifi", "vpn"),
+        "hasCaptivePortal" to false
+      ),
+      read("network", asked)
+    )
+  }
+
+  @Test
+  fun `a position needs the permission, and what was granted is said without one`() {
+    val locations = application.getSystemService(LocationManager::class.java)
+    val known = Location(LocationManager.GPS_PROVIDER).apply {
+      latitude = 48.5
+      longitude = -2.25
+      elapsedRealtimeNanos = 1
+    }
+    shadowOf(locations).simulateLocation(LocationManager.GPS_PROVIDER, known)
+    val asked =
+      listOf("authorizationStatus", "hasCoarsePermission", "latitude", "longitude", "altitudeMeters", "provider")
+    assertEquals(
+      mapOf("authorizationStatus" to "denied", "hasCoarsePermission" to false),
+      read("geolocation", asked)
+    )
+    shadowOf(application).grantPermissions(android.Manifest.permission.ACCESS_FINE_LOCATION)
+    assertEquals(
+      mapOf(
+        "authorizationStatus" to "fine",
+        "hasCoarsePermission" to true,
+        "latitude" to 48.5,
+        "longitude" to -2.25,
+        "provider" to "gps"
+      ),
+      read("geolocation", asked)
+    )
+  }
+
+  @Test
+  fun `operators without a name are absent, not empty`() {
+    val telephony = application.getSystemService(TelephonyManager::class.java)
+    shadowOf(telephony).setSimOperatorName("Example")
+    shadowOf(telephony).setNetworkOperatorName("")
+    shadowOf(telephony).setSimState(TelephonyManager.SIM_STATE_READY)
+    assertEquals(
+      mapOf("simOperatorName" to "Example", "simState" to "ready"),
+      read("telephony", listOf("simOperatorName", "networkOperatorName", "simState"))
+    )
+  }
+
+  @Test
+  fun `sensors that are there and sensors that are not`() {
+    val sensors = application.getSystemService(SensorManager::class.java)
+    shadowOf(sensors).addSensor(SensorBuilder.newBuilder().setType(Sensor.TYPE_ACCELEROMETER).build())
+    assertEquals(
+      mapOf("hasAccelerometer" to true, "hasGyroscope" to false, "sensorCount" to 1.0),
+      read("os_integrity", listOf("hasAccelerometer", "hasGyroscope", "sensorCount"))
+    )
+  }
+
+  @Test
+  fun `enforcement is read or unknown, never assumed`() {
+    val asked = listOf("selinuxEnforcing")
+    assertEquals(emptyMap<String, Any>(), read("os_integrity", asked))
+    folder.root.write("sys/fs/selinux/enforce", "0".toByteArray())
+    assertEquals(mapOf("selinuxEnforcing" to false), read("os_integrity", asked))
+    folder.root.write("sys/fs/selinux/enforce", "1".toByteArray())
+    assertEquals(mapOf("selinuxEnforcing" to true), read("os_integrity", asked))
+  }
+
+  @Test
+  fun `a call is seen by the audio mode`() {
+    val audio = application.getSystemService(Context.AUDIO_SERVICE) as AudioManager
+    val asked = listOf("audioMode", "isCallActive")
+    assertEquals(mapOf("audioMode" to "normal", "isCallActive" to false), read("transaction_safety", asked))
+    audio.mode = AudioManager.MODE_IN_COMMUNICATION
+    assertEquals(mapOf("audioMode" to "in_communication", "isCallActive" to true), read("transaction_safety", asked))
+  }
+
+  @Test
+  fun `audio properties that are not stated were not measured`() {
+    val asked = listOf("measured", "framesPerBuffer", "nativeSampleRate", "outputLatencyMs")
+    assertEquals(mapOf("measured" to false), read("audio_latency", asked))
+  }
+
+  @Test
+  fun `the locale and the clock`() {
+    val (locale, zone) = Locale.getDefault() to TimeZone.getDefault()
+    try {
+      Locale.setDefault(Locale.forLanguageTag("de-CH"))
+      TimeZone.setDefault(TimeZone.getTimeZone("Asia/Kolkata"))
+      assertEquals(
+        mapOf(
+          "language" to "de",
+          "country" to "CH",
+          "currencyCode" to "CHF",
+          "timezoneId" to "Asia/Kolkata",
+          "timezoneOffsetMinutes" to 330.0,
+          "firstDayOfWeek" to 2.0,
+          "decimalSeparator" to "."
+        ),
+        read(
+          "locale",
+          listOf(
+            "language",
+            "country",
+            "currencyCode",
+            "timezoneId",
+            "timezoneOffsetMinutes",
+            "firstDayOfWeek",
+            "decimalSeparator"
+          )
+        )
+      )
+    } finally {
+      Locale.setDefault(locale)
+      TimeZone.setDefault(zone)
+    }
+  }
+
+  @Test
+  fun `fonts are digested by their names, in order`() {
+    if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) return
+    folder.root.write("system/fonts/b.ttf", ByteArray(0))
+    folder.root.write("system/fonts/a.ttf", ByteArray(0))
+    val digest = sha256("a.ttf\nb.ttf".toByteArray())
+    assertEquals(mapOf("fontsDigest" to digest), read("fonts", listOf("fontsDigest")))
+  }
+
+  @Test
+  fun `the app itself`() {
+    val read = read("application", listOf("bundleId", "isSplitApks", "splitNames", "grantedPermissions", "isSystemApp"))
+    assertEquals(application.packageName, read["bundleId"])
+    assertEquals(false, read["isSplitApks"])
+    assertEquals(emptyList<String>(), read["splitNames"])
+    assertEquals(false, read["isSystemApp"])
+  }
+
+  @Test
+  fun `fields of newer systems are absent on older ones`() {
+    val newer = mapOf(
+      "application" to listOf("installPackageSource", "updateOwnerPackageName", "installingPackageName"),
+      "network" to listOf("isPrivateDnsActive", "activeNetworkMtu"),
+      "os_integrity" to listOf("isRunningInUserTestHarness"),
+      "device_security_posture" to listOf("strongBoxAvailable", "faceHardwarePresent"),
+      "media_bluetooth_apps" to listOf("isScreenCaptured", "audioOutputRoute")
+    )
+    if (Build.VERSION.SDK_INT > Build.VERSION_CODES.N) {
+      assertEquals(setOf("isRunningInUserTestHarness"), read("os_integrity", newer.getValue("os_integrity")).keys)
+      return
+    }
+    for ((probe, fields) in newer) assertEquals(probe, emptyMap<String, Any>(), read(probe, fields))
+  }
+
+  @Test
+  fun `intervals of the native clock`() {
+    val read = read("runtime_timing", listOf("nativeClockSource", "nativeSampleCount", "nativeIntervalMedianNs"))
+    assertEquals("System.nanoTime", read["nativeClockSource"])
+    assertEquals(4_096.0, read["nativeSampleCount"])
+    assertTrue(read["nativeIntervalMedianNs"] as Double >= 0)
+  }
+
+  @Test
+  fun `a device that can't draw says why, and nothing is made up`() {
+    val read = read("gpu_benchmark", listOf("benchmarkPerformed", "skippedReason", "durationMs", "operationTimeP50Ms"))
+    if (read["benchmarkPerformed"] == true) {
+      assertNull(read["skippedReason"])
+      return
+    }
+    assertTrue(read["skippedReason"] in setOf("no_context", "no_shader", "time"))
+    assertFalse("durationMs" in read)
+  }
+
+  private val connectivity: ConnectivityManager
+    get() = application.getSystemService(Context.CONNECTIVITY_SERVICE) as ConnectivityManager
+
+  private fun read(probe: String, fields: List<String>) = moduleOf(folder.root).ask(probe, fields).fields
+}

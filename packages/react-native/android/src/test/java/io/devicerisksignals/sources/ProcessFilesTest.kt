@@ -1,0 +1,109 @@
+package io.devicerisksignals.sources
+
+import io.devicerisksignals.call.CallStopped
+import io.devicerisksignals.call.CallToken
+import io.devicerisksignals.scopeOf
+import io.devicerisksignals.write
+import java.io.File
+import java.io.IOException
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
+import org.junit.Assert.assertThrows
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+import org.junit.runner.RunWith
+import org.robolectric.RobolectricTestRunner
+
+@RunWith(RobolectricTestRunner::class)
+class ProcessFilesTest {
+  @get:Rule
+  val folder = TemporaryFolder()
+
+  @Test
+  fun `a huge file is cut at the bound`() {
+    val line = "7f00000000-7f00001000 r-xp 00000000 fe:00 1234 /system/lib64/libc.so\n".toByteArray()
+    folder.root.write("proc/self/maps", ByteArray(MAPS_BYTES + 100) { line[it % line.size] })
+    val (text, truncated) = textIn(gather("maps"))
+    assertEquals(MAPS_BYTES, text.length)
+    assertTrue(truncated)
+  }
+
+  @Test
+  fun `a file of exactly the bound is whole`() {
+    folder.root.write("proc/self/status", ByteArray(STATUS_BYTES) { 'x'.code.toByte() })
+    val (text, truncated) = textIn(gather("status"))
+    assertEquals(STATUS_BYTES, text.length)
+    assertFalse(truncated)
+  }
+
+  @Test
+  fun `a last line without an end is kept`() {
+    folder.root.write("proc/self/mountinfo", "1 2 3\n4 5".toByteArray())
+    assertEquals("1 2 3\n4 5" to false, textIn(gather("mountInfo")))
+  }
+
+  @Test
+  fun `bytes that are not UTF-8 become replacement characters`() {
+    folder.root.write("proc/cpuinfo", byteArrayOf('a'.code.toByte(), 0xC3.toByte(), 0xFF.toByte(), 'b'.code.toByte()))
+    assertEquals("a\uFFFD\uFFFDb" to false, textIn(gather("cpuInfo")))
+  }
+
+  @Test
+  fun `an empty file is a text, a missing one is none`() {
+    folder.root.write("proc/net/unix", ByteArray(0))
+    assertEquals("" to false, textIn(gather("unixSockets")))
+    assertThrows(IOException::class.java) { gather("maps") }
+  }
+
+  @Test
+  fun `sockets of both families, of which IPv6 may not exist`() {
+    folder.root.write("proc/net/tcp", "four\n".toByteArray())
+    assertEquals("four\n" to false, textIn(gather("tcpSockets")))
+    folder.root.write("proc/net/tcp6", "six\n".toByteArray())
+    assertEquals("four\nsix\n" to false, textIn(gather("tcpSockets")))
+    folder.root.write("proc/net/tcp6", ByteArray(TABLE_BYTES) { 'x'.code.toByte() })
+    assertTrue(textIn(gather("tcpSockets")).second)
+  }
+
+  @Test
+  fun `sockets of one family alone are unknown when the other can't be read`() {
+    folder.root.write("proc/net/tcp", "four\n".toByteArray())
+    assertTrue(File(folder.root, "proc/net/tcp6").mkdir())
+    assertThrows(IOException::class.java) { gather("tcpSockets") }
+  }
+
+  @Test
+  fun `names of threads, without one that ended meanwhile`() {
+    folder.root.write("proc/self/task/1/comm", "main\n".toByteArray())
+    folder.root.write("proc/self/task/2/comm", "with space\n".toByteArray())
+    assertTrue(File(folder.root, "proc/self/task/3").mkdir())
+    assertEquals(setOf("main", "with space"), (gather("threads") as List<*>).toSet())
+  }
+
+  @Test
+  fun `threads are unknown when one can't be read, and no more than the bound`() {
+    assertTrue(File(folder.root, "proc/self/task/1/comm").mkdirs())
+    assertThrows(IOException::class.java) { gather("threads") }
+    folder.root.deleteRecursively()
+    repeat(1_100) { folder.root.write("proc/self/task/$it/comm", "name\n".toByteArray()) }
+    assertEquals(1_024, (gather("threads") as List<*>).size)
+  }
+
+  @Test
+  fun `a stopped call reads no further`() {
+    folder.root.write("proc/self/maps", ByteArray(100))
+    val token = CallToken(10_000).apply { stop() }
+    assertThrows(CallStopped::class.java) {
+      SOURCES.getValue("maps")(scopeOf("os_integrity", folder.root, token = token), true)
+    }
+  }
+
+  private fun gather(source: String) = SOURCES.getValue(source)(scopeOf("os_integrity", folder.root), true)
+
+  private fun textIn(members: Any?): Pair<String, Boolean> {
+    val text = members as Map<*, *>
+    return text["text"] as String to text["truncated"] as Boolean
+  }
+}

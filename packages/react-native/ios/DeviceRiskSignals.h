@@ -1,0 +1,14 @@
+#pragma once
+
+#import <React/RCTInvalidating.h>
+
+#import "../generated/ios/DeviceRiskSignalsSpec/DeviceRiskSignalsSpec.h"
+
+NS_ASSUME_NONNULL_BEGIN
+
+/** The native half on iOS: reads what one call asks for, decides nothing, keeps nothing. See docs/native-interface.md.
+ */
+@interface DeviceRiskSignals : NSObject <NativeDeviceRiskSignalsSpec, RCTInvalidating>
+@end
+
+NS_ASSUME_NONNULL_END

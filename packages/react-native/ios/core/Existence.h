@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "Token.h"
+
+namespace drs {
+
+/** What one look at a listed thing says. A refused look says nothing: unknown is not absent. */
+enum class Existence { present, absent, unknown };
+
+/** `Presence` of the interface: what could not be looked at is in neither list. */
+struct Presence {
+  std::vector<std::string> present;
+  std::vector<std::string> absent;
+};
+
+Presence lookAtAll(const std::vector<std::string> &names, const std::function<Existence(const std::string &)> &look,
+                   const Token &token);
+
+/** Of `access(path, F_OK)`: `error` is 0 where it succeeded, else errno. */
+Existence existenceOf(int error);
+
+/** Of `access(path, W_OK)`: a refusal is the answer here. */
+Existence writabilityOf(int error);
+
+/** Of `readlink`: what exists and is no link says EINVAL. */
+Existence linkOf(int error);
+
+/** Of a connection to a port of the loopback interface. */
+Existence listenerOf(int error);
+
+}  // namespace drs

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace drs {
+
+/**
+ * The one primitive for deadline and cancellation. Each call has a token; whatever loops or waits asks it. It stops
+ * once and for good: by `cancel`, or by itself when the call's time is up. Safe from any thread.
+ */
+class Token {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Token(Clock::duration budget) : deadline_(Clock::now() + budget) {}
+
+  void cancel() {
+    {
+      std::lock_guard lock(mutex_);
+      cancelled_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  /** Whether nobody waits any more: work ends at the next place that asks this. */
+  bool stopped() const { return cancelled_ || Clock::now() >= deadline_; }
+
+ private:
+  template <class Value>
+  friend class Handover;
+
+  const Clock::time_point deadline_;
+  std::atomic<bool> cancelled_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+/** One value that another thread gives and this one waits for, no longer than its call's token allows. */
+template <class Value>
+class Handover {
+ public:
+  explicit Handover(std::shared_ptr<Token> token) : token_(std::move(token)) {}
+
+  /** The first value counts; later ones are dropped, and so is one that nobody waits for any more. */
+  void give(Value value) {
+    {
+      std::lock_guard lock(token_->mutex_);
+      if (!value_) value_ = std::move(value);
+    }
+    token_->changed_.notify_all();
+  }
+
+  /** @return nothing when the token stopped, or `bound` passed, before a value came. */
+  std::optional<Value> take(Token::Clock::duration bound) {
+    const auto until = std::min(Token::Clock::now() + bound, token_->deadline_);
+    std::unique_lock lock(token_->mutex_);
+    token_->changed_.wait_until(lock, until, [this] { return value_.has_value() || token_->cancelled_; });
+    return token_->stopped() ? std::nullopt : value_;
+  }
+
+ private:
+  const std::shared_ptr<Token> token_;
+  std::optional<Value> value_;
+};
+
+}  // namespace drs

@@ -1,0 +1,68 @@
+#import <LocalAuthentication/LocalAuthentication.h>
+#import <UIKit/UIKit.h>
+
+#import "Probes.h"
+#import "Values.h"
+
+namespace drs {
+
+namespace {
+
+/** An error other than those that name what is missing says nothing. */
+NSNumber *hasPasscode(LAContext *context) {
+  NSError *error = nil;
+  if ([context canEvaluatePolicy:LAPolicyDeviceOwnerAuthentication error:&error]) return boolean(true);
+  return error.code == LAErrorPasscodeNotSet ? boolean(false) : nil;
+}
+
+NSNumber *hasBiometry(LAContext *context) {
+  NSError *error = nil;
+  if ([context canEvaluatePolicy:LAPolicyDeviceOwnerAuthenticationWithBiometrics error:&error]) return boolean(true);
+  switch (error.code) {
+    case LAErrorBiometryNotAvailable:
+    case LAErrorBiometryNotEnrolled:
+    case LAErrorPasscodeNotSet:
+      return boolean(false);
+    default:
+      return nil;
+  }
+}
+
+NSString *nameOf(LABiometryType type) {
+  switch (type) {
+    case LABiometryTypeNone:
+      return @"none";
+    case LABiometryTypeTouchID:
+      return @"touch_id";
+    case LABiometryTypeFaceID:
+      return @"face_id";
+    default:
+      break;
+  }
+  if (@available(iOS 17.0, *)) {
+    if (type == LABiometryTypeOpticID) return @"optic_id";
+  }
+  return nil;
+}
+
+}  // namespace
+
+void readSecurityPostureOnMain(DRSReading *reading) {
+  [reading field:@"protectedDataAvailable"
+            read:^{ return boolean(UIApplication.sharedApplication.isProtectedDataAvailable); }];
+}
+
+/** Only whether a policy could be evaluated is asked: that shows nothing to the user. */
+void readSecurityPosture(DRSReading *reading) {
+  LAContext *context = [[LAContext alloc] init];
+  [reading field:@"hasSecureLockScreen" read:^{ return hasPasscode(context); }];
+  [reading field:@"biometryAvailable" read:^{ return hasBiometry(context); }];
+  // The type is set by asking for the policy, whatever the answer is.
+  [reading field:@"biometryType"
+            read:^{
+              hasBiometry(context);
+              return nameOf(context.biometryType);
+            }];
+}
+
+}  // namespace drs

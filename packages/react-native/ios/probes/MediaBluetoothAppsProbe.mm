@@ -1,0 +1,34 @@
+#import <AVFAudio/AVFAudio.h>
+
+#import "Screens.h"
+#import "Values.h"
+
+namespace drs {
+
+namespace {
+
+NSUInteger mirroredScreens() {
+  NSUInteger count = 0;
+  for (UIScreen *screen in UIScreen.screens) {
+    if (screen.mirroredScreen != nil) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void readMediaOnMain(DRSReading *reading) {
+  readScreenUse(reading);
+  [reading field:@"connectedScreenCount" read:^{ return number(UIScreen.screens.count); }];
+  [reading field:@"mirroredScreenCount" read:^{ return number(mirroredScreens()); }];
+  [reading field:@"accessibilityFeatures" read:^{ return accessibilityFeatures(); }];
+}
+
+/** The session is looked at as it is: it is neither configured nor activated. */
+void readMedia(DRSReading *reading) {
+  AVAudioSession *session = AVAudioSession.sharedInstance;
+  [reading field:@"audioOutputRoute" read:^{ return text(session.currentRoute.outputs.firstObject.portType); }];
+  [reading field:@"isOtherAudioPlaying" read:^{ return boolean(session.isOtherAudioPlaying); }];
+}
+
+}  // namespace drs

@@ -1,0 +1,27 @@
+#import <TargetConditionals.h>
+
+#import "../core/ForkResult.h"
+#import "../darwin/ForkAttempt.h"
+#import "Probes.h"
+#import "Values.h"
+
+namespace drs {
+
+namespace {
+
+/** What a Mac lets its processes do says nothing of an iPhone's sandbox. */
+bool runsOnMac() {
+  NSProcessInfo *process = NSProcessInfo.processInfo;
+  return TARGET_OS_SIMULATOR != 0 || process.isiOSAppOnMac || process.isMacCatalystApp;
+}
+
+}  // namespace
+
+void readForkTest(DRSReading *reading) {
+  const bool held = runsOnMac();
+  [reading field:@"testPerformed" read:^{ return boolean(!held); }];
+  if (held) return;
+  [reading field:@"forkSucceeded" read:^{ return boolean(mayFork(attemptFork(*reading.token))); }];
+}
+
+}  // namespace drs

@@ -1,0 +1,57 @@
+/**
+ * Checks the Android half without an Android SDK, and closes with one line of counts. Arguments go on to Maven, such as
+ * `--offline`. Needs JDK 17 or later and Maven; what it downloads comes from where Maven's own settings say.
+ *
+ * What is looked at, in this order: that the generated spec is that of the TypeScript; style (ktlint) and faults
+ * (detekt); that it compiles against React Native; that it refers to nothing newer than the oldest supported system
+ * outside a guard, and to no hidden API; the tests; and that shrinking keeps what is reached by name.
+ */
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const TOOLS = dirname(fileURLToPath(import.meta.url));
+const REACTOR = join(TOOLS, "android-check");
+const REPORTS = join(REACTOR, "library/target/surefire-reports");
+
+rmSync(REPORTS, { recursive: true, force: true });
+const steps = [
+  [process.execPath, [join(TOOLS, "codegen.mjs"), "--check"]],
+  ["mvn", ["--batch-mode", "--no-transfer-progress", "--fail-at-end", "test", ...process.argv.slice(2)]],
+];
+const succeeded = steps.every(([command, args]) => run(command, args));
+
+const { passed, failed, skipped } = counts();
+// What fails beside the tests counts as one failure: the line must never look better than the run.
+const failures = succeeded || failed > 0 ? failed : 1;
+process.stdout.write(`android: ${passed} passed, ${failures} failed, ${skipped} skipped\n`);
+process.exitCode = succeeded && failures === 0 && passed > 0 ? 0 : 1;
+
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: REACTOR, stdio: "inherit" });
+  if (error) process.stderr.write(`${command} could not be run: ${error.code}\n`);
+  return status === 0;
+}
+
+/** Added up from the reports that the test runner writes, one for each class. */
+function counts() {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const file of reports()) {
+    const suite = /<testsuite\s[^>]*>/u.exec(readFileSync(join(REPORTS, file), "utf8"))?.[0] ?? "";
+    const count = (name) => Number(new RegExp(`\\s${name}="(\\d+)"`, "u").exec(suite)?.[1] ?? 0);
+    const failed = count("errors") + count("failures");
+    total.failed += failed;
+    total.skipped += count("skipped");
+    total.passed += count("tests") - failed - count("skipped");
+  }
+  return total;
+}
+
+function reports() {
+  try {
+    return readdirSync(REPORTS).filter((name) => name.startsWith("TEST-") && name.endsWith(".xml"));
+  } catch {
+    return [];
+  }
+}

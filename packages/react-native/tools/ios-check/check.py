@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Runs every gate of the iOS half and ends with one line that adds them up. `check.py NAME...` runs the named ones."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import kit
+from gates import (
+    boxed_booleans,
+    compile,
+    fakes,
+    fields,
+    forbidden,
+    headers,
+    link,
+    linux,
+    load_time,
+    negative,
+    podspec,
+    privacy,
+)
+
+# In this order: later ones look at what earlier ones made.
+GATES = {
+    "fields": fields.check,
+    "headers": headers.check,
+    "compile": compile.check,
+    "analyze": compile.analyze,
+    "link": link.check,
+    "negative": negative.check,
+    "booleans": boxed_booleans.check,
+    "forbidden": forbidden.check,
+    "load": load_time.check,
+    "privacy": privacy.check,
+    "podspec": podspec.check,
+    "fakes": fakes.check,
+    "linux": linux.check,
+}
+
+
+def main() -> int:
+    passed, failed = 0, 0
+    for name in sys.argv[1:] or GATES:
+        start = time.monotonic()
+        cases = GATES[name]()
+        problems = [case for case in cases if case.problem is not None]
+        passed += len(cases) - len(problems)
+        failed += len(problems)
+        print(f"{name}: {len(cases) - len(problems)} of {len(cases)} ({time.monotonic() - start:.0f} s)", flush=True)
+        for case in problems:
+            print(f"  FAILED {case.name}\n    " + str(case.problem).replace("\n", "\n    "), flush=True)
+        if not cases:
+            print(f"  FAILED {name} checked nothing")
+            failed += 1
+    print(f"ios: {passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    kit.BUILD.mkdir(parents=True, exist_ok=True)
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""
+The probes answer every field that the catalog has for iOS and that native code is to read, and no other; and every
+source
+of the interface that iOS has.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from kit import IOS, PACKAGE, Case
+
+OPENAPI = PACKAGE.parent / "contract/schema/openapi.json"
+INTERFACE = PACKAGE / "src/native/native-interface.ts"
+JUDGEMENTS = PACKAGE / "src/judgement"
+
+# Where TypeScript concludes from evidence, and where it observes by itself.
+JUDGED = {
+    "os_integrity": "os-integrity-ios.ts",
+    "network": "network-ios.ts",
+    "media_bluetooth_apps": "media-bluetooth-apps-ios.ts",
+    "numeric_consistency": "numeric-consistency.ts",
+}
+# The schema has its required field on both platforms, the SDK skips the probe on iOS.
+ANDROID = {"os_integrity_frida_scan"}
+OBSERVED = {"runtime": r".*", "runtime_timing": r"(js|eventLoop|bridge)\w+", "os_integrity": r"developerModeEnabled"}
+
+
+def check() -> list[Case]:
+    wanted = {probe: fields(probe, schema) for probe, schema in probes().items() if probe not in ANDROID}
+    # An object names its probe in the table of Probes.mm; fields are looked for in all probes together.
+    expected = set().union(*wanted.values())
+    answered = set(re.findall(r'field:@"(\w+)"', sources_text()))
+    return [
+        Case("every field of the catalog is read", listed(expected - answered)),
+        Case("no other field is", listed(answered - expected)),
+        Case("every probe has its entry", listed({probe for probe in wanted if wanted[probe]} - entries())),
+        Case("every source of iOS is gathered", listed(ios_sources() - gathered())),
+        Case("no other source is", listed(gathered() - ios_sources())),
+    ]
+
+
+def listed(names: set[str]) -> str | None:
+    return ", ".join(sorted(names)) or None
+
+
+def sources_text() -> str:
+    return "\n".join(path.read_text(encoding="utf8") for path in sorted((IOS / "probes").glob("*.mm")))
+
+
+def probes() -> dict[str, dict]:
+    def find(node) -> dict | None:
+        if isinstance(node, dict):
+            if "os_integrity" in node and "hardware" in node:
+                return node
+            node = list(node.values())
+        return next((found for child in node if (found := find(child))), None) if isinstance(node, list) else None
+
+    return find(json.loads(OPENAPI.read_text(encoding="utf8")))
+
+
+def data_of(schema: dict) -> dict:
+    success = next(outcome for outcome in schema["oneOf"] if "data" in outcome.get("properties", {}))
+    return success["properties"]["data"]["properties"]
+
+
+def fields(probe: str, schema: dict) -> set[str]:
+    on_ios = {name for name, field in data_of(schema).items() if "ios" in field.get("x-platforms", [])}
+    file = JUDGED.get(probe)
+    text = (JUDGEMENTS / file).read_text(encoding="utf8") if file else ""
+    judged = set(re.findall(r"^  (\w+): ", text[text.find("export const") :], re.M))
+    return {name for name in on_ios - judged if not re.fullmatch(OBSERVED.get(probe, ""), name)}
+
+
+def entries() -> set[str]:
+    return set(re.findall(r'\{@"(\w+)", \{', (IOS / "probes/Probes.mm").read_text(encoding="utf8")))
+
+
+def ios_sources() -> set[str]:
+    """By the platform that ends the comment of a source; without one, both have it."""
+    text = INTERFACE.read_text(encoding="utf8")
+    text = text[text.index("export interface Sources") :]
+    found, platform = set(), "both"
+    for line in text[: text.index("\n}")].splitlines():
+        if "/**" in line:
+            platform = "android" if "Android. */" in line else "both"
+        elif match := re.match(r"\s+readonly (\w+):", line):
+            found |= {match[1]} if platform == "both" else set()
+    return found
+
+
+def gathered() -> set[str]:
+    text = (IOS / "probes/Sources.mm").read_text(encoding="utf8")
+    return set(re.findall(r'(?:lookAt\(reading, |\[reading source:)@"(\w+)"', text))

@@ -1,0 +1,144 @@
+"""
+Runs what can run here under doctest and the sanitizers: ios/core and the Unix part of ios/darwin as they are, the
+probes
+and the module on GNUstep with fakes of Apple's classes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from kit import BUILD, CLANG, HEADERS, IOS, KIT, Case, in_parallel, problem_of, react_flags, run, system
+
+OUT = BUILD / "linux"
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+# What any Unix has; the rest of ios/darwin is faked.
+UNIX = ["Files", "ForkAttempt", "Loopback", "NetworkInterfaces"]
+CORE = sorted((IOS / "core").glob("*.cpp"))
+TESTS = KIT / "tests"
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "halt_on_error=1"}
+
+
+def check() -> list[Case]:
+    OUT.mkdir(parents=True, exist_ok=True)
+    unix = [IOS / f"darwin/{name}.cpp" for name in UNIX]
+    core_tests = sorted((TESTS / "core").glob("*.cpp"))
+    threads = [TESTS / "core/main.cpp", TESTS / "core/token.test.cpp", IOS / "core/Calls.cpp"]
+    cases = run_tests("core", [*CORE, *unix, *core_tests], [*strict(), *SANITIZE])
+    cases += run_tests("threads", threads, [*strict(), "-fsanitize=thread"])
+    return cases + run_probes()
+
+
+def strict() -> list[str]:
+    return ["-std=c++17", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+
+
+def build(name: str, sources: list[Path], flags: list[str], link: list[str]) -> str | None:
+    def compile_one(source: Path) -> tuple[Path, str | None]:
+        item = OUT / name / f"{source.parent.name}-{source.name}.o"
+        item.parent.mkdir(parents=True, exist_ok=True)
+        own = objc_flags() if source.suffix == ".mm" else []
+        return item, problem_of(run([CLANG, *flags, *own, "-c", source, "-o", item]))
+
+    built = in_parallel(compile_one, sources)
+    problems = [problem for _, problem in built if problem]
+    if problems:
+        return "\n".join(problems)
+    return problem_of(run([CLANG, *flags, *(item for item, _ in built), *link, "-o", OUT / f"{name}-tests"]))
+
+
+def run_tests(name: str, sources: list[Path], flags: list[str], link: list[str] = ()) -> list[Case]:
+    problem = build(name, sources, flags, list(link))
+    if problem:
+        return [Case(f"{name} builds", problem)]
+    program = OUT / f"{name}-tests"
+    listed = run([program, "--list-test-cases", "--no-version"], env=ENVIRONMENT).stdout.splitlines()
+    tests = [line for line in listed if line and not line.startswith(("[doctest]", "==="))]
+    done = run([program, "--no-version"], env=ENVIRONMENT)
+    return [Case(f"{name} builds"), *results(name, tests, done)]
+
+
+def results(name: str, tests: list[str], done) -> list[Case]:
+    """One case for each of doctest's; where the run broke off, all of them failed."""
+    output = done.stdout + done.stderr
+    count = re.search(r"test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed", output)
+    failed = set(re.findall(r"^TEST CASE:\s+(.*)$", output, re.M))
+    if count is None or int(count[1]) != len(tests) or (done.returncode != 0) != (int(count[3]) > 0):
+        return [
+            Case(f"{name} runs to its end", output),
+            *(Case(f"{name}: {test}", "the run broke off") for test in tests),
+        ]
+    return [Case(f"{name}: {test}", report(output, test) if test in failed else None) for test in tests]
+
+
+def report(output: str, test: str) -> str:
+    return next((part.strip() for part in output.split("=" * 79) if f"TEST CASE:  {test}\n" in part), output)
+
+
+# ---- Objective-C on GNUstep
+
+
+def run_probes() -> list[Case]:
+    lay_out()
+    # The check of dynamic types would need those of React Native, which is not here.
+    # Not optimised: linux/arc_runtime.c knows plain ARC, not what the optimiser makes of it.
+    flags = ["-std=c++20", "-g", "-fblocks", *SANITIZE, "-fno-sanitize=vptr"]
+    faked = sorted((TESTS / "fakes").glob("*.cpp")) + sorted((TESTS / "fakes").glob("*.mm"))
+    darwin = [IOS / f"darwin/{name}.cpp" for name in UNIX if name != "ForkAttempt"]
+    objc = [*IOS.glob("*.mm"), *sorted((IOS / "probes").glob("*.mm")), *sorted((TESTS / "probes").glob("*.mm"))]
+    runtime = OUT / "arc_runtime.o"
+    problem = problem_of(
+        run(["clang-19", "-O1", "-g", "-fblocks", "-fPIC", "-c", KIT / "linux/arc_runtime.c", "-o", runtime])
+    )
+    if problem:
+        return [Case("arc_runtime.c", problem)]
+    sources = [*CORE, *darwin, *faked, *objc, KIT / "linux/objc_exceptions.cpp"]
+    gcc = Path(run(["gcc", "-print-libgcc-file-name"]).stdout.strip()).parent
+    libraries = ["-rdynamic", f"-L{gcc}", "-lBlocksRuntime", "-lgnustep-base", "-lobjc", "-ldl", "-lpthread"]
+    # React Native itself is not here; the module is tested through its methods.
+    return run_tests(
+        "probes", sources, flags, [str(runtime), *libraries, "-Wl,--unresolved-symbols=ignore-in-object-files"]
+    )
+
+
+def gcc_headers() -> Path:
+    return Path(run(["gcc", "-print-file-name=include"]).stdout.strip())
+
+
+def lay_out() -> None:
+    """
+    The derived headers but Foundation, which GNUstep has, and gcc's runtime headers in the shape that clang's ARC
+    takes.
+    """
+    folder = OUT / "headers"
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "objc").mkdir(parents=True)
+    text = (gcc_headers() / "objc/runtime.h").read_text(encoding="utf8")
+    text = re.sub(r'#include "(.*)"', r"#include <objc/\1>", text)
+    text = text.replace("Protocol **", "Protocol * __unsafe_unretained *")
+    text = text.replace("return object->class_pointer;", "return *(Class *)(__bridge void *)object;")
+    (folder / "objc/runtime.h").write_text(text, encoding="utf8")
+    (folder / "objc/blocks_runtime.h").write_text("#include <Block.h>\n", encoding="utf8")
+    for framework in HEADERS.glob("*.framework"):
+        if framework.stem != "Foundation":
+            (folder / framework.stem).symlink_to(framework / "Headers")
+
+
+def objc_flags() -> list[str]:
+    return [
+        *("-fobjc-runtime=gnustep-1.8", "-fobjc-arc", "-fexceptions", "-fobjc-exceptions", "-D_NATIVE_OBJC_EXCEPTIONS"),
+        *(
+            "-fconstant-string-class=NSConstantString",
+            "-D__nullable=_Nullable",
+            "-Wall",
+            "-Wno-nullability-completeness",
+            "-Werror",
+        ),
+        *system(
+            KIT / "linux", KIT / "handwritten", HEADERS, OUT / "headers", Path("/usr/include/GNUstep"), gcc_headers()
+        ),
+        *react_flags(),
+    ]

@@ -1,0 +1,44 @@
+"""
+Each thing that the compiler must refuse is seen to be refused (tests/compile/cases.txt), and what is right to pass.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kit import CLANG, IOS, KIT, WARNINGS, Case, in_parallel, ios_flags, run
+
+FRAMEWORKS = "Foundation UIKit CoreTelephony CoreLocation LocalAuthentication AVFAudio Metal CFNetwork Network".split()
+PRELUDE = "".join(f"#import <{name}/{name}.h>\n" for name in FRAMEWORKS) + "".join(
+    f"#include <{name}>\n" for name in ("sys/sysctl.h", "unistd.h", "stdlib.h", "mach-o/dyld.h")
+)
+CASE = re.compile(r"^== (?P<name>[^\n]*?)(?: -> (?P<error>[^\n]*))?\n(?P<body>(?:(?!== )[^\n]*\n)*)", re.M)
+
+
+@dataclass(frozen=True)
+class Snippet:
+    name: str
+    error: str | None
+    body: str
+
+
+def check() -> list[Case]:
+    text = (KIT / "tests/compile/cases.txt").read_text(encoding="utf8")
+    return in_parallel(compile_snippet, [Snippet(m["name"], m["error"], m["body"]) for m in CASE.finditer(text)])
+
+
+def compile_snippet(snippet: Snippet) -> Case:
+    is_unit = "@implementation" in snippet.body
+    code = (
+        f"{PRELUDE}{snippet.body}"
+        if is_unit
+        else f"{PRELUDE}void snippet(void);\nvoid snippet(void) {{\n{snippet.body}}}\n"
+    )
+    done = run([CLANG, *ios_flags(), *WARNINGS, "-I", IOS, "-fsyntax-only", "-"], input=code)
+    if snippet.error is None:
+        return Case(snippet.name, done.stderr if done.returncode else None)
+    if done.returncode == 0:
+        return Case(snippet.name, "it compiles")
+    refused = re.search(snippet.error, done.stderr)
+    return Case(snippet.name, None if refused else f"refused for another reason:\n{done.stderr}")

@@ -1,0 +1,119 @@
+"""Where things are, how they are compiled, and what a gate reports."""
+
+from __future__ import annotations
+
+import glob
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+KIT = Path(__file__).resolve().parent
+PACKAGE = KIT.parents[1]
+IOS = PACKAGE / "ios"
+BUILD = PACKAGE / "build" / "ios-check"
+TRUTH = BUILD / "truth"
+TYPES = TRUTH / "npm/node_modules/@nativescript/types-ios/lib/ios/objc-x86_64"
+REACT_NATIVE = TRUTH / "npm/node_modules/react-native"
+HEADERS = BUILD / "headers"
+REACT = BUILD / "react"
+SDK = BUILD / "sdk"
+OBJECTS = BUILD / "objects"
+LIBRARY = BUILD / "DeviceRiskSignals.dylib"
+LLVM = Path("/usr/lib/llvm-19")
+
+CLANG = "clang++-19"
+TARGET = ["-target", "arm64-apple-ios15.1"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that was checked; `problem` is what is wrong with it."""
+
+    name: str
+    problem: str | None = None
+
+
+def sources(*suffixes: str) -> list[Path]:
+    return sorted(path for path in IOS.rglob("*") if path.suffix in suffixes)
+
+
+def generated_source() -> Path:
+    return PACKAGE / "generated/ios/DeviceRiskSignalsSpec/DeviceRiskSignalsSpec-generated.mm"
+
+
+def object_of(source: Path) -> Path:
+    return OBJECTS / f"{source.stem}.o"
+
+
+def own_objects() -> list[Path]:
+    """What we wrote, without what codegen did."""
+    return [object_of(source) for source in sources(".mm", ".cpp")]
+
+
+def system(*folders: Path) -> list[str]:
+    return [part for folder in folders for part in ("-isystem", str(folder))]
+
+
+def ios_flags(language: str = "objective-c++") -> list[str]:
+    """
+    As an app's build compiles it, with headers of Darwin, libc++ and the derived ones in the place of Apple's SDK.
+    """
+    arc = ["-fobjc-arc", "-iframework", str(HEADERS)] if language == "objective-c++" else []
+    handwritten = KIT / "handwritten"
+    return [
+        *("-x", language, "-std=c++20", *TARGET, *arc, "-nostdinc", "-nostdinc++"),
+        *system(handwritten, HEADERS, handwritten / "libcxx", LLVM / "include/c++/v1"),
+        *system(LLVM / "lib/clang/19/include", TRUTH / "darwin/include/any-darwin-any"),
+        *react_flags(),
+    ]
+
+
+def react_flags() -> list[str]:
+    common = REACT_NATIVE / "ReactCommon"
+    folders = (
+        "callinvoker",
+        "jsi",
+        "runtimeexecutor",
+        "react/nativemodule/core",
+        "react/nativemodule/core/platform/ios",
+    )
+    return system(REACT, common, *(common / folder for folder in folders), common / "yoga", common / "reactperflogger")
+
+
+WARNINGS = [
+    *("-Wall", "-Wextra", "-Werror", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wstrict-prototypes"),
+    *("-Wnullable-to-nonnull-conversion", "-Wnullability-completeness", "-Wunguarded-availability"),
+    *("-Wobjc-literal-conversion", "-Wimplicit-retain-self"),
+]
+
+
+def run(command: Iterable[str | Path], **options) -> subprocess.CompletedProcess:
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+
+
+def problem_of(done: subprocess.CompletedProcess) -> str | None:
+    return None if done.returncode == 0 else (done.stdout + done.stderr).strip() or f"exit {done.returncode}"
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, items))
+
+
+def link_headers(pattern: str, folder: Path) -> None:
+    """Lays headers out flat, as CocoaPods does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in glob.glob(pattern, recursive=True):
+        if "/Tests/" in path or "/Fabric/" in path:
+            continue
+        link = folder / os.path.basename(path)
+        link.unlink(missing_ok=True)
+        link.symlink_to(path)

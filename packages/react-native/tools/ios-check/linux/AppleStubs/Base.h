@@ -1,0 +1,6 @@
+// What the derived headers build on, taken from GNUstep.
+#pragma once
+#include <Foundation/Foundation.h>
+typedef const void *CFTypeRef;
+typedef unsigned char Boolean;
+#define CFBridgingRelease(value) ((__bridge_transfer id)(value))

@@ -1,0 +1,2 @@
+// GNUstep declares these.
+#pragma once

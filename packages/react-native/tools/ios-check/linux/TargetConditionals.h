@@ -1,0 +1,3 @@
+// No simulator here.
+#pragma once
+#define TARGET_OS_SIMULATOR 0

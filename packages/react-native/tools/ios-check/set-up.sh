@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Fetches what the iOS checks derive their headers from, once, into the folder given ($1): registries only, by the
+# ordinary clients. Nothing of it is committed.
+set -euo pipefail
+truth=$1
+mkdir -p "$truth"
+
+readonly APT_PACKAGES=(
+  clang-19 lld-19 llvm-19 libc++-19-dev libc++abi-19-dev libclang-rt-19-dev
+  libobjc-12-dev libgnustep-base-dev libblocksruntime-dev doctest-dev ruby
+)
+readonly CRATES=(
+  foundation core-foundation core-graphics core-text ui-kit core-telephony local-authentication core-location
+  avf-audio metal cf-network quartz-core
+)
+readonly CRATE_VERSION=0.3.2
+readonly NPM_PACKAGES=(react-native@0.86.3 @react-native/codegen@0.86.3 @nativescript/types-ios@9.1.2)
+readonly DARWIN_HEADERS=ziglang==0.17.0
+
+install_compilers() {
+  local missing=() package
+  for package in "${APT_PACKAGES[@]}"; do
+    dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then return; fi
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "check:ios needs these packages of the system: ${missing[*]}" >&2
+    exit 1
+  fi
+  apt-get update -qq >/dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Apple's own C headers and the list of symbols of libSystem travel inside the Zig compiler's wheel.
+fetch_darwin_headers() {
+  if [ -d "$truth/darwin" ]; then return; fi
+  rm -rf "$truth/wheel" "$truth/unpacked"
+  python3 -m pip download --quiet --no-deps --disable-pip-version-check --dest "$truth/wheel" "$DARWIN_HEADERS"
+  python3 - "$truth" <<'PYTHON'
+import glob, sys, zipfile
+truth = sys.argv[1]
+with zipfile.ZipFile(glob.glob(f"{truth}/wheel/*.whl")[0]) as wheel:
+    wanted = ("ziglang/lib/libc/include/any-darwin-any/", "ziglang/lib/libc/darwin/")
+    wheel.extractall(f"{truth}/unpacked", [name for name in wheel.namelist() if name.startswith(wanted)])
+PYTHON
+  mv "$truth/unpacked/ziglang/lib/libc" "$truth/darwin"
+  rm -rf "$truth/wheel" "$truth/unpacked"
+}
+
+# One reading of Apple's SDK: selectors, C types, nullability, enumerators.
+fetch_crates() {
+  if [ -d "$truth/crates" ]; then return; fi
+  local crate
+  mkdir -p "$truth/manifest/src"
+  touch "$truth/manifest/src/lib.rs"
+  {
+    printf '[package]\nname = "truth"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n'
+    for crate in "${CRATES[@]}"; do echo "objc2-$crate = \"=$CRATE_VERSION\""; done
+  } >"$truth/manifest/Cargo.toml"
+  (cd "$truth/manifest" && cargo vendor --quiet "$truth/crates.part" >/dev/null)
+  mv "$truth/crates.part" "$truth/crates"
+}
+
+# The other reading (properties, availability, presence on iOS), and React Native itself.
+fetch_npm_packages() {
+  if [ -f "$truth/npm/.complete" ]; then return; fi
+  mkdir -p "$truth/npm"
+  echo '{"private":true}' >"$truth/npm/package.json"
+  (cd "$truth/npm" && npm install --silent --no-audit --no-fund --ignore-scripts --legacy-peer-deps --no-save \
+    --no-package-lock --workspaces=false "${NPM_PACKAGES[@]}" >/dev/null)
+  touch "$truth/npm/.complete"
+}
+
+install_compilers
+fetch_darwin_headers
+fetch_crates
+fetch_npm_packages

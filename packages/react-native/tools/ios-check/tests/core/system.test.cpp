@@ -1,0 +1,121 @@
+// The calls of ios/darwin that any Unix has run here as they are.
+#include <doctest/doctest.h>
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "../../../../ios/core/Addresses.h"
+#include "../../../../ios/darwin/Files.h"
+#include "../../../../ios/darwin/ForkAttempt.h"
+#include "../../../../ios/darwin/Loopback.h"
+#include "../../../../ios/darwin/NetworkInterfaces.h"
+
+using namespace drs;
+
+namespace {
+
+/** A port of this machine that listens, or once listened and does no more. */
+class Port {
+ public:
+  explicit Port(bool listens) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(bind(descriptor_, reinterpret_cast<sockaddr *>(&address), size) == 0);
+    if (listens) REQUIRE(listen(descriptor_, 1) == 0);
+    REQUIRE(getsockname(descriptor_, reinterpret_cast<sockaddr *>(&address), &size) == 0);
+    number_ = ntohs(address.sin_port);
+  }
+  ~Port() { close(descriptor_); }
+  std::uint16_t number() const { return number_; }
+
+ private:
+  int descriptor_;
+  std::uint16_t number_ = 0;
+};
+
+int openDescriptors() {
+  int open = 0;
+  for (int descriptor = 0; descriptor < 256; ++descriptor)
+    open += lseek(descriptor, 0, SEEK_CUR) >= 0 || errno != EBADF;
+  return open;
+}
+
+}  // namespace
+
+TEST_CASE("a port that listens is present, another one absent, and no socket stays open") {
+  const Token token(std::chrono::hours(1));
+  const Port listening(true);
+  const Port closed(false);
+  const int before = openDescriptors();
+  CHECK(loopback::listener(listening.number(), token) == Existence::present);
+  CHECK(loopback::listener(closed.number(), token) == Existence::absent);
+  CHECK(openDescriptors() == before);
+}
+
+TEST_CASE("paths are looked at without following what they hold") {
+  char folder[] = "/tmp/drs-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = folder;
+  REQUIRE(symlink("/nowhere", (path + "/link").c_str()) == 0);
+  CHECK(files::existence(path) == Existence::present);
+  CHECK(files::existence(path + "/missing") == Existence::absent);
+  CHECK(files::existence("/etc/passwd/below") == Existence::absent);
+  CHECK(files::writability(path) == Existence::present);
+  CHECK(files::writability(path + "/missing") == Existence::absent);
+  CHECK(files::link(path + "/link") == Existence::present);
+  CHECK(files::link(path) == Existence::absent);
+  CHECK(files::link(path + "/missing") == Existence::absent);
+  unlink((path + "/link").c_str());
+  rmdir(folder);
+}
+
+TEST_CASE("environment variables, set to nothing or not") {
+  setenv("DRS_TEST_VARIABLE", "", 1);
+  CHECK(files::environmentVariable("DRS_TEST_VARIABLE") == Existence::present);
+  unsetenv("DRS_TEST_VARIABLE");
+  CHECK(files::environmentVariable("DRS_TEST_VARIABLE") == Existence::absent);
+}
+
+TEST_CASE("a child is waited for, also when nobody waits for the answer any more") {
+  CHECK(attemptFork(Token(std::chrono::hours(1))) == 0);
+  CHECK(attemptFork(Token(std::chrono::seconds(0))) == 0);
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
+
+TEST_CASE("this machine's interfaces are read") {
+  const auto interfaces = networkInterfaces();
+  REQUIRE(interfaces);
+  CHECK_FALSE(interfaces->names.empty());
+}
+
+TEST_CASE("names once, addresses without loopback and without Darwin's scope") {
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  inet_pton(AF_INET, "192.0.2.7", &v4.sin_addr);
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  inet_pton(AF_INET6, "fe80:4::1", &v6.sin6_addr);
+  sockaddr_in local = v4;
+  inet_pton(AF_INET, "127.0.0.1", &local.sin_addr);
+  char en0[] = "en0";
+  char lo0[] = "lo0";
+  ifaddrs entries[4] = {};
+  entries[0] = {&entries[1], lo0, IFF_LOOPBACK, reinterpret_cast<sockaddr *>(&local), nullptr, {nullptr}, nullptr};
+  entries[1] = {&entries[2], en0, 0, reinterpret_cast<sockaddr *>(&v4), nullptr, {nullptr}, nullptr};
+  entries[2] = {&entries[3], en0, 0, reinterpret_cast<sockaddr *>(&v6), nullptr, {nullptr}, nullptr};
+  entries[3] = {nullptr, en0, 0, nullptr, nullptr, {nullptr}, nullptr};
+  const Interfaces interfaces = readInterfaces(entries);
+  CHECK(interfaces.names == std::vector<std::string>{"lo0", "en0"});
+  CHECK(interfaces.addresses == std::vector<std::string>{"192.0.2.7", "fe80::1"});
+}

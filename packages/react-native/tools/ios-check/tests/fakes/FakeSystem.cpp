@@ -1,0 +1,43 @@
+// Stands for the parts of ios/darwin that only Darwin has; the rest of that folder runs as it is.
+#include <cerrno>
+
+#include "../../../../ios/darwin/ForkAttempt.h"
+#include "../../../../ios/darwin/Images.h"
+#include "../../../../ios/darwin/Kernel.h"
+#include "../../../../ios/darwin/Sha256.h"
+#include "FakeSystem.h"
+
+FakeSystem fakeSystem;
+
+namespace drs {
+
+namespace kernel {
+
+std::optional<std::string> text(const char *name) {
+  const auto found = fakeSystem.sysctl.find(name);
+  if (found == fakeSystem.sysctl.end()) return std::nullopt;
+  return found->second;
+}
+std::optional<bool> isTraced() { return fakeSystem.traced; }
+std::int32_t parentPid() { return 1; }
+std::optional<double> residentBytes() { return 2e8; }
+std::optional<double> freeBytes() { return std::nullopt; }
+
+}  // namespace kernel
+
+namespace images {
+
+double count() { return static_cast<double>(fakeSystem.images.size()); }
+std::vector<std::string> paths(const Token &) { return fakeSystem.images; }
+std::optional<bool> isMainExecutableEncrypted() { return fakeSystem.encrypted; }
+
+}  // namespace images
+
+int attemptFork(const Token &) {
+  ++fakeSystem.forks;
+  return fakeSystem.forkError;
+}
+
+std::string sha256(std::string_view bytes) { return "digest of " + std::string(bytes); }
+
+}  // namespace drs

@@ -16,8 +16,9 @@ constexpr bool kDebugBuild = false;
 #endif
 
 NSNumber *isThere(NSString *path) {
-  if (text(path) == nil) return nil;
-  const Existence existence = files::existence(bytesOf(path));
+  NSString *known = text(path);
+  if (known == nil) return nil;
+  const Existence existence = files::existence(bytesOf(known));
   return existence == Existence::unknown ? nil : boolean(existence == Existence::present);
 }
 

@@ -67,7 +67,7 @@ class Owner:
 
 
 def read_owners(text: str, owners: dict[str, Owner]) -> None:
-    block = r"^@(?:interface|protocol) (\w+)(?:<[^>\n]*>)?(?: *: *(\w+))?(?: *<([^>\n]*)>)?[ ]*\n(.*?)^@end"
+    block = r"^@(?:interface|protocol) (\w+)(?:<[^>\n]*>)?(?:\s*:\s*(\w+))?(?:\s*<([^>]*)>)?[ ]*\n(.*?)^@end"
     for name, parent, protocols, body in re.findall(block, text, re.M | re.S):
         owner = owners.setdefault(name, Owner())
         owner.parents += [part.strip() for part in [parent, *protocols.split(",")] if part.strip() not in ("", name)]

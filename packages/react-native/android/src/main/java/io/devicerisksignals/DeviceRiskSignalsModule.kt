@@ -1,5 +1,6 @@
 package io.devicerisksignals
 
+import com.facebook.react.bridge.LifecycleEventListener
 import com.facebook.react.bridge.Promise
 import com.facebook.react.bridge.ReactApplicationContext
 import com.facebook.react.bridge.ReadableMap
@@ -30,6 +31,17 @@ class DeviceRiskSignalsModule internal constructor(
   private val calls by started
   private val observation = TransactionObservation({ reactApplicationContext.currentActivity })
 
+  /** With its activity the window is gone: what is observed must not outlive it. */
+  private val endOfActivity = object : LifecycleEventListener {
+    override fun onHostResume() = Unit
+
+    override fun onHostPause() = Unit
+
+    override fun onHostDestroy() {
+      runCatching(observation::stop)
+    }
+  }
+
   constructor(context: ReactApplicationContext) : this(context, BridgeValues(), SystemFiles())
 
   /** Runs one probe; see `docs/native-interface.md` for request and answer. */
@@ -55,6 +67,7 @@ class DeviceRiskSignalsModule internal constructor(
   override fun startObservation(promise: Promise) {
     UiThreadUtil.runOnUiThread {
       runCatching(observation::start)
+        .onSuccess { runs -> if (runs) reactApplicationContext.addLifecycleEventListener(endOfActivity) }
         .onSuccess(promise::resolve)
         .onFailure { PromiseSettlement(promise).rejected(RejectionCode.FAILED) }
     }
@@ -62,7 +75,10 @@ class DeviceRiskSignalsModule internal constructor(
 
   /** Ends the window. */
   override fun stopObservation() {
-    UiThreadUtil.runOnUiThread { runCatching(observation::stop) }
+    UiThreadUtil.runOnUiThread {
+      reactApplicationContext.removeLifecycleEventListener(endOfActivity)
+      runCatching(observation::stop)
+    }
   }
 
   /** Gives the value back at once. */

@@ -87,7 +87,9 @@ private fun proxy(scope: CallScope): Fields {
   val proxy = Once { scope.service<ConnectivityManager>().defaultProxy }
   val script = Once { proxy.value?.pacFileUrl?.takeUnless { it.toString().isEmpty() } }
   return mapOf(
-    "isProxyConfigured" to { proxy.value != null || System.getProperty("socksProxyHost") != null },
+    "isProxyConfigured" to {
+      script.value != null || !proxy.value?.host.isNullOrEmpty() || System.getProperty("socksProxyHost") != null
+    },
     "proxyHost" to {
       (if (script.value == null) proxy.value?.host else script.value?.host) ?: System.getProperty("socksProxyHost")
     },

@@ -162,6 +162,15 @@ class TransactionObservationTest {
     module.invalidate()
   }
 
+  @Test
+  fun `the window ends with its activity`() {
+    val context = reactContextOf().apply { onHostResume(activity) }
+    start(moduleOf(reactContext = context))
+    assertTrue(activity.window.callback is TouchObserver)
+    context.onHostDestroy()
+    assertSame(original, activity.window.callback)
+  }
+
   private fun start(module: DeviceRiskSignalsModule): Any? {
     val promise = RecordingPromise().also(module::startObservation)
     shadowOf(Looper.getMainLooper()).idle()

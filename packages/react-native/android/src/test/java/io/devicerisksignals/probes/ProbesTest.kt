@@ -9,6 +9,8 @@ import android.location.LocationManager
 import android.media.AudioManager
 import android.net.ConnectivityManager
 import android.net.NetworkCapabilities
+import android.net.ProxyInfo
+import android.net.Uri
 import android.os.BatteryManager
 import android.os.Build
 import android.telephony.TelephonyManager
@@ -114,6 +116,18 @@ class ProbesTest {
         "networkTransportTypes" to listOf("wifi", "vpn"),
         "hasCaptivePortal" to false
       ),
+      read("network", asked)
+    )
+  }
+
+  @Test
+  fun `a proxy by script is named by its host alone`() {
+    val asked = listOf("isProxyConfigured", "proxyHost", "proxyPort")
+    assertEquals(mapOf("isProxyConfigured" to false), read("network", asked))
+    val script = Uri.parse("https://user:secret@proxy.example:8443/path?token=1")
+    shadowOf(connectivity).setProxyForNetwork(connectivity.activeNetwork, ProxyInfo.buildPacProxy(script))
+    assertEquals(
+      mapOf("isProxyConfigured" to true, "proxyHost" to "proxy.example", "proxyPort" to 8443.0),
       read("network", asked)
     )
   }

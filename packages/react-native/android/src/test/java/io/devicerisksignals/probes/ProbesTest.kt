@@ -125,7 +125,7 @@ class ProbesTest {
     val asked = listOf("isProxyConfigured", "proxyHost", "proxyPort")
     assertEquals(mapOf("isProxyConfigured" to false), read("network", asked))
     val script = Uri.parse("https://user:secret@proxy.example:8443/path?token=1")
-    shadowOf(connectivity).setProxyForNetwork(connectivity.activeNetwork, ProxyInfo.buildPacProxy(script))
+    shadowOf(connectivity).setProxyForNetwork(connectivity.boundNetworkForProcess, ProxyInfo.buildPacProxy(script))
     assertEquals(
       mapOf("isProxyConfigured" to true, "proxyHost" to "proxy.example", "proxyPort" to 8443.0),
       read("network", asked)

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -62,7 +63,7 @@ def ios_flags(language: str = "objective-c++") -> list[str]:
     """
     As an app's build compiles it, with headers of Darwin, libc++ and the derived ones in the place of Apple's SDK.
     """
-    arc = ["-fobjc-arc", "-iframework", str(HEADERS)] if language == "objective-c++" else []
+    arc = ["-fobjc-arc", "-iframework", str(HEADERS)] if language.startswith("objective-c++") else []
     handwritten = KIT / "handwritten"
     return [
         *("-x", language, "-std=c++20", *TARGET, *arc, "-nostdinc", "-nostdinc++"),
@@ -82,6 +83,24 @@ def react_flags() -> list[str]:
         "react/nativemodule/core/platform/ios",
     )
     return system(REACT, common, *(common / folder for folder in folders), common / "yoga", common / "reactperflogger")
+
+
+FRAMEWORKS = "Foundation UIKit CoreTelephony CoreLocation LocalAuthentication AVFAudio Metal CFNetwork Network".split()
+PRELUDE = "".join(f"#import <{name}/{name}.h>\n" for name in FRAMEWORKS) + "".join(
+    f"#include <{name}>\n"
+    for name in ("sys/sysctl.h", "unistd.h", "stdlib.h", "mach-o/dyld.h", "memory", "optional", "string", "vector")
+)
+
+
+@cache
+def precompiled() -> list[str]:
+    """Flags that put every framework before a file, read once. Not for compiling: a forgotten import must show."""
+    header, out = BUILD / "prelude.h", BUILD / "prelude.pch"
+    header.write_text(PRELUDE, encoding="utf8")
+    done = run([CLANG, *ios_flags("objective-c++-header"), "-w", header, "-o", out])
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return ["-include-pch", str(out)]
 
 
 WARNINGS = [

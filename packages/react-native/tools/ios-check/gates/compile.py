@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from kit import (
+    BUILD,
     CLANG,
     IOS,
     OBJECTS,
@@ -15,6 +16,7 @@ from kit import (
     in_parallel,
     ios_flags,
     object_of,
+    precompiled,
     problem_of,
     run,
     sources,
@@ -51,9 +53,17 @@ def objective_c() -> str | None:
 
 
 def analyze() -> list[Case]:
-    def analyze_one(source: Path) -> Case:
-        analyzer = ["--analyze", "-Xanalyzer", "-analyzer-output=text", "-Xclang", "-analyzer-werror"]
-        done = run([CLANG, *flags(source), *analyzer, "-Xclang", f"-analyzer-checker={CHECKERS}", source])
-        return Case(str(source.relative_to(IOS)), problem_of(done))
+    precompiled()
+    wrong = BUILD / "self-test-analyzer.mm"
+    wrong.write_text("int read() {\n  int *nowhere = nullptr;\n  return *nowhere;\n}\n", encoding="utf8")
+    found = analysis(wrong)
+    seen = Case("sees a null pointer", None if found and "NullDereference" in found else f"found {found}")
+    cases = in_parallel(lambda source: Case(str(source.relative_to(IOS)), analysis(source)), sources(".mm", ".cpp"))
+    return [*cases, seen]
 
-    return in_parallel(analyze_one, sources(".mm", ".cpp"))
+
+def analysis(source: Path) -> str | None:
+    before = precompiled() if source.suffix == ".mm" else []
+    analyzer = ["--analyze", "-Xanalyzer", "-analyzer-output=text", "-Xclang", "-analyzer-werror"]
+    done = run([CLANG, *flags(source), *before, *analyzer, "-Xclang", f"-analyzer-checker={CHECKERS}", source])
+    return problem_of(done)

@@ -38,7 +38,9 @@ RULES = {
         r"|-startUpdatingLocation|-startMonitoring\w*(:.*)?|ATTrackingManager|UNUserNotificationCenter|AVCaptureDevice|CBCentralManager"
     ),
     "changes of the audio session": r"-setCategory:.*|-setActive:.*|-setPreferred\w+:.*",
-    "waiting for another thread's queue": r"dispatch_sync\w*|dispatch_barrier_sync|-performSelectorOnMainThread:.*|-waitUntil\w+",
+    "waiting for another thread's queue": (
+        r"dispatch_sync\w*|dispatch_barrier_sync|-performSelectorOnMainThread:.*|-waitUntil\w+"
+    ),
     "look-ups by name": r"dlsym|dlopen|-performSelector:.*|objc_getClass|-valueForKey:|-setValue:forKey:|syscall",
     "logging": r"NSLog|printf|os_log\w*|syslog|fprintf",
 }

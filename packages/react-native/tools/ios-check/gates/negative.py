@@ -7,12 +7,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kit import CLANG, IOS, KIT, WARNINGS, Case, in_parallel, ios_flags, run
+from kit import CLANG, IOS, KIT, WARNINGS, Case, in_parallel, ios_flags, precompiled, run
 
-FRAMEWORKS = "Foundation UIKit CoreTelephony CoreLocation LocalAuthentication AVFAudio Metal CFNetwork Network".split()
-PRELUDE = "".join(f"#import <{name}/{name}.h>\n" for name in FRAMEWORKS) + "".join(
-    f"#include <{name}>\n" for name in ("sys/sysctl.h", "unistd.h", "stdlib.h", "mach-o/dyld.h")
-)
 CASE = re.compile(r"^== (?P<name>[^\n]*?)(?: -> (?P<error>[^\n]*))?\n(?P<body>(?:(?!== )[^\n]*\n)*)", re.M)
 
 
@@ -25,17 +21,14 @@ class Snippet:
 
 def check() -> list[Case]:
     text = (KIT / "tests/compile/cases.txt").read_text(encoding="utf8")
+    precompiled()
     return in_parallel(compile_snippet, [Snippet(m["name"], m["error"], m["body"]) for m in CASE.finditer(text)])
 
 
 def compile_snippet(snippet: Snippet) -> Case:
     is_unit = "@implementation" in snippet.body
-    code = (
-        f"{PRELUDE}{snippet.body}"
-        if is_unit
-        else f"{PRELUDE}void snippet(void);\nvoid snippet(void) {{\n{snippet.body}}}\n"
-    )
-    done = run([CLANG, *ios_flags(), *WARNINGS, "-I", IOS, "-fsyntax-only", "-"], input=code)
+    code = f"{snippet.body}" if is_unit else f"void snippet(void);\nvoid snippet(void) {{\n{snippet.body}}}\n"
+    done = run([CLANG, *ios_flags(), *precompiled(), *WARNINGS, "-I", IOS, "-fsyntax-only", "-"], input=code)
     if snippet.error is None:
         return Case(snippet.name, done.stderr if done.returncode else None)
     if done.returncode == 0:

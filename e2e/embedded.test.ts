@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:net";
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { EmbeddedPostgres } from "../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { type Home, makeHome, until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
@@ -228,6 +229,21 @@ describe("one PostgreSQL for the server and every command", () => {
     const listed = lines(await listTokens(place)).map((line) => (JSON.parse(line) as { account: string }).account);
     expect(listed.toSorted()).toEqual(accounts);
     expect((await readdir(place.dataDir)).toSorted()).toEqual(["postgres", "postgres.log", "socket"]);
+    await expectStopped(place);
+  });
+
+  test("users that leave together while others come neither wait for each other nor fall", async () => {
+    const place = await home();
+    const faults: unknown[] = [];
+    const options = { dataDir: place.dataDir, asServer: false, onFault: (fault: unknown) => faults.push(fault) };
+    let users = [await EmbeddedPostgres.open(options), await EmbeddedPostgres.open(options)];
+    for (let round = 0; round < 15; round++) {
+      const leaving = users.map((user) => user.close());
+      users = await Promise.all([EmbeddedPostgres.open(options), EmbeddedPostgres.open(options)]);
+      await Promise.all(leaving);
+    }
+    await Promise.all(users.map((user) => user.close()));
+    expect(faults).toEqual([]);
     await expectStopped(place);
   });
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { type DatabaseOptions, sqlState } from "../store/database.ts";
+import { type DatabaseOptions, isPassing, sqlState } from "../store/database.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 import { EmbeddedFault } from "./embedded-fault.ts";
 import { chooseLauncher, type Launcher } from "./unprivileged.ts";
@@ -116,12 +116,24 @@ export class EmbeddedPostgres {
     if (!user) return;
     try {
       await user.query("select pg_advisory_unlock_all()");
-      const { rows } = await user.query<{ alone: boolean }>("select pg_try_advisory_lock($1) as alone", [USERS_LOCK]);
-      if (rows[0]?.alone) await this.#stop();
+      if (await this.#isAlone(user)) await this.#stop();
     } catch (fault) {
       this.#options.onFault(fault);
     } finally {
       await user.end().catch(() => {});
+    }
+  }
+
+  /** Whoever is, keeps everybody else out until PostgreSQL has stopped. */
+  async #isAlone(user: pg.Client): Promise<boolean> {
+    try {
+      const text = "select pg_try_advisory_lock($1) as alone";
+      const { rows } = await user.query<{ alone: boolean }>(text, [USERS_LOCK]);
+      return rows[0]?.alone === true;
+    } catch (fault) {
+      // Of two that leave together the other one was alone, and stops PostgreSQL under us.
+      if (isPassing(fault)) return false;
+      throw fault;
     }
   }
 
@@ -190,6 +202,9 @@ export class EmbeddedPostgres {
           throw new EmbeddedFault(`another server runs on the data directory ${this.#options.dataDir}`);
         }
       }
+      // Whoever stops PostgreSQL holds the lock until its own connection is ended, and only then do we get it.
+      const running = await this.#readPidFile();
+      if (running?.stopping !== false) throw new Error("PostgreSQL is being stopped");
     } catch (fault) {
       await client.end().catch(() => {});
       throw fault;
@@ -262,19 +277,24 @@ export class EmbeddedPostgres {
 
   /** Fast shutdown: ends connections, writes a checkpoint, leaves. */
   async #stop(): Promise<void> {
-    const pidFile = join(this.#cluster, "postmaster.pid");
-    const content = await readFile(pidFile, "utf8");
-    process.kill(Number(content.split("\n")[0]), "SIGINT");
+    const running = await this.#readPidFile();
+    if (!running) return;
+    process.kill(running.pid, "SIGINT");
     const deadline = Date.now() + STOP_WITHIN_MS;
     while (Date.now() < deadline) {
-      const gone = await stat(pidFile).then(
-        () => false,
-        () => true,
-      );
-      if (gone) return;
+      // Somebody else may start the next one at once: its file is not the one that must go.
+      if ((await this.#readPidFile())?.instance !== running.instance) return;
       await sleep(POLL_MS);
     }
     throw new EmbeddedFault("the embedded PostgreSQL did not stop in time");
+  }
+
+  /** What PostgreSQL says of itself in `postmaster.pid`: process id, directory, start time, …, status. */
+  async #readPidFile(): Promise<{ pid: number; instance: string; stopping: boolean } | undefined> {
+    const content = await readFile(join(this.#cluster, "postmaster.pid"), "utf8").catch(() => undefined);
+    if (content === undefined) return undefined;
+    const [pid, , started, , , , , status] = content.split("\n");
+    return { pid: Number(pid), instance: `${pid} ${started}`, stopping: status?.trim() === "stopping" };
   }
 }
 

@@ -38,7 +38,8 @@ export async function startServer(
   environment: Readonly<Record<string, string>>,
   { cwd = ROOT, root = ROOT }: StartOptions = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [drs(root), "serve"], {
+  // As `npm start` does.
+  const child = spawn(process.execPath, ["--max-semi-space-size=4", drs(root), "serve"], {
     cwd,
     env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", ...environment }),
     stdio: ["ignore", "pipe", "pipe"],

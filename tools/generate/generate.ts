@@ -10,6 +10,7 @@ import { dataDictionary } from "./data-dictionary.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
+import { storePrivacyPage } from "./store-privacy.ts";
 
 const root = join(import.meta.dirname, "../..");
 const contract = "packages/contract";
@@ -26,6 +27,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   for (const [name, schema] of Object.entries(schemaDocuments())) files.set(`${contract}/schema/${name}`, json(schema));
   files.set(`${contract}/schema/openapi.json`, json(openApiDocument(await versionOf(contract))));
   files.set("docs/data-dictionary.md", dataDictionary());
+  files.set("docs/store-privacy.md", storePrivacyPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
   return files;

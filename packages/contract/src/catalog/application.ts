@@ -1,4 +1,5 @@
 import { boolean, number, type Probe, string, strings } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const application: Probe = {
   id: "application",
@@ -6,6 +7,7 @@ export const application: Probe = {
   meaning: "The host app as installed: version, signer, where it came from, and what it was granted.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: DIAGNOSTICS,
   fields: {
     bundleId: string("Package name on Android, bundle identifier on iOS."),
     appName: string("Label of the app as users see it.", { on: "android" }),

@@ -1,4 +1,5 @@
 import { boolean, number, type Probe } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const audioLatency: Probe = {
   id: "audio_latency",
@@ -6,6 +7,7 @@ export const audioLatency: Probe = {
   meaning: "Delays and buffer sizes of the audio path. Nothing is recorded and no microphone permission is used.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: DIAGNOSTICS,
   fields: {
     measured: boolean("The audio path was examined; false means that it was not, and then nothing else is said.", {
       required: true,

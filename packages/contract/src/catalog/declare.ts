@@ -3,6 +3,8 @@
  * OpenAPI, data dictionary, validation, drift) derives from such a declaration; nothing is written twice.
  */
 
+import type { Disclosure } from "./disclosure.ts";
+
 export type Platform = "android" | "ios";
 
 /**
@@ -67,6 +69,8 @@ export interface Probe {
   readonly platforms: readonly Platform[];
   /** Whether the SDK runs the probe, after consent, without being asked. */
   readonly enabledByDefault: boolean;
+  /** What a host that sends the probe's data declares to the stores. */
+  readonly disclosure: Disclosure;
   readonly fields: Readonly<Record<string, Field>>;
 }
 

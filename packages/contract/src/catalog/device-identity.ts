@@ -1,4 +1,5 @@
 import { boolean, number, object, type Probe, string, strings } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const deviceIdentity: Probe = {
   id: "device_identity",
@@ -7,6 +8,7 @@ export const deviceIdentity: Probe = {
     "What make, model and OS build the device says it is. Shared by all devices of that kind; no identifier of one device.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: DIAGNOSTICS,
   fields: {
     manufacturer: string('Maker of the device: Build.MANUFACTURER on Android, always "Apple" on iOS.', {
       required: true,

@@ -1,4 +1,5 @@
 import { boolean, type Probe, string } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const deviceSecurityPosture: Probe = {
   id: "device_security_posture",
@@ -6,6 +7,7 @@ export const deviceSecurityPosture: Probe = {
   meaning: "How well the device is secured by its own means: lock screen, biometrics, key storage, patch level, clock.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: DIAGNOSTICS,
   fields: {
     hasSecureLockScreen: boolean(
       "A PIN, pattern, password or passcode is set; KeyguardManager.isDeviceSecure on Android.",

@@ -1,4 +1,5 @@
 import { boolean, number, type Permission, type Probe, string } from "./declare.ts";
+import { POSITION } from "./disclosure.ts";
 
 const LOCATION: Permission = { android: "ACCESS_COARSE_LOCATION", ios: "location authorisation" };
 const LOCATION_ANDROID: Permission = { android: "ACCESS_COARSE_LOCATION" };
@@ -11,6 +12,7 @@ export const geolocation: Probe = {
     "A position the platform already has or gives under a permission granted before; the SDK never asks the user for one.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: POSITION,
   fields: {
     authorizationStatus: string("What the app is allowed to learn of the location, as the platform words it.", {
       sensitivity: "medium",

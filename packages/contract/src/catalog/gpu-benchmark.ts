@@ -1,4 +1,5 @@
 import { boolean, number, type Probe, string } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const gpuBenchmark: Probe = {
   id: "gpu_benchmark",
@@ -7,6 +8,7 @@ export const gpuBenchmark: Probe = {
     "Name of the graphics processor and the times of a short drawing run. Off by default: it costs time and power.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: DIAGNOSTICS,
   fields: {
     benchmarkPerformed: boolean(
       "The drawing run was carried out; false means it was not, and skippedReason may say why.",

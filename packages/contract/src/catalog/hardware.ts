@@ -1,4 +1,5 @@
 import { boolean, number, type Probe, string } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const hardware: Probe = {
   id: "hardware",
@@ -7,6 +8,7 @@ export const hardware: Probe = {
     "Screen, processor, memory, battery, storage and NFC, as the platform reports them at the moment of collection.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: DIAGNOSTICS,
   fields: {
     screenWidthPx: number("px", "Width of the screen in pixels, as it is now oriented and scaled."),
     screenHeightPx: number("px", "Height of the screen in pixels, as it is now oriented and scaled."),

@@ -1,4 +1,5 @@
 import { boolean, number, type Probe, string, strings } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const locale: Probe = {
   id: "locale",
@@ -7,6 +8,7 @@ export const locale: Probe = {
     "Language, region, time zone and formats the person chose. A choice, not a place: it does not tell where the device is.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: DIAGNOSTICS,
   fields: {
     language: string("Language code of the current locale.", { sensitivity: "medium" }),
     languages: strings("Preferred languages, the first choice first.", { sensitivity: "medium" }),

@@ -1,4 +1,5 @@
 import { boolean, number, type Probe, string, strings } from "./declare.ts";
+import { INSTALLED_APPS } from "./disclosure.ts";
 
 export const mediaBluetoothApps: Probe = {
   id: "media_bluetooth_apps",
@@ -7,6 +8,7 @@ export const mediaBluetoothApps: Probe = {
     "Audio, screens, accessibility use and listed apps around a session, to be seen where remote control is a worry.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: INSTALLED_APPS,
   fields: {
     audioOutputRoute: string(
       "Where sound goes now, such as speaker, headphones or Bluetooth; AVAudioSession.currentRoute on iOS.",

@@ -1,4 +1,5 @@
 import { boolean, number, type Probe, string, strings } from "./declare.ts";
+import { NETWORK_AND_CARRIER } from "./disclosure.ts";
 
 export const network: Probe = {
   id: "network",
@@ -7,6 +8,7 @@ export const network: Probe = {
     "The network path as the device sees it, without sending anything: link, VPN, proxy, DNS, local addresses, byte counters.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: NETWORK_AND_CARRIER,
   fields: {
     isConnected: boolean("The OS reports a usable network; says nothing about reaching any particular server.", {
       sensitivity: "medium",

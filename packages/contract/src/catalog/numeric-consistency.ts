@@ -1,4 +1,5 @@
 import { boolean, number, type Probe } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const numericConsistency: Probe = {
   id: "numeric_consistency",
@@ -7,6 +8,7 @@ export const numericConsistency: Probe = {
     "Whether fixed calculations come out as they must. Deviations point to translation, emulation or a patched engine.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: DIAGNOSTICS,
   fields: {
     integerVectorMatches: boolean("All results of the fixed integer calculations are the expected ones."),
     integerMismatchCount: number("count", "Integer calculations whose result is not the expected one."),

@@ -1,4 +1,5 @@
 import { boolean, type Probe } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const osIntegrityForkTest: Probe = {
   id: "os_integrity_fork_test",
@@ -6,6 +7,7 @@ export const osIntegrityForkTest: Probe = {
   meaning: "Whether the sandbox lets the app fork. Off by default: the attempt may end the app.",
   platforms: ["ios"],
   enabledByDefault: false,
+  disclosure: DIAGNOSTICS,
   fields: {
     testPerformed: boolean("The test was run; false means that it was held back, and then nothing else is said.", {
       required: true,

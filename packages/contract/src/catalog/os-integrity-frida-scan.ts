@@ -1,4 +1,5 @@
 import { boolean, number, type Probe } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const osIntegrityFridaScan: Probe = {
   id: "os_integrity_frida_scan",
@@ -6,6 +7,7 @@ export const osIntegrityFridaScan: Probe = {
   meaning: "Whether a Frida server answers on loopback. Off by default: it opens sockets on the device itself.",
   platforms: ["android"],
   enabledByDefault: false,
+  disclosure: DIAGNOSTICS,
   fields: {
     scanPerformed: boolean("The scan was run; false means that it was held back, and then nothing else is said.", {
       required: true,

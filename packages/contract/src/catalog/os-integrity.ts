@@ -1,4 +1,5 @@
 import { boolean, number, numbers, type Probe, string, strings } from "./declare.ts";
+import { INSTALLED_APPS } from "./disclosure.ts";
 
 export const osIntegrity: Probe = {
   id: "os_integrity",
@@ -7,6 +8,7 @@ export const osIntegrity: Probe = {
     "Traces of root, jailbreak, hooks, debuggers and emulators. Observations, not a verdict: each has innocent causes.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: INSTALLED_APPS,
   fields: {
     isDebuggerAttached: boolean("A debugger is attached to this process now; ordinary for a debug build.", {
       required: true,

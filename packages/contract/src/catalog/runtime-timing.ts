@@ -1,4 +1,5 @@
 import { number, type Probe, string } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const runtimeTiming: Probe = {
   id: "runtime_timing",
@@ -7,6 +8,7 @@ export const runtimeTiming: Probe = {
     "How finely clocks tick and how evenly code runs, in JavaScript and natively. Varies with load: compare distributions only.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: DIAGNOSTICS,
   fields: {
     jsClockSource: string("The clock the JavaScript samples were taken with, such as performance.now."),
     jsTimerSampleCount: number("count", "Samples taken to find the resolution of the JavaScript clock."),

@@ -1,4 +1,5 @@
 import { boolean, type Probe, string } from "./declare.ts";
+import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const runtime: Probe = {
   id: "runtime",
@@ -7,6 +8,7 @@ export const runtime: Probe = {
     "The JavaScript engine and the React Native architecture the host app runs on. Shared by all installs of an app build.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
+  disclosure: DIAGNOSTICS,
   fields: {
     jsEngine: string("JavaScript engine that was recognised, such as hermes."),
     isHermes: boolean("The engine is Hermes, by its global HermesInternal."),

@@ -1,4 +1,5 @@
 import { boolean, number, type Probe, string } from "./declare.ts";
+import { NETWORK_AND_CARRIER } from "./disclosure.ts";
 
 export const telephony: Probe = {
   id: "telephony",
@@ -7,6 +8,7 @@ export const telephony: Probe = {
     "SIM and mobile network as apps may read them without a telephone permission; no number, no subscriber identity.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: NETWORK_AND_CARRIER,
   fields: {
     phoneType: string(
       "TelephonyManager.getPhoneType: radio family, such as GSM or CDMA, or none on devices without one.",

@@ -1,4 +1,5 @@
 import { boolean, number, type Permission, type Probe, string, strings } from "./declare.ts";
+import { INSTALLED_APPS } from "./disclosure.ts";
 
 const SCREENSHOT: Permission = { android: "DETECT_SCREEN_CAPTURE" };
 const RECORDING: Permission = { android: "DETECT_SCREEN_RECORDING" };
@@ -10,6 +11,7 @@ export const transactionSafety: Probe = {
     "What was seen between start and stop of an observation: capture, overlaid touches, calls, remote access apps.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
+  disclosure: INSTALLED_APPS,
   fields: {
     transactionObservationStartedElapsedMs: number(
       "ms",

@@ -33,6 +33,8 @@ export interface EndpointOptions {
 }
 
 const MOST_HEADER_BYTES = 16_384;
+/** Of a body, before anybody asks for it: in chunks of one byte each byte of it costs a hundred. */
+const MOST_WAITING_BYTES = 16_384;
 const IDLE_MS = 70_000;
 
 export function createEndpointServer(options: EndpointOptions): Server {
@@ -42,6 +44,7 @@ export function createEndpointServer(options: EndpointOptions): Server {
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: MOST_HEADER_BYTES,
+    highWaterMark: MOST_WAITING_BYTES,
     // Asked for in `handle`, with a problem document.
     requireHostHeader: false,
     noDelay: true,

@@ -1,7 +1,6 @@
 """
 The probes answer every field that the catalog has for iOS and that native code is to read, and no other; and every
-source
-of the interface that iOS has.
+source of the interface that iOS has.
 """
 
 from __future__ import annotations
@@ -78,15 +77,14 @@ def entries() -> set[str]:
 
 
 def ios_sources() -> set[str]:
-    """By the platform that ends the comment of a source; without one, both have it."""
+    """A comment speaks of all members up to the next one, and ends with their platform where it is one alone."""
     text = INTERFACE.read_text(encoding="utf8")
     text = text[text.index("export interface Sources") :]
-    found, platform = set(), "both"
-    for line in text[: text.index("\n}")].splitlines():
-        if "/**" in line:
-            platform = "android" if "Android. */" in line else "both"
-        elif match := re.match(r"\s+readonly (\w+):", line):
-            found |= {match[1]} if platform == "both" else set()
+    found, comment = set(), ""
+    for said, member in re.findall(r"/\*\*(.*?)\*/|^  readonly (\w+):", text[: text.index("\n}")], re.S | re.M):
+        if member and not comment.endswith("Android."):
+            found.add(member)
+        comment = comment if member else " ".join(said.split())
     return found
 
 

@@ -1,7 +1,6 @@
 """
 Runs what can run here under doctest and the sanitizers: ios/core and the Unix part of ios/darwin as they are, the
-probes
-and the module on GNUstep with fakes of Apple's classes.
+probes and the module on GNUstep with fakes of Apple's classes.
 """
 
 from __future__ import annotations

@@ -18,7 +18,17 @@ const REPORTS = join(REACTOR, "library/target/surefire-reports");
 rmSync(REPORTS, { recursive: true, force: true });
 const steps = [
   [process.execPath, [join(TOOLS, "codegen.mjs"), "--check"]],
-  ["mvn", ["--batch-mode", "-Dstyle.color=never", "--no-transfer-progress", "--fail-at-end", "test", ...process.argv.slice(2)]],
+  [
+    "mvn",
+    [
+      "--batch-mode",
+      "-Dstyle.color=never",
+      "--no-transfer-progress",
+      "--fail-at-end",
+      "test",
+      ...process.argv.slice(2),
+    ],
+  ],
 ];
 const succeeded = steps.every(([command, args]) => run(command, args));
 

@@ -18,24 +18,15 @@ const REPORTS = join(REACTOR, "library/target/surefire-reports");
 rmSync(REPORTS, { recursive: true, force: true });
 const steps = [
   [process.execPath, [join(TOOLS, "codegen.mjs"), "--check"]],
-  [
-    "mvn",
-    [
-      "--batch-mode",
-      "-Dstyle.color=never",
-      "--no-transfer-progress",
-      "--fail-at-end",
-      "test",
-      ...process.argv.slice(2),
-    ],
-  ],
+  ["mvn", ["--batch-mode", "--no-transfer-progress", "--fail-at-end", "test", ...process.argv.slice(2)]],
 ];
 const succeeded = steps.every(([command, args]) => run(command, args));
 
 const { passed, failed, skipped } = counts();
 // What fails beside the tests counts as one failure: the line must never look better than the run.
 const failures = succeeded || failed > 0 ? failed : 1;
-process.stdout.write(`android: ${passed} passed, ${failures} failed, ${skipped} skipped\n`);
+// Maven leaves its last line unfinished, with codes of a terminal on it.
+process.stdout.write(`\nandroid: ${passed} passed, ${failures} failed, ${skipped} skipped\n`);
 process.exitCode = succeeded && failures === 0 && passed > 0 ? 0 : 1;
 
 function run(command, args) {

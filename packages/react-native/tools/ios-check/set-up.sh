@@ -2,8 +2,8 @@
 # Fetches what the iOS checks derive their headers from, once, into the folder given ($1): registries only, by the
 # ordinary clients. Nothing of it is committed.
 set -euo pipefail
-truth=$1
-mkdir -p "$truth"
+mkdir -p "$1"
+truth=$(cd "$1" && pwd)
 
 readonly APT_PACKAGES=(
   clang-19 lld-19 llvm-19 libc++-19-dev libc++abi-19-dev libclang-rt-19-dev
@@ -50,7 +50,8 @@ PYTHON
 # One reading of Apple's SDK: selectors, C types, nullability, enumerators.
 fetch_crates() {
   if [ -d "$truth/crates" ]; then return; fi
-  local crate
+  # Where rustup puts it, for shells that read no profile.
+  local crate PATH="$PATH:$HOME/.cargo/bin"
   mkdir -p "$truth/manifest/src"
   touch "$truth/manifest/src/lib.rs"
   {

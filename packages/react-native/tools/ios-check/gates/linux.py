@@ -18,6 +18,7 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 UNIX = ["Files", "ForkAttempt", "Loopback", "NetworkInterfaces"]
 CORE = sorted((IOS / "core").glob("*.cpp"))
 TESTS = KIT / "tests"
+PRELUDE = ("algorithm", "chrono", "functional", "memory", "mutex", "optional", "string", "thread", "vector")
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "halt_on_error=1"}
 
 
@@ -32,21 +33,41 @@ def check() -> list[Case]:
 
 
 def strict() -> list[str]:
-    return ["-std=c++17", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+    return ["-std=c++17", "-gline-tables-only", "-O1", "-Wall", "-Wextra", "-Werror"]
 
 
 def build(name: str, sources: list[Path], flags: list[str], link: list[str]) -> str | None:
+    folder = OUT / name
+    folder.mkdir(parents=True, exist_ok=True)
+    of_language = {
+        suffix: [*flags, *(objc_flags() if suffix == ".mm" else [])] for suffix in {item.suffix for item in sources}
+    }
+    preludes = {suffix: prelude(folder, suffix, of_language[suffix]) for suffix in of_language}
+
     def compile_one(source: Path) -> tuple[Path, str | None]:
-        item = OUT / name / f"{source.parent.name}-{source.name}.o"
-        item.parent.mkdir(parents=True, exist_ok=True)
-        own = objc_flags() if source.suffix == ".mm" else []
-        return item, problem_of(run([CLANG, *flags, *own, "-c", source, "-o", item]))
+        item = folder / f"{source.parent.name}-{source.name}.o"
+        before = ["-include-pch", preludes[source.suffix]]
+        return item, problem_of(run([CLANG, *of_language[source.suffix], *before, "-c", source, "-o", item]))
 
     built = in_parallel(compile_one, sources)
     problems = [problem for _, problem in built if problem]
     if problems:
         return "\n".join(problems)
     return problem_of(run([CLANG, *flags, *(item for item, _ in built), *link, "-o", OUT / f"{name}-tests"]))
+
+
+def prelude(folder: Path, suffix: str, flags: list[str]) -> Path:
+    """What most files include, read once. That each includes what it needs shows when it is compiled for iOS."""
+    header, out = folder / f"prelude{suffix}.h", folder / f"prelude{suffix}.pch"
+    language, text = {
+        ".cpp": ("c++-header", ""),
+        ".mm": ("objective-c++-header", "#import <Foundation/Foundation.h>\n"),
+    }[suffix]
+    header.write_text(text + "".join(f"#include <{name}>\n" for name in PRELUDE), encoding="utf8")
+    done = run([CLANG, "-x", language, *flags, "-w", header, "-o", out])
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return out
 
 
 def run_tests(name: str, sources: list[Path], flags: list[str], link: list[str] = ()) -> list[Case]:
@@ -84,7 +105,7 @@ def run_probes() -> list[Case]:
     lay_out()
     # The check of dynamic types would need those of React Native, which is not here.
     # Not optimised: linux/arc_runtime.c knows plain ARC, not what the optimiser makes of it.
-    flags = ["-std=c++20", "-g", "-fblocks", *SANITIZE, "-fno-sanitize=vptr"]
+    flags = ["-std=c++20", "-gline-tables-only", "-fblocks", *SANITIZE, "-fno-sanitize=vptr"]
     faked = sorted((TESTS / "fakes").glob("*.cpp")) + sorted((TESTS / "fakes").glob("*.mm"))
     darwin = [IOS / f"darwin/{name}.cpp" for name in UNIX if name != "ForkAttempt"]
     objc = [*IOS.glob("*.mm"), *sorted((IOS / "probes").glob("*.mm")), *sorted((TESTS / "probes").glob("*.mm"))]

@@ -2,7 +2,12 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts", "examples/embedding/src/**/*.test.ts"],
+    include: [
+      "packages/*/src/**/*.test.ts",
+      "tools/**/*.test.ts",
+      "e2e/**/*.test.ts",
+      "examples/embedding/src/**/*.test.ts",
+    ],
     typecheck: { enabled: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -159,6 +159,7 @@ describe("help, usage and failure", () => {
     "action register": ["--account", "a", "--type", "t"],
     "action revoke": ["act_1", "--account", "a"],
     "event get": [NO_EVENT],
+    "purpose apply": ["docs/privacy/purposes.yaml"],
   };
   test.each(leaves.map((path) => [path.join(" "), path]))("drs %s without a database", async (name, path) => {
     const away = { ...environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };

@@ -23,6 +23,7 @@ const TESTS: Readonly<Record<Exclude<Suite, "rejections">, string>> = {
   "exactly-once": "e2e/exactly-once.test.ts",
   "exact-bytes": "e2e/exact-bytes.test.ts",
   operations: "e2e/operations.test.ts",
+  purposes: "e2e/purposes.test.ts",
 };
 
 interface Scene {

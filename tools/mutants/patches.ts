@@ -12,7 +12,7 @@ export interface Patch {
   readonly suite?: Suite;
 }
 
-export type Suite = "rejections" | "exactly-once" | "exact-bytes" | "operations";
+export type Suite = "rejections" | "exactly-once" | "exact-bytes" | "operations" | "purposes";
 
 const INGEST = "packages/server/src/ingest";
 const VALIDATE = "packages/contract/src/wire/validate.ts";
@@ -359,6 +359,42 @@ export const PATCHES: readonly Patch[] = [
     file: "packages/server/src/actions/action-table.ts",
     find: "      where a.revoked_at is null`;",
     replace: "      `;",
+  },
+
+  {
+    rule: "purposes: the mapping decides",
+    file: "packages/server/src/purposes/purposes-in-force.ts",
+    find: "return this.#byType.get(actionType) ?? this.#unmapped;",
+    replace: "return this.#unmapped;",
+    suite: "purposes",
+  },
+  {
+    rule: "purposes: what is not mapped is refused",
+    file: "packages/server/src/purposes/policy-table.ts",
+    find: "unmapped: latest.unmapped ?? undefined",
+    replace: "unmapped: latest.unmapped ?? builtIn",
+    suite: "purposes",
+  },
+  {
+    rule: "purposes: a purpose that holds events stays",
+    file: "packages/server/src/purposes/policy-table.ts",
+    find: "if (counts.events > 0) inUse.push",
+    replace: "if (counts.events < 0) inUse.push",
+    suite: "purposes",
+  },
+  {
+    rule: "purposes: a dry run changes nothing",
+    file: "packages/server/src/purposes/policy-table.ts",
+    find: "if (dryRun || ",
+    replace: "if (",
+    suite: "purposes",
+  },
+  {
+    rule: "purposes: what is beyond is refused",
+    file: `${INGEST}/admit.ts`,
+    find: 'beyond.length > 0 && purpose.beyond === "refuse"',
+    replace: "false",
+    suite: "purposes",
   },
 
   {

@@ -97,6 +97,16 @@ export const PROBLEMS = {
     title: "Action refused",
     when: "`action_id` is unknown, expired, of another account or of another `action_type`; which, is not said.",
   },
+  "purpose-missing": {
+    status: 403,
+    title: "No purpose for this action type",
+    when: "The operator keeps events of mapped action types only, and this `action_type` is not mapped to a purpose.",
+  },
+  "purpose-exceeded": {
+    status: 403,
+    title: "More than the purpose covers",
+    when: "The purpose of this `action_type` does not cover everything that the event holds, and the operator refuses such events. `errors` names what; collect without it.",
+  },
   "session-mismatch": {
     status: 403,
     title: "Session mismatch",

@@ -31,6 +31,8 @@ describe("an answer of the endpoint", () => {
     "collected-at-stale": "rejected",
     "collected-at-future": "rejected",
     "action-refused": "rejected",
+    "purpose-missing": "rejected",
+    "purpose-exceeded": "rejected",
     "session-mismatch": "rejected",
     "idempotency-conflict": "conflict",
     "not-found": "rejected",

@@ -42,6 +42,21 @@ export interface ActionRegistry {
   find(account: string, actionId: string, sessionId: string): Promise<RegisteredAction | undefined>;
 }
 
+/** The purpose that an event is kept for. */
+export interface AssignedPurpose {
+  readonly code: number;
+  /** Whether somebody thought of the action type; otherwise it is the purpose of all others. */
+  readonly mapped: boolean;
+  /** JSON Pointers to what of an event's probes the purpose does not cover; absent where it covers everything. */
+  readonly coverage?: (probes: Readonly<Record<string, unknown>>) => readonly string[];
+  readonly beyond?: "record" | "refuse";
+}
+
+export interface Purposes {
+  /** `undefined` where events of this action type are refused. */
+  find(actionType: string): AssignedPurpose | undefined;
+}
+
 /** What identifies a stored event, beside its account; also what binds its sealed payload to it. */
 export interface EventIdentity {
   readonly account: string;
@@ -108,6 +123,9 @@ export interface Sealer {
   open(identity: EventIdentity, sealed: Buffer): Promise<Buffer>;
 }
 
+/** What is told of an event that is stored all the same. */
+export type Remark = "session-mismatch" | "beyond-purpose" | "unmapped";
+
 /** Entries are buffered and written in batches; what repeats is counted in one entry. Never blocks, never throws. */
 export interface AuditLog {
   record(entry: IngestAudit): void;
@@ -115,7 +133,7 @@ export interface AuditLog {
 
 export interface IngestAudit {
   readonly operation: "event.create";
-  readonly outcome: "replayed" | "session-mismatch" | ProblemCode;
+  readonly outcome: "replayed" | Remark | ProblemCode;
   readonly account?: string;
   readonly eventId?: string;
   /** Source address, for requests that nobody stands behind. */
@@ -125,6 +143,8 @@ export interface IngestAudit {
 /** What monitoring wants to know. Never throws. */
 export interface Meter {
   answered(status: number, code: string, seconds: number): void;
+  /** An event that was stored although something about it is remarkable. */
+  remarked(remark: Remark): void;
 }
 
 /** Departures of stored events from the catalog, counted. Never blocks, never throws. */

@@ -6,7 +6,7 @@ import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
 import { faultLog } from "../operations/fault-log.ts";
 import { openSystem, type System } from "../operations/system.ts";
 import type { Clock } from "../ports.ts";
-import { type Executor, inTransaction } from "../store/database.ts";
+import { type Executor, inTransaction, openPool } from "../store/database.ts";
 
 /** What a command has of the world. */
 export interface Context {
@@ -55,6 +55,21 @@ export function withTransaction<T>(
   work: (executor: Executor, clock: Clock) => Promise<T>,
 ): Promise<T> {
   return withSystem(context, ({ pool, clock }) => inTransaction(pool, (executor) => work(executor, clock)));
+}
+
+/** The same for what only the owner of the tables may change: purposes, and what becomes of events. */
+export function withAdministration<T>(
+  context: Context,
+  work: (executor: Executor, clock: Clock) => Promise<T>,
+): Promise<T> {
+  return withSystem(context, async ({ administration, clock }) => {
+    const pool = openPool(administration, { max: 1, onFault: () => {} });
+    try {
+      return await inTransaction(pool, (executor) => work(executor, clock));
+    } finally {
+      await pool.end();
+    }
+  });
 }
 
 /** Who runs the command, for the audit: the login as the operating system knows it, and whoever became it by `sudo`. */

@@ -7,6 +7,7 @@ import { doctorCommand } from "./doctor.ts";
 import { driftCommand } from "./drift.ts";
 import { eventCommand } from "./event.ts";
 import { example } from "./options.ts";
+import { purposeCommand } from "./purpose.ts";
 import { serveCommand } from "./serve.ts";
 import { tokenCommand } from "./token.ts";
 
@@ -30,6 +31,7 @@ export function createProgram(context: Context): Command {
     eventCommand,
     auditCommand,
     driftCommand,
+    purposeCommand,
   ];
   for (const make of commands) adopt(program, make(context));
   return program;

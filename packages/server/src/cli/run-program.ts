@@ -2,6 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
 import { KeyStoreUnfit } from "../operations/system.ts";
 import { KeysGone, Unavailable } from "../ports.ts";
+import { PolicyUnfit } from "../purposes/policy-table.ts";
 import { SealBroken } from "../seal/sealer.ts";
 import { WrapBroken } from "../seal/secrets.ts";
 import { DatabaseUnfit } from "../store/migrate.ts";
@@ -13,7 +14,17 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 /** Faults whose messages are made for people and quote nothing. */
-const SPOKEN = [Failure, EmbeddedFault, KeyStoreUnfit, DatabaseUnfit, Unavailable, WrapBroken, SealBroken, KeysGone];
+const SPOKEN = [
+  Failure,
+  EmbeddedFault,
+  KeyStoreUnfit,
+  DatabaseUnfit,
+  Unavailable,
+  WrapBroken,
+  SealBroken,
+  KeysGone,
+  PolicyUnfit,
+];
 
 /** Runs the program; the result is its exit code. */
 export async function runProgram(program: Command, args: readonly string[]): Promise<number> {

@@ -1,6 +1,6 @@
 import { type ErrorItem, parseDateTime, type TransportRequest } from "@device-risk-signals/contract";
 import { describe, expect, it } from "vitest";
-import type { ActionRegistry, RegisteredAction } from "../ports.ts";
+import type { ActionRegistry, AssignedPurpose, Purposes, RegisteredAction } from "../ports.ts";
 import { admit, type AdmitOptions } from "./admit.ts";
 import { Refusal } from "./request.ts";
 
@@ -13,7 +13,11 @@ interface Scene {
   readonly collectedAt?: number;
   readonly action?: RegisteredAction | undefined;
   readonly options?: Partial<AdmitOptions>;
+  readonly purpose?: AssignedPurpose | undefined;
 }
+
+const PURPOSE: AssignedPurpose = { code: 7, mapped: true };
+const probes = { fonts: { status: "success" } };
 
 async function verdict(given: Scene = {}): Promise<unknown> {
   const { collectedAt = NOW, options = {} } = given;
@@ -28,18 +32,25 @@ async function verdict(given: Scene = {}): Promise<unknown> {
   const request = {
     action_id: "action-1",
     action_type: "payment",
-    observations: { session_id: "session-1" },
+    observations: { session_id: "session-1", probes },
   } as TransportRequest;
   const instant = parseDateTime(new Date(collectedAt).toISOString());
   if (!instant) throw new Error("no instant");
-  const result = await admit("customer-1", { request, collectedAt: instant }, NOW, actions, { ...OPTIONS, ...options });
+  const purposes: Purposes = {
+    find: (actionType) => {
+      expect(actionType).toBe("payment");
+      return "purpose" in given ? given.purpose : PURPOSE;
+    },
+  };
+  const ports = { actions, purposes };
+  const result = await admit("customer-1", { request, collectedAt: instant }, NOW, ports, { ...OPTIONS, ...options });
   if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
   return result instanceof Refusal ? placesOf(result.rejection.errors) : result;
 }
 
 const placesOf = (errors: readonly ErrorItem[]): string[] => errors.map(({ code, pointer }) => `${code} ${pointer}`);
 
-const ADMITTED = { sessionMismatch: false };
+const ADMITTED = { purpose: PURPOSE, beyondPurpose: false, sessionMismatch: false };
 const STALE = ["collected-at-stale /observations/collected_at"];
 const FUTURE = ["collected-at-future /observations/collected_at"];
 const REFUSED = ["action-refused /action_id"];
@@ -88,7 +99,7 @@ describe("the session", () => {
     ["off", "its own", ACTION, ADMITTED],
     ["off", "another", other, ADMITTED],
     ["record", "its own", ACTION, ADMITTED],
-    ["record", "another", other, { sessionMismatch: true }],
+    ["record", "another", other, { ...ADMITTED, sessionMismatch: true }],
     ["record", "none", unbound, ADMITTED],
     ["enforce", "its own", ACTION, ADMITTED],
     ["enforce", "another", other, ["session-mismatch /observations/session_id"]],
@@ -98,9 +109,32 @@ describe("the session", () => {
   });
 });
 
+describe("the purpose", () => {
+  const coverage = (observed: object): string[] => {
+    expect(observed).toBe(probes);
+    return ["/observations/probes/fonts"];
+  };
+
+  it("must be there", async () => {
+    expect(await verdict({ purpose: undefined })).toEqual(["purpose-missing /action_type"]);
+    expect(await verdict({ purpose: undefined, action: undefined })).toEqual(REFUSED);
+  });
+
+  it("covers what it says", async () => {
+    const recorded = { ...PURPOSE, coverage, beyond: "record" } as const;
+    expect(await verdict({ purpose: recorded })).toEqual({ ...ADMITTED, purpose: recorded, beyondPurpose: true });
+    const covered = { ...PURPOSE, coverage: () => [], beyond: "refuse" } as const;
+    expect(await verdict({ purpose: covered })).toEqual({ ...ADMITTED, purpose: covered });
+    expect(await verdict({ purpose: { ...PURPOSE, coverage, beyond: "refuse" } })).toEqual([
+      "purpose-exceeded /observations/probes/fonts",
+    ]);
+  });
+});
+
 it("trouble of the registry is passed on", async () => {
   const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
   const collectedAt = { epochMs: NOW, micros: 0 };
   const request = { action_id: "a", observations: {} } as TransportRequest;
-  await expect(admit("a", { request, collectedAt }, NOW, away, OPTIONS)).rejects.toThrow("away");
+  const ports = { actions: away, purposes: { find: () => PURPOSE } };
+  await expect(admit("a", { request, collectedAt }, NOW, ports, OPTIONS)).rejects.toThrow("away");
 });

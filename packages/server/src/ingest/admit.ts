@@ -1,5 +1,5 @@
 import { reject } from "@device-risk-signals/contract";
-import type { ActionRegistry } from "../ports.ts";
+import type { ActionRegistry, AssignedPurpose, Purposes } from "../ports.ts";
 import { Refusal } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
 
@@ -11,14 +11,27 @@ export interface AdmitOptions {
   readonly sessionBinding: "off" | "record" | "enforce";
 }
 
-/** Freshness, action, session binding. A replay is exempt from all of them: the caller looks into the ledger. */
+export interface AdmitPorts {
+  readonly actions: ActionRegistry;
+  readonly purposes: Purposes;
+}
+
+export interface Admitted {
+  readonly purpose: AssignedPurpose;
+  /** Whether the event holds more than its purpose covers. */
+  readonly beyondPurpose: boolean;
+  readonly sessionMismatch: boolean;
+}
+
+/** Freshness, action, session binding, purpose. A replay is exempt from all of them: the caller looks into the ledger. */
 export async function admit(
   account: string,
-  { request, collectedAt }: ValidRequest,
+  valid: ValidRequest,
   now: number,
-  actions: ActionRegistry,
+  { actions, purposes }: AdmitPorts,
   options: AdmitOptions,
-): Promise<{ readonly sessionMismatch: boolean } | Refusal> {
+): Promise<Admitted | Refusal> {
+  const { request, collectedAt } = valid;
   const age = now - collectedAt.epochMs;
   const at = "/observations/collected_at";
   if (age > options.maxAge) return new Refusal(reject("collected-at-stale", undefined, at));
@@ -35,5 +48,13 @@ export async function admit(
   if (sessionMismatch && options.sessionBinding === "enforce") {
     return new Refusal(reject("session-mismatch", undefined, "/observations/session_id"));
   }
-  return { sessionMismatch };
+  const purpose = purposes.find(request.action_type);
+  if (!purpose) return new Refusal(reject("purpose-missing", undefined, "/action_type"));
+  const beyond = purpose.coverage?.(request.observations.probes) ?? [];
+  if (beyond.length > 0 && purpose.beyond === "refuse") {
+    const detail = "is not covered by the purpose of this action type";
+    const errors = beyond.map((pointer) => ({ pointer, code: "purpose-exceeded" as const, detail }));
+    return new Refusal({ code: "purpose-exceeded", errors });
+  }
+  return { purpose, beyondPurpose: beyond.length > 0, sessionMismatch };
 }

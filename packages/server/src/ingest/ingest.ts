@@ -1,19 +1,20 @@
 import {
   type ActionRegistry,
   type AuditLog,
-  BUILT_IN_PURPOSE,
   type Clock,
   type DriftLog,
   type EventStore,
   type Meter,
   type PromotedAttributes,
+  type Purposes,
+  type Remark,
   type Sealer,
   type Session,
   type SessionVerifier,
   Unavailable,
 } from "../ports.ts";
 import { type Admission } from "./admission.ts";
-import { admit, type AdmitOptions } from "./admit.ts";
+import { admit, type Admitted, type AdmitOptions } from "./admit.ts";
 import { authenticate } from "./authenticate.ts";
 import { readHeaders } from "./headers.ts";
 import { locateObservations } from "./locate-observations.ts";
@@ -28,6 +29,7 @@ import { validate } from "./validate.ts";
 export interface IngestPorts {
   readonly sessions: SessionVerifier;
   readonly actions: ActionRegistry;
+  readonly purposes: Purposes;
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
@@ -115,7 +117,7 @@ async function run(
     const retry: Retry = { account, body, request: valid.request };
     const receivedAt = ports.clock.now();
 
-    const admitted = await admit(account, valid, receivedAt, ports.actions, options);
+    const admitted = await admit(account, valid, receivedAt, ports, options);
     if (admitted instanceof Refusal) {
       const entry = await ports.store.findKey(account, header.idempotencyKey);
       return entry ? await settle(retry, entry, ports) : admitted;
@@ -125,7 +127,7 @@ async function run(
     const attributes: PromotedAttributes = {
       account,
       eventId: uuidv7(receivedAt),
-      purpose: BUILT_IN_PURPOSE,
+      purpose: admitted.purpose.code,
       receivedAt,
       idempotencyKey: header.idempotencyKey,
       schemaVersion: observations.schema_version,
@@ -143,13 +145,21 @@ async function run(
     const outcome = await ports.store.append({ ...attributes, collectedAt: valid.collectedAt, requestMac, payload });
     if (outcome !== "stored") return await settle(retry, outcome, ports);
 
-    if (admitted.sessionMismatch) {
-      const { eventId } = attributes;
-      ports.audit.record({ operation: "event.create", outcome: "session-mismatch", account, eventId });
+    for (const remark of remarksOn(admitted)) {
+      ports.audit.record({ operation: "event.create", outcome: remark, account, eventId: attributes.eventId });
+      ports.meter.remarked(remark);
     }
     ports.drift.observe(attributes.sdkVersion, observations.probes);
     return answerCreated(attributes.eventId);
   } finally {
     place.leave();
   }
+}
+
+function remarksOn({ purpose, beyondPurpose, sessionMismatch }: Admitted): Remark[] {
+  const remarks: Remark[] = [];
+  if (sessionMismatch) remarks.push("session-mismatch");
+  if (beyondPurpose) remarks.push("beyond-purpose");
+  if (!purpose.mapped) remarks.push("unmapped");
+  return remarks;
 }

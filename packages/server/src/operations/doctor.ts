@@ -1,3 +1,4 @@
+import { policyVersion } from "../purposes/policy-table.ts";
 import { readMigrations } from "../store/migrate.ts";
 import { freeBytes } from "./readiness.ts";
 import type { System } from "./system.ts";
@@ -60,6 +61,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     ok: true,
     detail: `${keyStore.description}; the installation's secret fits the database`,
   });
+  findings.push(await purposeFinding(system));
   for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
   findings.push(await diskFinding(system));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
@@ -77,4 +79,26 @@ async function diskFinding({ clusterDirectory }: System): Promise<Finding> {
   const ok = free >= LEAST_FREE_BYTES;
   const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": make room, ingestion stops when it is full"}`;
   return { what: "disk", ok, detail };
+}
+
+const REMARKS: Readonly<Record<string, string>> = {
+  "purpose-missing": "were refused (purpose-missing)",
+  "purpose-exceeded": "were refused (purpose-exceeded)",
+  unmapped: "came under the purpose of unmapped action types",
+  "beyond-purpose": "hold more than their purpose covers",
+};
+
+/** Action types that nobody thought of are nothing broken, and something to look at. */
+async function purposeFinding({ pool }: System): Promise<Finding> {
+  const { rows } = await pool.query<{ outcome: string; events: number }>(
+    `select outcome, sum(occurrences)::int8 as events from audit_entry
+      where at > now() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
+    [Object.keys(REMARKS)],
+  );
+  const version = await policyVersion(pool);
+  const policy =
+    version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
+  const remarks = rows.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
+  const detail = remarks === "" ? policy : `${policy}; in the last day ${remarks.replace(/^(\d+)/, "$1 events")}`;
+  return { what: "purposes", ok: true, detail };
 }

@@ -4,7 +4,8 @@ import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
-import { type ActionRegistry, BUILT_IN_PURPOSE, type SessionVerifier } from "../ports.ts";
+import type { ActionRegistry, SessionVerifier } from "../ports.ts";
+import { PurposesInForce } from "../purposes/purposes-in-force.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../store/audit.ts";
 import { BufferedDriftLog } from "../store/drift.ts";
@@ -47,6 +48,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   const metrics = createMetrics(() => admission.requests);
   const audit = new BufferedAuditLog(pool, clock, onFault);
   const drift = new BufferedDriftLog(pool, clock, onFault);
+  const purposes = await PurposesInForce.open(pool, onFault);
   const store = new PostgresEventStore({
     database: system.database,
     executor: pool,
@@ -61,6 +63,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     {
       sessions: ports.sessions ?? openSessions(config, pool, clock),
       actions: ports.actions ?? openActions(config, pool, clock),
+      purposes,
       store,
       sealer: system.sealer,
       audit,
@@ -81,7 +84,9 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     },
   );
 
-  const prepare = (): Promise<void> => partitions.prepare(BUILT_IN_PURPOSE, clock.now(), PARTITION_DAYS_AHEAD);
+  const prepare = async (): Promise<void> => {
+    for (const code of purposes.active) await partitions.prepare(code, clock.now(), PARTITION_DAYS_AHEAD);
+  };
   await prepare();
   const preparing = setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS);
   preparing.unref();
@@ -93,6 +98,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     drain: () => admission.drain(),
     async close() {
       clearInterval(preparing);
+      purposes.close();
       await audit.close();
       await drift.close();
       await store.close();

@@ -25,6 +25,12 @@ export function createMetrics(inFlight: () => number): Metrics {
     buckets: SECONDS,
     registers,
   });
+  const remarks = new Counter({
+    name: "drs_event_remarks_total",
+    help: "Stored events that are remarkable: of an unmapped action type, beyond their purpose, of another session.",
+    labelNames: ["remark"],
+    registers,
+  });
   const batches = new Histogram({
     name: "drs_commit_batch_events",
     help: "Events of a commit batch.",
@@ -52,6 +58,9 @@ export function createMetrics(inFlight: () => number): Metrics {
     answered(status, code, seconds) {
       requests.inc({ status: String(status), code });
       durations.observe(seconds);
+    },
+    remarked(remark) {
+      remarks.inc({ remark });
     },
     batchCommitted(events, seconds) {
       batches.observe(events);

@@ -13,7 +13,7 @@ import type { KeyStore } from "../seal/key-store.ts";
 import { postgresKeyStore } from "../seal/postgres-key-store.ts";
 import { createSealer } from "../seal/sealer.ts";
 import { Secrets } from "../seal/secrets.ts";
-import { type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
+import { administrationOptions, type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
 import { isMigrated, migrate } from "../store/migrate.ts";
 import { Partitions } from "../store/partitions.ts";
 
@@ -23,6 +23,8 @@ export interface System {
   /** Options of a serving connection. */
   readonly database: DatabaseOptions;
   readonly pool: pg.Pool;
+  /** Options of a connection as the owner, for what the serving role may not change. */
+  readonly administration: DatabaseOptions;
   readonly partitions: Partitions;
   readonly sealer: Sealer;
   readonly keyStore: KeyStore;
@@ -76,6 +78,7 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
       clock: SYSTEM_CLOCK,
       database,
       pool,
+      administration: administrationOptions(ownerOf(config, embedded)),
       partitions,
       sealer: createSealer(secrets, partitions, macKey),
       keyStore,

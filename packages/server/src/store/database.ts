@@ -22,13 +22,20 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 types.setTypeParser(TIMESTAMPTZ, String);
 
+const SESSION = `-c search_path=${SCHEMA} -c timezone=UTC -c synchronous_commit=on -c intervalstyle=iso_8601`;
+
+/** Options of a connection that changes what is kept, and for how long: as the owner, at a command's request. */
+export function administrationOptions(owner: DatabaseOptions): DatabaseOptions {
+  return { ...owner, types, application_name: "drs administration", options: SESSION, connectionTimeoutMillis: 5_000 };
+}
+
 /** Options of a serving connection: least privilege, UTC, and never an answer before the disk has it. */
 export function servingOptions(database: DatabaseOptions, answerWithinMs?: number): DatabaseOptions {
   return {
     ...database,
     types,
     application_name: "drs",
-    options: `-c role=${SERVING_ROLE} -c search_path=${SCHEMA} -c timezone=UTC -c synchronous_commit=on`,
+    options: `-c role=${SERVING_ROLE} ${SESSION}`,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     // A database that hangs is one that is away: without it, requests and the drain would hang with it.

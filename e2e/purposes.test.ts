@@ -1,0 +1,229 @@
+/** Purposes: which one an event comes under, what a policy changes, and what it must not. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerAction } from "../packages/server/src/actions/action-table.ts";
+import type { System } from "../packages/server/src/operations/system.ts";
+import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
+import { command, objects, type Printed } from "./support/command.ts";
+import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let system: System;
+let server: ServerProcess;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-purposes-"));
+  database = await startDatabase();
+  environment = await database.environment();
+  system = await openTestSystem(environment);
+  server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await system?.close();
+  await database?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+
+const PAYMENTS = { id: "payments", raw_retention: "P90D" };
+const OTHERS = { id: "others", raw_retention: "P7D" };
+const COMMON = { title: "Fraud prevention", legal_basis: "legitimate interest", derived_retention: "P1Y", owner: "o" };
+
+/** JSON is YAML. */
+async function fileOf(purposes: readonly object[], actions: object, unmapped: string): Promise<string> {
+  const path = join(folder, `${freshKey()}.yaml`);
+  const content = { purposes: purposes.map((purpose) => ({ ...COMMON, ...purpose })), actions, unmapped };
+  await writeFile(path, JSON.stringify(content));
+  return path;
+}
+
+/** Applies a policy, and waits until the server has it. */
+async function apply(purposes: readonly object[], actions: object, unmapped: string): Promise<Record<string, unknown>> {
+  const applied = await drs("purpose", "apply", await fileOf(purposes, actions, unmapped), "--json");
+  expect(applied).toMatchObject({ code: 0, stderr: "" });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  return objects(applied.stdout)[0] ?? {};
+}
+
+/** An account with an action of the type. */
+async function partyOf(actionType: string): Promise<Credentials> {
+  const who = await makeCredentials(system, freshKey());
+  const { pool, clock } = system;
+  const { account, sessionId } = who;
+  const action = await registerAction(pool, clock, { account, actionType, sessionId, ttlMs: 3_600_000 });
+  if (!action) throw new Error("no action");
+  return { ...who, actionType, actionId: action.action_id };
+}
+
+function post(who: Credentials, key = freshKey(), probes?: object): Promise<Reply> {
+  const body = transport(who);
+  if (probes) body.observations["probes"] = probes;
+  body.observations["collected_at"] = new Date(Date.now()).toISOString();
+  return send({ url: server.url, headers: authorized(who, key), body: JSON.stringify(body) });
+}
+
+/** Stores an event of the type; the id of the purpose that it came under. */
+async function purposeOf(actionType: string, probes?: object): Promise<unknown> {
+  const answer = await post(await partyOf(actionType), freshKey(), probes);
+  expect(answer.status, answer.text).toBe(201);
+  return purposeOfEvent(String(answer.json["event_id"]));
+}
+
+async function purposeOfEvent(eventId: string): Promise<unknown> {
+  const { rows } = await system.pool.query<{ id: string }>(
+    "select p.id from event e join purpose p on p.code = e.purpose where e.event_id = $1",
+    [eventId],
+  );
+  return rows[0]?.id;
+}
+
+const auditOutcomes = async (account: string): Promise<unknown[]> =>
+  objects((await drs("audit", "list", "--account", account, "--json")).stdout).map(({ outcome }) => outcome);
+
+test("without a policy every event comes under the built-in purpose, and is kept", async () => {
+  expect(await purposeOf("payment")).toBe("default");
+  const [row] = objects((await drs("purpose", "list", "--json")).stdout);
+  expect(row).toMatchObject({ id: "default", raw_retention: null, takes_unmapped: true, policy_version: 0 });
+});
+
+test("a policy that leaves out a purpose that holds events is not applied", async () => {
+  const refused = await drs("purpose", "apply", await fileOf([PAYMENTS], { payment: "payments" }, "refuse"));
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(/leaves out purposes that hold events: default \(1 events\)/);
+  expect(objects((await drs("purpose", "list", "--json")).stdout)).toHaveLength(1);
+});
+
+describe("a policy in force", () => {
+  const retired = { id: "default", raw_retention: "P30D", retired: true };
+
+  test("is shown before it is applied, and changes nothing by that", async () => {
+    const file = await fileOf([PAYMENTS, OTHERS, retired], { payment: "payments" }, "others");
+    const dry = await drs("purpose", "apply", file, "--dry-run", "--json");
+    expect(objects(dry.stdout)[0]).toEqual({
+      dry_run: true,
+      version: 0,
+      changes: [
+        { purpose: "payments", change: "added", members: [], events: 0, expire_at_once: 0 },
+        { purpose: "others", change: "added", members: [], events: 0, expire_at_once: 0 },
+        {
+          purpose: "default",
+          change: "retired",
+          members: ["title", "legal_basis", "owner", "raw_retention", "derived_retention", "retired"],
+          events: 1,
+          expire_at_once: 0,
+        },
+        { action_type: "payment", from: null, to: "payments" },
+        { unmapped: "others", from: "default" },
+      ],
+    });
+    expect((await drs("purpose", "apply", file, "--dry-run")).stdout).toMatch(
+      /Nothing was changed; policy 0 is in force/,
+    );
+    expect(await purposeOf("payment")).toBe("default");
+  });
+
+  test("gives each action type its purpose, on a server that runs", async () => {
+    expect(await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "others")).toMatchObject({ version: 1 });
+    expect(await purposeOf("payment")).toBe("payments");
+    expect(await purposeOf("sign-in")).toBe("others");
+    expect(await purposeOf("__proto__")).toBe("others");
+  });
+
+  test("applied again changes nothing", async () => {
+    const again = await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "others");
+    expect(again).toEqual({ version: 1, changes: [], dry_run: false });
+  });
+
+  test("counts what is not mapped in the audit", async () => {
+    const who = await partyOf("sign-in");
+    expect((await post(who)).status).toBe(201);
+    await until(async () => (await auditOutcomes(who.account)).includes("unmapped"));
+  });
+
+  test("moves no event that is stored, and a retry gets its answer whatever is in force", async () => {
+    const who = await partyOf("payment");
+    const key = freshKey();
+    const body = JSON.stringify(transport(who));
+    const request = { url: server.url, headers: authorized(who, key), body };
+    const first = await send(request);
+    expect(first.status).toBe(201);
+    await apply([PAYMENTS, OTHERS, retired], {}, "refuse");
+    expect((await send(request)).json).toEqual({ event_id: first.json["event_id"], created: false });
+    expect(await purposeOfEvent(String(first.json["event_id"]))).toBe("payments");
+  });
+
+  test("refuses what is not mapped, burns no key, and the audit says why", async () => {
+    const who = await partyOf("payment");
+    const key = freshKey();
+    const body = JSON.stringify(transport(who));
+    const request = { url: server.url, headers: authorized(who, key), body };
+    const refused = await send(request);
+    expect(refused).toMatchObject({
+      status: 403,
+      json: { type: "urn:problem:device-risk-signals:purpose-missing", errors: [{ pointer: "/action_type" }] },
+    });
+    await until(async () => (await auditOutcomes(who.account)).includes("purpose-missing"));
+    const { stdout } = await drs("doctor", "--json");
+    expect(objects(stdout).find(({ what }) => what === "purposes")?.["detail"]).toMatch(
+      /^policy 2; in the last day 1 events were refused \(purpose-missing\), 3 came under the purpose of unmapped/,
+    );
+    await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "refuse");
+    expect((await send(request)).status).toBe(201);
+  });
+
+  test("is a purpose's limit: what is beyond is refused, or kept and told", async () => {
+    const limited = { probes: ["fonts", "geolocation"], highest_sensitivity: "low" };
+    const purposes = [PAYMENTS, { ...OTHERS, ...limited, beyond: "refuse" }, retired];
+    await apply(purposes, { payment: "payments", "sign-in": "others" }, "refuse");
+    const probes = {
+      fonts: { status: "skipped", reason: "disabled" },
+      geolocation: { status: "success", data: { latitude: 1.5, gnssSupported: true, isNew: 1 } },
+      hardware: { status: "timeout" },
+    };
+    const who = await partyOf("sign-in");
+    const refused = await post(who, freshKey(), probes);
+    expect(refused).toMatchObject({ status: 403, json: { type: "urn:problem:device-risk-signals:purpose-exceeded" } });
+    expect((refused.json["errors"] as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
+      "/observations/probes/geolocation/data/latitude",
+      "/observations/probes/geolocation/data/isNew",
+      "/observations/probes/hardware",
+    ]);
+    expect(await purposeOf("sign-in", { fonts: { status: "timeout" } })).toBe("others");
+    await apply([PAYMENTS, { ...OTHERS, ...limited, beyond: "record" }, retired], { "sign-in": "others" }, "refuse");
+    expect((await post(who, freshKey(), probes)).status).toBe(201);
+    await until(async () => (await auditOutcomes(who.account)).includes("beyond-purpose"));
+  });
+
+  test("says how many events a shorter period makes expire at once", async () => {
+    const second = await fileOf([PAYMENTS, { ...OTHERS, raw_retention: "PT1S" }, retired], {}, "refuse");
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const { changes } = objects((await drs("purpose", "apply", second, "--dry-run", "--json")).stdout)[0] as {
+      changes: { purpose?: string; events: number; expire_at_once: number }[];
+    };
+    const change = changes.find(({ purpose }) => purpose === "others");
+    expect(change?.events).toBeGreaterThan(3);
+    expect(change?.expire_at_once).toBe(change?.events);
+  });
+});
+
+describe("what is wrong ends the command with 1 and names its place", () => {
+  test("a file that is not there", async () => {
+    expect(await drs("purpose", "apply", join(folder, "nowhere.yaml"))).toMatchObject({ code: 1 });
+  });
+
+  test("a file that is no policy", async () => {
+    const { code, stderr } = await drs("purpose", "apply", await fileOf([{ id: "x", raw_retention: "-P1D" }], {}, "y"));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/purposes\.0\.raw_retention: must be[^]*unmapped: must be/);
+  });
+});

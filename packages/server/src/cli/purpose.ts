@@ -1,0 +1,90 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { BUILT_IN_PURPOSE } from "../ports.ts";
+import { readPolicy } from "../purposes/policy.ts";
+import { applyPolicy, type Applied, type Change, currentPolicy } from "../purposes/policy-table.ts";
+import {
+  type Context,
+  Failure,
+  loadConfig,
+  operatorOf,
+  print,
+  printJson,
+  printRows,
+  withSystem,
+  withAdministration,
+} from "./context.ts";
+import { example } from "./options.ts";
+
+interface ApplyOptions {
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export function purposeCommand(context: Context): Command {
+  const command = new Command("purpose")
+    .description("Why events are kept, and for how long.")
+    .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run"));
+
+  command
+    .command("apply")
+    .description("Put a policy file in force: purposes, and which action type belongs to which.")
+    .argument("<file>", "YAML with purposes, actions and unmapped")
+    .option("--dry-run", "say what would change, and change nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run", "drs purpose apply purposes.yaml"))
+    .action(async (file: string, { dryRun = false, json = false }: ApplyOptions) => {
+      loadConfig(context);
+      const policy = await policyOf(context, file);
+      const options = { builtIn: BUILT_IN_PURPOSE, actor: operatorOf(context), dryRun };
+      const applied = await withAdministration(context, (executor, clock) =>
+        applyPolicy(executor, clock, policy, options),
+      );
+      if (json) printJson(context, { ...applied, dry_run: dryRun });
+      else printApplied(context, applied, dryRun);
+    });
+
+  command
+    .command("list")
+    .description("List the purposes, and which action types belong to each.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs purpose list"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const { version, purposes, actions, unmapped } = await withSystem(context, ({ pool }) =>
+        currentPolicy(pool, BUILT_IN_PURPOSE),
+      );
+      const rows = purposes.map(({ code, ...purpose }) => ({
+        ...purpose,
+        action_types: [...actions].filter(([, of]) => of === code).map(([type]) => type),
+        takes_unmapped: code === unmapped,
+        policy_version: version,
+      }));
+      printRows(context, rows, json, "No purposes.");
+    });
+  return command;
+}
+
+async function policyOf({ directory }: Context, file: string): Promise<Parameters<typeof applyPolicy>[2]> {
+  const path = resolve(directory, file);
+  const text = await readFile(path, "utf8").catch((fault: NodeJS.ErrnoException) => {
+    throw new Failure(`${path} can't be read (${fault.code})`);
+  });
+  const result = readPolicy(text);
+  if (result.ok) return result.policy;
+  throw new Failure([`${path} is not a policy:`, ...result.problems.map((problem) => `  ${problem}`)].join("\n"));
+}
+
+function printApplied(context: Context, { version, changes }: Applied, dryRun: boolean): void {
+  for (const change of changes) print(context, described(change));
+  if (dryRun) print(context, `Nothing was changed; policy ${version} is in force.`);
+  else print(context, `${changes.length === 0 ? "Nothing changes: policy" : "Policy"} ${version} is in force.`);
+}
+
+function described(change: Change): string {
+  if ("unmapped" in change) return `unmapped action types: ${change.from} -> ${change.unmapped}`;
+  if ("action_type" in change) return `action ${change.action_type}: ${change.from ?? "-"} -> ${change.to ?? "-"}`;
+  const members = change.members.length > 0 ? ` (${change.members.join(", ")})` : "";
+  const at_once = change.expire_at_once > 0 ? `, ${change.expire_at_once} of them expire at once` : "";
+  return `purpose ${change.purpose}: ${change.change}${members}; it holds ${change.events} events${at_once}`;
+}

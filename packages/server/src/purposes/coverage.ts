@@ -1,0 +1,35 @@
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import { pointerOf } from "@device-risk-signals/contract";
+import { SENSITIVITIES, type Sensitivity } from "./policy.ts";
+
+/** Finds what of an event's probes a purpose does not cover, as JSON Pointers into the request. */
+export type Coverage = (probes: Readonly<Record<string, unknown>>) => readonly string[];
+
+const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
+
+/**
+ * @param probes those covered; all where `undefined`.
+ * @param highest the most telling field covered. A field that the catalog does not know may be any.
+ * @returns `undefined` where everything is covered.
+ */
+export function coverageOf(probes: readonly string[] | null, highest: Sensitivity | null): Coverage | undefined {
+  if (!probes && (highest === null || highest === "high")) return undefined;
+  const named = probes && new Set(probes);
+  return (observed) =>
+    Object.entries(observed).flatMap(([probe, outcome]) => {
+      if (named && !named.has(probe)) return [pointerOf(["observations", "probes", probe])];
+      return highest === null ? [] : fieldsBeyond(probe, outcome, highest);
+    });
+}
+
+function fieldsBeyond(probe: string, outcome: unknown, highest: Sensitivity): string[] {
+  const data = (outcome as { data?: object } | null)?.data ?? {};
+  const known = catalog.get(probe)?.fields ?? {};
+  const covered = (name: string): boolean => {
+    const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
+    return sensitivity !== undefined && SENSITIVITIES.indexOf(sensitivity) <= SENSITIVITIES.indexOf(highest);
+  };
+  return Object.keys(data)
+    .filter((name) => !covered(name))
+    .map((name) => pointerOf(["observations", "probes", probe, "data", name]));
+}

@@ -8,6 +8,7 @@ import { driftCommand } from "./drift.ts";
 import { eventCommand } from "./event.ts";
 import { example } from "./options.ts";
 import { purposeCommand } from "./purpose.ts";
+import { retentionCommand } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { tokenCommand } from "./token.ts";
 
@@ -32,6 +33,7 @@ export function createProgram(context: Context): Command {
     auditCommand,
     driftCommand,
     purposeCommand,
+    retentionCommand,
   ];
   for (const make of commands) adopt(program, make(context));
   return program;

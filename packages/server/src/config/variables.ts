@@ -99,6 +99,16 @@ export const VARIABLES = {
   DRS_INTROSPECTION_CLIENT_ID: optional(text, "Client id for the introspection request."),
   DRS_INTROSPECTION_CLIENT_SECRET: secret(text, "Client secret for the introspection request."),
   DRS_INTROSPECTION_ACCOUNT_CLAIM: variable(text, "sub", "Member of the introspection answer that names the account."),
+  DRS_REPLAY_WINDOW: variable(
+    durationWithin("1h", "3650d"),
+    "30d",
+    "How long an idempotency key is remembered after its event has expired or was erased.",
+  ),
+  DRS_RETENTION_INTERVAL: variable(
+    durationWithin("1s", "24h"),
+    "10s",
+    "How often a server lets go of what is past its period.",
+  ),
   DRS_TLS_CERT_FILE: optional(text, "Certificate chain in PEM; re-read when the file changes and on SIGHUP."),
   DRS_TLS_KEY_FILE: optional(text, "Private key in PEM, re-read together with the certificate."),
   DRS_TLS_TERMINATED_BY_PROXY: variable(

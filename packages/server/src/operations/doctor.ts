@@ -1,4 +1,5 @@
 import { policyVersion } from "../purposes/policy-table.ts";
+import { retentionState } from "../retention/runs.ts";
 import { readMigrations } from "../store/migrate.ts";
 import { freeBytes } from "./readiness.ts";
 import type { System } from "./system.ts";
@@ -61,7 +62,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     ok: true,
     detail: `${keyStore.description}; the installation's secret fits the database`,
   });
-  findings.push(await purposeFinding(system));
+  findings.push(await purposeFinding(system), await retentionFinding(system));
   for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
   findings.push(await diskFinding(system));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
@@ -101,4 +102,17 @@ async function purposeFinding({ pool }: System): Promise<Finding> {
   const remarks = rows.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
   const detail = remarks === "" ? policy : `${policy}; in the last day ${remarks.replace(/^(\d+)/, "$1 events")}`;
   return { what: "purposes", ok: true, detail };
+}
+
+/** Servers look every few seconds; past this, something is in their way. */
+const LONGEST_LAG_SECONDS = 3_600;
+
+async function retentionFinding({ pool }: System): Promise<Finding> {
+  const { overdue_partitions, lag_seconds, secrets_to_destroy } = await retentionState(pool);
+  const ok = lag_seconds <= LONGEST_LAG_SECONDS;
+  const state = `${overdue_partitions} partitions overdue, ${secrets_to_destroy} secrets to destroy`;
+  const detail = ok
+    ? state
+    : `${state}, the oldest for ${Math.round(lag_seconds)} s: is a server running? See its log, and drs retention run`;
+  return { what: "retention", ok, detail };
 }

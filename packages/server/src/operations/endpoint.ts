@@ -9,13 +9,14 @@ import { PurposesInForce } from "../purposes/purposes-in-force.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../store/audit.ts";
 import { BufferedDriftLog } from "../store/drift.ts";
+import { RetentionWorker } from "../retention/retention-worker.ts";
 import { PostgresEventStore } from "../store/event-store.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { readiness } from "./readiness.ts";
 import type { System } from "./system.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
-const PARTITION_DAYS_AHEAD = 7;
+const PARTITIONS_AHEAD = 7;
 const PREPARE_EVERY_MS = 3_600_000;
 
 /** Failed authentications by source address: per second, and at once. */
@@ -85,11 +86,22 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   );
 
   const prepare = async (): Promise<void> => {
-    for (const code of purposes.active) await partitions.prepare(code, clock.now(), PARTITION_DAYS_AHEAD);
+    for (const code of purposes.active) await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD);
   };
   await prepare();
   const preparing = setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS);
   preparing.unref();
+
+  const retention = new RetentionWorker({
+    database: system.database,
+    clock,
+    executor: pool,
+    keyStore: system.keyStore,
+    replayWindow: config.DRS_REPLAY_WINDOW,
+    everyMs: config.DRS_RETENTION_INTERVAL,
+    onFault,
+    onPass: metrics.retentionPassed,
+  });
 
   return {
     ingest: traced(ingest, EVENTS_PATH),
@@ -99,6 +111,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     async close() {
       clearInterval(preparing);
       purposes.close();
+      await retention.close();
       await audit.close();
       await drift.close();
       await store.close();

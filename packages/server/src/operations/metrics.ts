@@ -1,8 +1,11 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Expired } from "../retention/expiry.ts";
+import type { RetentionState } from "../retention/runs.ts";
 import type { Meter } from "../ports.ts";
 
 export interface Metrics extends Meter {
   readonly registry: Registry;
+  readonly retentionPassed: (state: RetentionState, expired: Expired | undefined) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
 }
 
@@ -43,6 +46,22 @@ export function createMetrics(inFlight: () => number): Metrics {
     buckets: SECONDS,
     registers,
   });
+  const gone = new Counter({
+    name: "drs_retention_gone_total",
+    help: "What this server's retention passes let go of: partitions, rows, bytes, secrets, keys.",
+    labelNames: ["what"],
+    registers,
+  });
+  const lag = new Gauge({
+    name: "drs_retention_lag_seconds",
+    help: "How long the oldest partition has been past its period without being dropped.",
+    registers,
+  });
+  const lastRetention = new Gauge({
+    name: "drs_retention_last_pass_timestamp_seconds",
+    help: "When this server last looked at retention, or found another worker at it.",
+    registers,
+  });
   registry.registerMetric(
     new Gauge({
       name: "drs_requests_in_flight",
@@ -61,6 +80,11 @@ export function createMetrics(inFlight: () => number): Metrics {
     },
     remarked(remark) {
       remarks.inc({ remark });
+    },
+    retentionPassed({ lag_seconds }, expired) {
+      for (const [what, count] of Object.entries(expired ?? {})) gone.inc({ what }, count as number);
+      lag.set(lag_seconds);
+      lastRetention.setToCurrentTime();
     },
     batchCommitted(events, seconds) {
       batches.observe(events);

@@ -43,7 +43,21 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     return standing;
   }
 
-  return { read, create, description: `directory ${directory}`, close: async () => {} };
+  async function destroy(name: string): Promise<void> {
+    const path = pathOf(name);
+    try {
+      await unlink(path);
+    } catch (fault) {
+      const { code } = fault as NodeJS.ErrnoException;
+      // Whoever unlinked it may not have synced that yet.
+      if (code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: fault });
+    }
+    await syncFolder(dirname(path)).catch((fault: NodeJS.ErrnoException) => {
+      if (fault.code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: fault });
+    });
+  }
+
+  return { read, create, destroy, description: `directory ${directory}`, close: async () => {} };
 }
 
 /**

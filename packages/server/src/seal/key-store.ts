@@ -10,6 +10,8 @@ export interface KeyStore {
    * @returns the one that stands. @throws Unavailable
    */
   create(name: string, wrapped: Buffer): Promise<Buffer>;
+  /** What stood under the name is gone when the promise resolves; that nothing did is no fault. @throws Unavailable */
+  destroy(name: string): Promise<void>;
   /** A line for people: where it is. */
   readonly description: string;
   close(): Promise<void>;

@@ -18,6 +18,7 @@ export function memoryKeyStore(): MemoryKeyStore {
       entries.set(name, standing);
       return standing;
     },
+    destroy: async (name) => void entries.delete(name),
     description: "memory",
     close: async () => {},
   };

@@ -36,6 +36,9 @@ export async function postgresKeyStore(url: string): Promise<KeyStore> {
   }
   return {
     read,
+    async destroy(name) {
+      await query("delete from drs_keys.secret where name = $1", [name]);
+    },
     async create(name, wrapped) {
       const insert = "insert into drs_keys.secret (name, wrapped) values ($1, $2) on conflict do nothing";
       await query(insert, [name, wrapped]);

@@ -2,6 +2,7 @@ import pg from "pg";
 import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Unavailable } from "../ports.ts";
 import { commitBatch } from "./commit-batch.ts";
 import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "./database.ts";
+import { isLive } from "../retention/expired.ts";
 import { type EventRow, EVENT_COLUMNS, storedEvent } from "./event-row.ts";
 import { MicroBatcher } from "./micro-batcher.ts";
 import type { Partitions } from "./partitions.ts";
@@ -83,7 +84,7 @@ export class PostgresEventStore implements EventStore {
 
   async findStored(account: string, { purpose, receivedAt, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
     const text = `select ${EVENT_COLUMNS}, payload from event
-      where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
+      where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 and ${isLive()}`;
     const [row] = await this.#query<EventRow & { payload: Buffer }>(text, [
       account,
       purpose,

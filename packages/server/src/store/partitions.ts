@@ -1,7 +1,8 @@
 import type { PartitionDirectory } from "../seal/sealer.ts";
 import { asUnavailable, type Executor } from "./database.ts";
 
-const DAY_MS = 86_400_000;
+/** Partitions of a purpose in memory. */
+const MOST_KNOWN = 100;
 
 interface Partition {
   readonly id: string;
@@ -34,6 +35,10 @@ export class Partitions implements PartitionDirectory {
 
   /** @throws Unavailable */
   async ensure(purpose: number, at: number): Promise<string> {
+    return (await this.#ensure(purpose, at)).id;
+  }
+
+  async #ensure(purpose: number, at: number): Promise<Partition> {
     const text = `select partition_id, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
         extract(epoch from upper_bound)::float8 * 1000 as upper_ms
       from ensure_event_partition($1, $2)`;
@@ -46,12 +51,12 @@ export class Partitions implements PartitionDirectory {
     if (!row) throw new Error("no partition was made");
     const partition = { id: row.partition_id, from: row.lower_ms, to: row.upper_ms };
     const others = (this.#known.get(purpose) ?? []).filter(({ id }) => id !== partition.id);
-    this.#known.set(purpose, [partition, ...others]);
-    return partition.id;
+    this.#known.set(purpose, [partition, ...others].slice(0, MOST_KNOWN));
+    return partition;
   }
 
-  /** Makes the partitions of today and the days after it. */
-  async prepare(purpose: number, now: number, daysAhead: number): Promise<void> {
-    for (let day = 0; day <= daysAhead; day++) await this.ensure(purpose, now + day * DAY_MS);
+  /** Makes the partition of now and so many that follow it, be they days or hours. */
+  async prepare(purpose: number, now: number, ahead: number): Promise<void> {
+    for (let count = 0, at = now; count <= ahead; count++) at = (await this.#ensure(purpose, at)).to;
   }
 }

@@ -1,3 +1,4 @@
+import { isLive } from "../retention/expired.ts";
 import { EVENT_COLUMNS, type EventRow, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "./database.ts";
@@ -27,7 +28,7 @@ export function receivedAtOf(eventId: string): Date {
 }
 
 export async function findEvent(executor: Executor, eventId: string): Promise<StoredEvent | undefined> {
-  const text = `select ${EVENT_COLUMNS}, payload from event where received_at = $1 and event_id = $2`;
+  const text = `select ${EVENT_COLUMNS}, payload from event where received_at = $1 and event_id = $2 and ${isLive()}`;
   const values = [receivedAtOf(eventId).toISOString(), eventId];
   const { rows } = await executor.query<EventRow & { payload: Buffer }>(text, values);
   const [row] = rows;
@@ -38,7 +39,7 @@ export async function findEvent(executor: Executor, eventId: string): Promise<St
 export function listQuery(filter: EventFilter, limit: number, after?: string): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const conditions: string[] = [];
+  const conditions: string[] = [isLive()];
   if (filter.account !== undefined) conditions.push(`account = ${bind(filter.account)}`);
   if (filter.actionId !== undefined) conditions.push(`action_id = ${bind(filter.actionId)}`);
   if (filter.actionType !== undefined) conditions.push(`action_type = ${bind(filter.actionType)}`);
@@ -49,10 +50,7 @@ export function listQuery(filter: EventFilter, limit: number, after?: string): {
     conditions.push(`(received_at, event_id) < (${bind(receivedAtOf(after).toISOString())}, ${bind(after)}::uuid)`);
   }
   const page = `order by received_at desc, event_id desc limit ${bind(limit)}`;
-  const where = (extra: readonly string[]): string => {
-    const all = [...conditions, ...extra];
-    return all.length === 0 ? "" : `where ${all.join(" and ")}`;
-  };
+  const where = (extra: readonly string[]): string => `where ${[...conditions, ...extra].join(" and ")}`;
   // The key starts with (account, purpose, received_at): a page of each purpose, then the first of them all.
   const text =
     filter.account === undefined

@@ -1,0 +1,357 @@
+/** Retention: what is past its period is not read any more, then gone, with its secret; and its key later still. */
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { expire, type Expired } from "../packages/server/src/retention/expiry.ts";
+import { runRetention } from "../packages/server/src/retention/retention-worker.ts";
+import { partitionSecretName } from "../packages/server/src/seal/sealer.ts";
+import type { System } from "../packages/server/src/operations/system.ts";
+import { authorized, type Reply, send, transport } from "./support/client.ts";
+import { command, objects, type Printed } from "./support/command.ts";
+import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+
+const HOUR_MS = 3_600_000;
+const WINDOW_MS = HOUR_MS;
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let system: System;
+let owner: pg.Client;
+let server: ServerProcess;
+let who: Credentials;
+let folder: string;
+let serving: Record<string, string>;
+let ages = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-retention-"));
+  database = await startDatabase();
+  environment = { ...(await database.environment()), DRS_REPLAY_WINDOW: "1h" };
+  system = await openTestSystem(environment);
+  owner = new pg.Client({
+    connectionString: environment["DRS_DATABASE_URL"],
+    options: "-c search_path=drs -c timezone=UTC",
+  });
+  await owner.connect();
+  await applyPeriod("P30D");
+  // Its own passes come only where a test waits for them.
+  serving = { ...environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
+  server = await startServer(serving);
+  who = await makeCredentials(system, "one");
+});
+
+beforeEach(() => applyPeriod("P30D"));
+
+afterAll(async () => {
+  await server?.stop();
+  await owner?.end();
+  await system?.close();
+  await database?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+
+/** All action types come under one purpose; its period is the test's. */
+async function applyPeriod(period: string): Promise<void> {
+  const file = join(folder, "policy.yaml");
+  const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
+  const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
+  await writeFile(file, JSON.stringify(policy));
+  expect(await drs("purpose", "apply", file)).toMatchObject({ code: 0, stderr: "" });
+}
+
+interface Stored {
+  readonly eventId: string;
+  readonly request: Parameters<typeof send>[0];
+}
+
+/** The port is another after each start. */
+const post = (request: Stored["request"]): Promise<Reply> => send({ ...request, url: server.url });
+
+async function store(): Promise<Stored> {
+  const request = { url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) };
+  const answer = await send(request);
+  expect(answer.status, answer.text).toBe(201);
+  return { eventId: String(answer.json["event_id"]), request };
+}
+
+async function listed(): Promise<unknown[]> {
+  const { stdout } = await drs("event", "list", "--limit", "0", "--json");
+  return objects(stdout).map(({ event_id }) => event_id);
+}
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Moves everything that is stored into the past, as if it had come so much earlier. Only the owner can, and only without
+ * the triggers. A server that ran before knows the partitions as they were: it is started anew.
+ */
+async function age(hours: number): Promise<void> {
+  await server.stop();
+  // Not twice to where others were moved before.
+  const past = `interval '${hours} hours ${++ages} minutes'`;
+  const { rows } = await owner.query<{ table_name: string; lower: string; upper: string; purpose: number }>(
+    `select table_name, purpose, (lower_bound - ${past})::text as lower, (upper_bound - ${past})::text as upper
+     from event_partition where dropped_at is null order by lower_bound`,
+  );
+  const shift = `received_at = received_at - ${past}`;
+  await owner.query("begin");
+  await owner.query("alter table event disable trigger event_is_immutable");
+  await owner.query("alter table idempotency_key disable trigger idempotency_key_is_immutable");
+  const moved = rows.map((row, index) => ({ ...row, name: `aged_${ages}_${index}` }));
+  for (const { table_name, name } of moved) {
+    await owner.query(`alter table event detach partition ${table_name}`);
+    await owner.query(`update ${table_name} set ${shift}`);
+    await owner.query(`alter table ${table_name} rename to ${name}`);
+  }
+  for (const { table_name, name, purpose, lower, upper } of moved) {
+    await owner.query(
+      `alter table event attach partition ${name} for values from (${purpose}, '${lower}') to (${purpose}, '${upper}')`,
+    );
+    await owner.query(
+      "update event_partition set lower_bound = $2, upper_bound = $3, table_name = $4 where table_name = $1",
+      [table_name, lower, upper, name],
+    );
+  }
+  await owner.query(`update idempotency_key set ${shift}`);
+  await owner.query("alter table event enable trigger event_is_immutable");
+  await owner.query("alter table idempotency_key enable trigger idempotency_key_is_immutable");
+  await owner.query("commit");
+  server = await startServer(serving);
+}
+
+async function run(): Promise<Expired> {
+  const { code, stdout, stderr } = await drs("retention", "run", "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(stdout)[0] as unknown as Expired;
+}
+
+const NOTHING = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0 };
+
+async function partitions(condition = "dropped_at is null"): Promise<string[]> {
+  const text = `select partition_id from event_partition where ${condition} order by lower_bound`;
+  return (await owner.query<{ partition_id: string }>(text)).rows.map(({ partition_id }) => partition_id);
+}
+
+/** A secret's file in the key directory is named by a hash of its name. */
+async function secretExists(partition: string): Promise<boolean> {
+  const digest = createHash("sha256").update(partitionSecretName(partition)).digest("hex");
+  const path = join(environment["DRS_KEY_DIR"] ?? "", "secrets", digest.slice(0, 2), digest);
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const changed = ({ request }: Stored): Stored["request"] => ({
+  ...request,
+  body: String(request.body).replace('"sensorCount":23', '"sensorCount":24'),
+});
+
+describe("past its period", () => {
+  test("an event is not read any more, and its key still answers; then its row goes", async () => {
+    const stored = await store();
+    expect(await listed()).toContain(stored.eventId);
+    await applyPeriod("PT2S");
+    await later(2_100);
+    expect(await listed()).toEqual([]);
+    for (const args of [
+      ["event", "get", stored.eventId],
+      ["event", "get", stored.eventId, "--raw", "--reason", "r"],
+    ]) {
+      expect(await drs(...args)).toMatchObject({ code: 1, stdout: "" });
+    }
+    expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
+    expect((await post(changed(stored))).status).toBe(409);
+    expect((await run()).rows).toBeGreaterThan(0);
+    expect((await owner.query("select from event")).rowCount).toBe(0);
+    expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
+    expect((await post(changed(stored))).status).toBe(409);
+    expect(await run()).toEqual(NOTHING);
+  });
+
+  test("its partition goes, and the secret that opens its backups", async () => {
+    const stored = [await store(), await store(), await store()];
+    const [partition = ""] = await partitions("dropped_at is null and lower_bound <= now() and now() < upper_bound");
+    expect(await secretExists(partition)).toBe(true);
+    await age(30 * 24 + 25);
+    expect(await listed()).toEqual([]);
+    const overdue = objects((await drs("retention", "status", "--json")).stdout)[0];
+    expect(overdue?.["overdue_partitions"]).toBeGreaterThan(0);
+    expect(overdue?.["lag_seconds"]).toBeGreaterThan(0);
+    const expired = await run();
+    expect(expired).toMatchObject({ rows: stored.length, keys: 0 });
+    expect(expired.bytes).toBeGreaterThan(0);
+    expect(await secretExists(partition)).toBe(false);
+    expect(
+      await partitions(`dropped_at is not null and partition_id = '${partition}' and dropped_rows = 3`),
+    ).toHaveLength(1);
+    expect(await run()).toEqual(NOTHING);
+    const state = objects((await drs("retention", "status", "--json")).stdout)[0];
+    expect(state).toMatchObject({ overdue_partitions: 0, lag_seconds: 0, secrets_to_destroy: 0 });
+    expect((state?.["runs"] as Expired[] | undefined)?.[1]).toMatchObject(expired);
+    for (const one of stored) expect(await post(one.request)).toMatchObject({ status: 200 });
+  });
+
+  test("its key goes when the replay window is over, not earlier", async () => {
+    const keys = async (): Promise<number> => (await owner.query("select from idempotency_key")).rowCount ?? 0;
+    const before = await keys();
+    expect(before).toBeGreaterThan(0);
+    expect((await run()).keys).toBe(0);
+    await owner.query(
+      "update event_partition set dropped_at = dropped_at - interval '1 hour' where dropped_at is not null",
+    );
+    expect((await run()).keys).toBe(before - (await keys()));
+    expect(await keys()).toBeLessThan(before);
+    expect(await run()).toEqual(NOTHING);
+  });
+});
+
+describe("a changed period", () => {
+  test("holds for what is stored: a longer one keeps it, a shorter one lets it go", async () => {
+    const { eventId } = await store();
+    await age(29 * 24);
+    await applyPeriod("P90D");
+    await age(30 * 24);
+    expect((await run()).partitions).toBe(0);
+    expect(await listed()).toContain(eventId);
+    await applyPeriod("P7D");
+    expect(await listed()).toEqual([]);
+    expect((await run()).rows).toBe(1);
+  });
+
+  test("from days to hours and back makes partitions that do not meet", async () => {
+    for (const period of ["P1D", "P30D", "PT30S", "P7D"]) {
+      await applyPeriod(period);
+      await system.partitions.prepare(1, Date.now() + 480 * HOUR_MS, 3);
+    }
+    const { rows } = await owner.query<{ meet: number }>(
+      `select count(*)::int as meet from event_partition a join event_partition b
+         on a.purpose = b.purpose and a.lower_bound < b.lower_bound and b.lower_bound < a.upper_bound`,
+    );
+    expect(rows).toEqual([{ meet: 0 }]);
+    const spans = await owner.query<{ span: string }>(
+      "select distinct (upper_bound - lower_bound)::text as span from event_partition where dropped_at is null order by 1",
+    );
+    expect(spans.rows.map(({ span }) => span)).toEqual(["01:00:00", "1 day"]);
+  });
+});
+
+describe("nothing else goes", () => {
+  test("a serving connection can't drop or delete what is not past its period", async () => {
+    await store();
+    const [partition] = await partitions();
+    expect((await system.pool.query("select * from drop_expired_partition($1)", [partition])).rowCount).toBe(0);
+    expect((await system.pool.query("select delete_expired_events(1, 100) as n")).rows).toEqual([{ n: 0 }]);
+    expect((await system.pool.query("select forget_keys($1, '0', 100) as n", [partition])).rows).toEqual([{ n: 0 }]);
+    await expect(system.pool.query("update event_partition set dropped_at = now()")).rejects.toMatchObject({
+      code: "42501",
+    });
+    await expect(system.pool.query("update purpose set raw_retention = '1 second'")).rejects.toMatchObject({
+      code: "42501",
+    });
+    expect((await listed()).length).toBeGreaterThan(0);
+  });
+
+  test("without a period nothing expires", async () => {
+    await owner.query("update purpose set raw_retention = null");
+    await age(90 * 365 * 24);
+    expect(await run()).toMatchObject({ partitions: 0, rows: 0 });
+    expect((await listed()).length).toBeGreaterThan(0);
+  });
+});
+
+describe("a pass", () => {
+  test("is one at a time", async () => {
+    await owner.query("select pg_advisory_lock(7236518)");
+    expect(await drs("retention", "run")).toMatchObject({ code: 1, stdout: "" });
+    await owner.query("select pg_advisory_unlock(7236518)");
+    expect((await drs("retention", "run")).code).toBe(0);
+  });
+
+  test("whose key store is away goes on where it stopped", async () => {
+    await store();
+    await age(31 * 24);
+    const away = { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) };
+    const { database: serves, clock } = system;
+    const options = { database: serves, clock, keyStore: away, replayWindow: WINDOW_MS, actor: "test" };
+    await expect(runRetention(options)).rejects.toThrow("away");
+    const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
+    expect(waiting.length).toBeGreaterThan(0);
+    expect(await run()).toMatchObject({ partitions: 0, rows: 0, secrets: waiting.length });
+    for (const partition of waiting) expect(await secretExists(partition)).toBe(false);
+  });
+
+  test("waits for nobody for long, and nobody for it: ingestion goes on beside a reader that stays", async () => {
+    await store();
+    await age(31 * 24);
+    const reader = await system.pool.connect();
+    await reader.query("begin");
+    await reader.query("select count(*) from event");
+    const dropped = new AbortController();
+    const statuses: number[] = [];
+    const ingesting = (async () => {
+      while (!dropped.signal.aborted)
+        statuses.push((await post({ url: "", headers: authorized(who), body: JSON.stringify(transport(who)) })).status);
+    })();
+    const client = await system.pool.connect();
+    const pass = expire(client, { keyStore: system.keyStore, replayWindow: WINDOW_MS });
+    await later(1_500);
+    expect(await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()")).not.toEqual([]);
+    await reader.query("commit");
+    expect((await pass).partitions).toBeGreaterThan(0);
+    dropped.abort();
+    await ingesting;
+    reader.release();
+    client.release();
+    expect(new Set(statuses)).toEqual(new Set([201]));
+  });
+
+  test("that is killed at any moment is finished by the next, and nothing twice", async () => {
+    await applyPeriod("P1D");
+    // What knows the partitions as they are now.
+    const fresh = await openTestSystem(environment);
+    await fresh.partitions.prepare(1, Date.now(), 40);
+    const made = await partitions("dropped_at is null and upper_bound > now()");
+    for (const partition of made)
+      await fresh.sealer.seal({ ...identity(partition), receivedAt: await startOf(partition) }, Buffer.from("{}"));
+    await fresh.close();
+    await age(60 * 24);
+    const secretsLeft = async (): Promise<number> => (await Promise.all(made.map(secretExists))).filter(Boolean).length;
+    expect(await secretsLeft()).toBe(made.length);
+    await server.stop();
+    for (let kill = 0; kill < 8; kill++) {
+      server = await startServer({ ...serving, DRS_RETENTION_INTERVAL: "1s" });
+      await later(1_000 + kill * 25);
+      await server.kill();
+    }
+    server = await startServer({ ...serving, DRS_RETENTION_INTERVAL: "1s" });
+    await until(
+      async () =>
+        (await partitions("secret_destroyed_at is null and upper_bound + interval '1 day' <= now()")).length === 0,
+    );
+    expect(await secretsLeft()).toBe(0);
+    expect(await partitions(`dropped_at is null and partition_id in ('${made.join("','")}')`)).toEqual([]);
+    await until(async () => (await fetch(`${server.adminUrl}/metrics`)).ok);
+  }, 120_000);
+});
+
+const identity = (eventId: string): { account: string; eventId: string; purpose: number; schemaVersion: number } => ({
+  account: who.account,
+  eventId,
+  purpose: 1,
+  schemaVersion: 1,
+});
+
+async function startOf(partition: string): Promise<number> {
+  const text =
+    "select extract(epoch from lower_bound)::float8 * 1000 as at from event_partition where partition_id = $1";
+  return (await owner.query<{ at: number }>(text, [partition])).rows[0]?.at ?? 0;
+}

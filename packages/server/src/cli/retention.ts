@@ -1,0 +1,53 @@
+import { Command } from "commander";
+import { runRetention } from "../retention/retention-worker.ts";
+import { listRuns, retentionState } from "../retention/runs.ts";
+import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { example } from "./options.ts";
+
+const RUNS_SHOWN = 20;
+
+export function retentionCommand(context: Context): Command {
+  const command = new Command("retention")
+    .description("Lets go of what is past its period; servers do so by themselves.")
+    .addHelpText("after", example("drs retention status"));
+
+  command
+    .command("run")
+    .description("One pass now.")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs retention run"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const expired = await withSystem(context, ({ config, database, clock, keyStore }) =>
+        runRetention({
+          database,
+          clock,
+          keyStore,
+          replayWindow: config.DRS_REPLAY_WINDOW,
+          actor: operatorOf(context),
+        }),
+      );
+      if (!expired) throw new Failure("A pass is under way, by a server or another command: see drs retention status.");
+      if (json) return printJson(context, expired);
+      const { partitions, rows, bytes, secrets, keys } = expired;
+      print(context, `${partitions} partitions and ${rows} events (${bytes} bytes) are gone,`);
+      print(context, `${secrets} secrets destroyed, ${keys} keys past their replay window forgotten.`);
+    });
+
+  command
+    .command("status")
+    .description("What is overdue, and the last passes that let go of something.")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs retention status --json"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const [state, runs] = await withSystem(context, ({ pool }) =>
+        Promise.all([retentionState(pool), listRuns(pool, RUNS_SHOWN)]),
+      );
+      if (json) return printJson(context, { ...state, runs });
+      print(
+        context,
+        `${state.overdue_partitions} partitions are overdue, the oldest by ${Math.round(state.lag_seconds)} s.`,
+      );
+      printRows(context, runs, false, "No pass has let go of anything yet.");
+    });
+  return command;
+}

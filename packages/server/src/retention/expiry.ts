@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KeyStore } from "../seal/key-store.ts";
+import { partitionSecretName } from "../seal/sealer.ts";
+import { type Executor, sqlState } from "../store/database.ts";
+
+/** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
+const LOCK_WITHIN = "100ms";
+const LOCK_NOT_AVAILABLE = "55P03";
+const DEADLOCK = "40P01";
+const TRIES = 50;
+const RETRY_MS = 200;
+/** Rows that one statement deletes. */
+const BATCH = 1_000;
+
+export interface ExpiryOptions {
+  readonly keyStore: KeyStore;
+  /** For how long a key is remembered after its event is gone: milliseconds. */
+  readonly replayWindow: number;
+  /** Looked at between steps: what was begun is finished by the next run. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Expired {
+  partitions: number;
+  rows: number;
+  bytes: number;
+  secrets: number;
+  keys: number;
+}
+
+/**
+ * Lets go of what is past its period: rows, partitions, the secrets that open their backups, and keys whose replay window
+ * is over. Each step is done once, whoever is killed between them.
+ *
+ * @param executor one connection: its lock time-out is set.
+ * @throws Unavailable where the key store can't be reached.
+ */
+export async function expire(executor: Executor, options: ExpiryOptions): Promise<Expired> {
+  const expired: Expired = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0 };
+  await executor.query(`set lock_timeout = '${LOCK_WITHIN}'`);
+  try {
+    await deleteRows(executor, options, expired);
+    await dropPartitions(executor, options, expired);
+    await destroySecrets(executor, options, expired);
+    await forgetKeys(executor, options, expired);
+  } finally {
+    await executor.query("reset lock_timeout");
+  }
+  return expired;
+}
+
+/** Of purposes whose period is shorter than a partition is long. */
+async function deleteRows(executor: Executor, { signal }: ExpiryOptions, expired: Expired): Promise<void> {
+  const { rows } = await executor.query<{ code: number }>(
+    "select code from purpose where raw_retention < interval '1 day' order by code",
+  );
+  for (const { code } of rows) {
+    expired.rows += await inBatches(executor, "delete_expired_events($1, $2)", [code], signal);
+  }
+}
+
+/** Calls a function that does at most so many and says how many it did, until none are left; the limit is its last argument. */
+async function inBatches(
+  executor: Executor,
+  call: string,
+  values: readonly unknown[],
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let total = 0;
+  for (;;) {
+    if (signal?.aborted) return total;
+    const { rows } = await executor.query<{ done: number }>(`select ${call} as done`, [...values, BATCH]);
+    const done = rows[0]?.done ?? 0;
+    total += done;
+    if (done < BATCH) return total;
+  }
+}
+
+async function dropPartitions(executor: Executor, { signal }: ExpiryOptions, expired: Expired): Promise<void> {
+  const { rows } = await executor.query<{ partition_id: string }>(
+    `select p.partition_id from event_partition p join purpose u on u.code = p.purpose
+      where p.dropped_at is null and p.upper_bound + u.raw_retention <= now() order by p.upper_bound`,
+  );
+  for (const { partition_id } of rows) {
+    if (signal?.aborted) return;
+    const dropped = await drop(executor, partition_id, signal);
+    if (!dropped) continue;
+    expired.partitions++;
+    expired.rows += dropped.dropped_rows;
+    expired.bytes += dropped.dropped_bytes;
+  }
+}
+
+interface Dropped {
+  readonly dropped_rows: number;
+  readonly dropped_bytes: number;
+}
+
+/** @returns `undefined` where it was not to be had: the next run tries again. */
+async function drop(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<Dropped | undefined> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (signal?.aborted) return undefined;
+    try {
+      const text = "select dropped_rows, dropped_bytes from drop_expired_partition($1)";
+      return (await executor.query<Dropped>(text, [id])).rows[0];
+    } catch (fault) {
+      if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) throw fault;
+      await sleep(RETRY_MS);
+    }
+  }
+  return undefined;
+}
+
+/** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
+async function destroySecrets(
+  executor: Executor,
+  { keyStore, signal }: ExpiryOptions,
+  expired: Expired,
+): Promise<void> {
+  const { rows } = await executor.query<{ partition_id: string }>(
+    "select partition_id from event_partition where dropped_at is not null and secret_destroyed_at is null",
+  );
+  for (const { partition_id } of rows) {
+    if (signal?.aborted) return;
+    await keyStore.destroy(partitionSecretName(partition_id));
+    await executor.query("select record_destroyed_secret($1)", [partition_id]);
+    expired.secrets++;
+  }
+}
+
+async function forgetKeys(
+  executor: Executor,
+  { replayWindow, signal }: ExpiryOptions,
+  expired: Expired,
+): Promise<void> {
+  const window = `${replayWindow} milliseconds`;
+  const { rows } = await executor.query<{ partition_id: string }>(
+    "select partition_id from event_partition where keys_forgotten_at is null and dropped_at + $1::interval <= now()",
+    [window],
+  );
+  for (const { partition_id } of rows) {
+    expired.keys += await inBatches(executor, "forget_keys($1, $2, $3)", [partition_id, window], signal);
+  }
+}

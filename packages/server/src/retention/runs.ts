@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../ports.ts";
+import type { Executor } from "../store/database.ts";
+import type { Expired } from "./expiry.ts";
+
+/** A pass that let go of something, or that a person asked for. */
+export async function recordRun(
+  executor: Executor,
+  clock: Clock,
+  run: Expired & { readonly actor: string; readonly startedAt: number },
+): Promise<void> {
+  await executor.query(
+    `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      randomUUID(),
+      new Date(run.startedAt).toISOString(),
+      new Date(clock.now()).toISOString(),
+      run.actor,
+      run.partitions,
+      run.rows,
+      run.bytes,
+      run.secrets,
+      run.keys,
+    ],
+  );
+}
+
+export interface RunRow extends Expired {
+  readonly run_id: string;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly actor: string;
+}
+
+export async function listRuns(executor: Executor, limit: number): Promise<readonly RunRow[]> {
+  const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+  const text = `select run_id, ${at("started_at")}, ${at("finished_at")}, actor, partitions, rows, bytes, secrets, keys
+    from retention_run order by retention_run.started_at desc limit $1`;
+  return (await executor.query<RunRow>(text, [limit])).rows;
+}
+
+export interface RetentionState {
+  /** Partitions that are past their period and not dropped. */
+  readonly overdue_partitions: number;
+  /** How long the oldest of them has been past it. */
+  readonly lag_seconds: number;
+  /** Dropped partitions whose secret is not destroyed. */
+  readonly secrets_to_destroy: number;
+  readonly last_run_at: string | null;
+}
+
+export async function retentionState(executor: Executor): Promise<RetentionState> {
+  const { rows } = await executor.query<RetentionState>(
+    `select count(*) filter (where dropped_at is null) as overdue_partitions,
+        coalesce(extract(epoch from max(now() - expired_at) filter (where dropped_at is null)), 0)::float8 as lag_seconds,
+        count(*) filter (where dropped_at is not null) as secrets_to_destroy,
+        (select to_char(max(started_at), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from retention_run) as last_run_at
+      from (select p.dropped_at, p.upper_bound + u.raw_retention as expired_at
+        from event_partition p join purpose u on u.code = p.purpose
+        where (p.dropped_at is null and p.upper_bound + u.raw_retention <= now())
+          or (p.dropped_at is not null and p.secret_destroyed_at is null)) unfinished`,
+  );
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0];
+}

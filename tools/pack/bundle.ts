@@ -1,9 +1,11 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
-import { build } from "tsdown";
+import { build, type Rolldown } from "tsdown";
 import { compile, rewriteSpecifiers } from "./declarations.ts";
 import { type Manifest, published, ROOT } from "./manifest.ts";
+
+type Plugin = Rolldown.Plugin;
 
 const CONTRACT = "@device-risk-signals/contract";
 const FORMATS = [
@@ -13,6 +15,7 @@ const FORMATS = [
 
 /** One file an entry and format, each format with the declarations of its own, the contract inside. */
 export async function buildBundle(source: string, target: string, manifest: Manifest): Promise<Partial<Manifest>> {
+  const platformFiles = platformFilesOf(source);
   const entries = Object.entries(manifest.exports).filter(([, file]) => file.endsWith(".ts"));
   const nameOf = (entry: string): string => (entry === "." ? "index" : entry.slice(2));
   const types = mkdtempSync(join(tmpdir(), "drs-pack-"));
@@ -21,19 +24,29 @@ export async function buildBundle(source: string, target: string, manifest: Mani
     bringContractInside(types);
     for (const { format, type } of FORMATS) {
       const folder = join(target, "lib", format);
-      await build({
-        cwd: source,
-        config: false,
-        logLevel: "warn",
-        entry: Object.fromEntries(entries.map(([entry, file]) => [nameOf(entry), file])),
-        outDir: folder,
-        outExtensions: () => ({ js: ".js" }),
-        format,
-        target: "es2020",
-        platform: "neutral",
-        dts: false,
-        deps: { neverBundle: [/^react-native$/, /^node:/, /^expo/], alwaysBundle: [/^@device-risk-signals\//] },
-      });
+      const bundle = (entry: Record<string, string>, plugins: Plugin[] = []): Promise<unknown> =>
+        build({
+          cwd: source,
+          config: false,
+          logLevel: "warn",
+          entry,
+          plugins,
+          clean: false,
+          outDir: folder,
+          outExtensions: () => ({ js: ".js" }),
+          format,
+          target: "es2020",
+          platform: "neutral",
+          dts: false,
+          deps: { neverBundle: [/^react-native$/, /^node:/, /^expo/], alwaysBundle: [/^@device-risk-signals\//] },
+        });
+      const [main, others] = [entries.slice(0, 1), entries.slice(1)].map((some) =>
+        Object.fromEntries(some.map(([entry, file]) => [nameOf(entry), file])),
+      );
+      // What an app bundles leaves the choice of the platform's file to Metro; Jest and Node have both platforms.
+      await bundle({ ...main }, [leaveToMetro(platformFiles)]);
+      for (const [name, file] of Object.entries(platformFiles)) await bundle({ [name]: file });
+      if (others && Object.keys(others).length > 0) await bundle(others);
       writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type })}\n`);
       cpSync(types, join(folder, "types"), { recursive: true });
     }
@@ -62,6 +75,25 @@ export async function buildBundle(source: string, target: string, manifest: Mani
       entries.map(([entry, file]) => [nameOf(entry), file] as const),
     ),
   } as unknown as Partial<Manifest>;
+}
+
+/** Files that have others for a platform beside them, and those: name in the package to path. */
+function platformFilesOf(source: string): Readonly<Record<string, string>> {
+  const names = readdirSync(join(source, "src"), { recursive: true, encoding: "utf8" });
+  const found = names.filter((name) => /\.(android|ios)\.ts$/.test(name));
+  const files = found.flatMap((name) => [name, name.replace(/\.(android|ios)\.ts$/, ".ts")]);
+  return Object.fromEntries([...new Set(files)].map((name) => [basename(name, ".ts"), `./src/${name}`]));
+}
+
+/** Keeps imports of such files as imports, without an extension: that is how Metro looks for the platform's. */
+function leaveToMetro(files: Readonly<Record<string, string>>): Plugin {
+  return {
+    name: "leave-to-metro",
+    resolveId(specifier) {
+      const name = basename(specifier, ".ts");
+      return specifier.startsWith(".") && Object.hasOwn(files, name) ? { id: `./${name}`, external: true } : undefined;
+    },
+  };
 }
 
 /** What says the same to tools that know no `exports`. */

@@ -1,3 +1,4 @@
+import type { Platform, ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Evidence, Sources } from "../native/native-interface.ts";
 
 /** The value of a field; `undefined` leaves it out, because what it speaks of was not (wholly) looked at. */
@@ -25,3 +26,5 @@ export function mergeSources(several: readonly Partial<Sources>[]): Partial<Sour
   }
   return merged;
 }
+
+export type JudgementsByPlatform = Readonly<Record<Platform, Readonly<Partial<Record<ProbeId, Judgements>>>>>;

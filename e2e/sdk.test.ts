@@ -51,16 +51,26 @@ describe.each(["android", "ios"] as const)("on %s", (platform) => {
   });
 });
 
-it.each(SCENARIOS)("the endpoint takes the scenario %s, and counts no drift", async (scenario) => {
+it.each(SCENARIOS)("the endpoint takes the scenario %s", async (scenario) => {
   const event = await sampleEvent({ scenario });
   const platform = scenario.endsWith("ios") ? "ios" : "android";
   const result = await clientFor(platform).send({ action: { id: who.actionId, type: who.actionType }, event });
   expect(result).toMatchObject({ outcome: "stored" });
 });
 
-it("none of them departed from the catalog", async () => {
+it("none of them departed from the catalog, and one that does is counted", async () => {
+  const event = await sampleEvent({ scenario: "clean-android" });
+  const probes = { ...event.probes, fonts: { status: "success", data: { fontsDigest: "d", fontCount: 7 } } };
+  const odd = { ...event, probes } as unknown as typeof event;
+  const result = await clientFor("android").send({ action: { id: who.actionId, type: who.actionType }, event: odd });
+  expect(result).toMatchObject({ outcome: "stored" });
   // What is counted is written at the latest when the server stops.
   await server.stop();
   const { stdout, code } = await runDrs(environment, ["drift", "list", "--json"]);
-  expect({ code, drift: String(stdout) }).toEqual({ code: 0, drift: "" });
+  expect(code).toBe(0);
+  const drift = String(stdout)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { path: string });
+  expect(drift.map(({ path }) => path)).toEqual(["fonts.fontCount"]);
 });

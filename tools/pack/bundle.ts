@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { build, type Rolldown } from "tsdown";
@@ -53,7 +53,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
   } finally {
     rmSync(types, { recursive: true });
   }
-  const others = manifest.files.filter((file) => !file.startsWith("!") && existsSync(join(source, file)));
+  const others = manifest.files.filter((file) => !file.startsWith("!") && file !== "lib");
   for (const file of others) copyPublished(source, target, file);
   const exports = Object.fromEntries(
     Object.entries(manifest.exports).map(([entry, file]) => [
@@ -137,6 +137,6 @@ function copyPublished(source: string, target: string, file: string): void {
   mkdirSync(dirname(join(target, file)), { recursive: true });
   cpSync(join(source, file), join(target, file), {
     recursive: true,
-    filter: (path) => !/\.(test|fixture|test-d)\.[a-z]+$|\/(build|src\/test)(\/|$)/.test(path),
+    filter: (path) => !/\.(test|fixture|test-d)\.[a-z]+$|\/(build|src\/test)(\/|$)/.test(`/${relative(source, path)}`),
   });
 }

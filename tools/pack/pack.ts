@@ -1,5 +1,5 @@
 /**
- * `npm run pack [-- --out DIR]`: builds the public packages into `dist/` and packs them. In the repository they run from
+ * `npm run pack [-- --out DIR]`: builds the public packages into folders below DIR (`dist/`) and packs them there. In the repository they run from
  * their TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
  *
  * Two kinds: a *tree* keeps its files as they are, one module each (for Node: assets lie beside the code). A *bundle* is
@@ -25,7 +25,7 @@ const { values } = parseArgs({ options: { out: { type: "string", default: join(R
 mkdirSync(values.out, { recursive: true });
 for (const [name, build] of Object.entries(PACKAGES)) {
   const source = join(ROOT, "packages", name);
-  const target = join(ROOT, "dist", name);
+  const target = join(values.out, name);
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;

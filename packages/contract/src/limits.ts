@@ -1,3 +1,6 @@
+/** On its own, for apps whose bundle should hold no other. */
+export const LONGEST_SESSION_ID = 128;
+
 /** The numbers of the contract. Lengths count Unicode code points. */
 export const LIMITS = {
   /** Decompressed request body, bytes; a server may be configured otherwise. */
@@ -8,7 +11,7 @@ export const LIMITS = {
   actionType: 64,
   sdkVersion: 32,
   appVersion: 64,
-  sessionId: 128,
+  sessionId: LONGEST_SESSION_ID,
   idempotencyKey: 128,
 } as const;
 

@@ -4,8 +4,8 @@ import type { FetchInit } from "./fetch-function.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
 import { readAnswer } from "./read-answer.ts";
 import { readRetryAfter } from "./retry-after.ts";
-import { later, type Verdict } from "./send-result.ts";
-import type { SignalRequest } from "./signal-request.ts";
+import { EXPIRED, later, type Verdict } from "./send-result.ts";
+import { isExpired, type SignalRequest } from "./signal-request.ts";
 
 /** One attempt: token, request, answer, all within `timeoutMs`. */
 export async function attempt(
@@ -18,6 +18,8 @@ export async function attempt(
     const token = await obtainToken(settings, refresh);
     if (typeof token !== "string") return token;
     if (bounds.isOver()) return later("aborted");
+    // Once more: a token may take long, above all one that is refreshed.
+    if (isExpired(request)) return EXPIRED;
     return ask(settings, request, token, bounds.signal);
   };
   const verdict = await bounded(exchange, settings.timeoutMs, signal);
@@ -34,7 +36,7 @@ async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise
   }
   if (value === undefined || value === null || value === "") return later("signed-out");
   if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
-  throw new TypeError("token must return a string of visible ASCII characters");
+  throw new TypeError("token must return visible ASCII");
 }
 
 async function ask(
@@ -43,13 +45,13 @@ async function ask(
   token: string,
   signal: unknown,
 ): Promise<Verdict> {
-  const init: Omit<FetchInit, "signal"> = {
+  const init = {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Idempotency-Key": key, "Content-Type": "application/json" },
     body,
     redirect: "manual",
-    ...(signal !== undefined && { signal }),
-  };
+    signal,
+  } as unknown as FetchInit;
   try {
     const response = await fetch(url, init);
     const { status, headers } = response;

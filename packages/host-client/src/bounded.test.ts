@@ -71,6 +71,6 @@ describe("pause", () => {
     const cut = pause(50, controller.signal);
     controller.abort();
     await vi.advanceTimersByTimeAsync(50);
-    expect([await whole, await cut]).toEqual([true, false]);
+    expect([await whole, await cut]).toEqual(["timeout", "aborted"]);
   });
 });

@@ -39,7 +39,7 @@ export function bounded<Value>(
   });
 }
 
-/** Returns whether the pause was had to its end. */
-export async function pause(ms: number, signal: HostAbortSignal | undefined): Promise<boolean> {
-  return (await bounded(() => new Promise<never>(() => {}), ms, signal)) === "timeout";
+/** Returns `timeout` where the pause was had to its end. */
+export function pause(ms: number, signal: HostAbortSignal | undefined): Promise<"timeout" | "aborted"> {
+  return bounded(() => new Promise<never>(() => {}), ms, signal);
 }

@@ -69,7 +69,7 @@ describe("the options of a client", () => {
 
   it("ask for random bytes where the platform has none", () => {
     vi.stubGlobal("crypto", undefined);
-    expect(() => readClientOptions(good)).toThrow(/randomBytes .*crypto\.getRandomValues/);
+    expect(() => readClientOptions(good)).toThrow("randomBytes must be a function");
     expect(() => readClientOptions({ ...good, randomBytes: () => [] })).not.toThrow();
   });
 });

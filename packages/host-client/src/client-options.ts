@@ -51,14 +51,13 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
     baseDelayMs: 1_000,
     maxDelayMs: 60_000,
   });
-  const { baseUrl, sdkVersion, platform, appVersion, randomBytes } = settings;
+  const { baseUrl, sdkVersion, platform, appVersion } = settings;
   refuseMisuse("createSignalClient", [
-    !/^https?:\/\/[^\s?#@]+$/i.test(baseUrl) && "baseUrl must be an http(s) URL without query",
-    ...functionProblems(settings, ["fetch", "token"]),
+    !/^https?:\/\/[^\s?#@]+$/i.test(baseUrl) && "baseUrl must be an http(s) URL",
+    ...functionProblems(settings, ["fetch", "token", "randomBytes"]),
     textProblem("sdkVersion", sdkVersion, 32),
     platform !== "android" && platform !== "ios" && "platform must be android or ios",
     textProblem("appVersion", appVersion, 64, 0),
-    typeof randomBytes !== "function" && "randomBytes must be a function where there is no crypto.getRandomValues",
     ...numberProblems(settings, ["freshnessMs", "timeoutMs", "maxAttempts", "baseDelayMs", "maxDelayMs"]),
   ]);
   return { ...(settings as Omit<ClientSettings, "url">), url: baseUrl.replace(/\/+$/, "") + PATH };

@@ -3,10 +3,9 @@ import { backOffMs } from "./back-off.ts";
 import { pause } from "./bounded.ts";
 import type { ClientSettings } from "./client-options.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
-import { later, type SendResult, type Verdict } from "./send-result.ts";
-import type { SignalRequest } from "./signal-request.ts";
-
-const EXPIRED: Verdict = { outcome: "refused", reason: "expired", errors: [] };
+import { refuseSignal } from "./misuse.ts";
+import { EXPIRED, later, type SendResult, type Verdict } from "./send-result.ts";
+import { isExpired, type SignalRequest } from "./signal-request.ts";
 
 /**
  * Asks until the event is settled, its freshness is over, or there is no sense in asking on for now. Freshness goes by
@@ -17,6 +16,7 @@ export async function deliver(
   request: SignalRequest,
   signal?: HostAbortSignal,
 ): Promise<SendResult> {
+  refuseSignal(signal);
   let attempts = 0;
   let refreshed = false;
   const ask = (refresh: boolean): Promise<Verdict> => {
@@ -24,25 +24,24 @@ export async function deliver(
     return attempt(settings, request, refresh, signal);
   };
   for (let round = 1; ; round++) {
-    if (Date.now() >= request.expiresAt) return { ...EXPIRED, attempts };
-    let verdict = await ask(false);
+    let verdict = signal?.aborted ? later("aborted") : isExpired(request) ? EXPIRED : await ask(false);
     if (isTokenRefused(verdict) && !refreshed) {
       refreshed = true;
       verdict = await ask(true);
     }
-    if (!isWorthAnother(verdict) || round >= settings.maxAttempts) return { ...verdict, attempts };
-    const { retryAfterMs = 0 } = verdict;
-    if (retryAfterMs > settings.maxDelayMs) return { ...verdict, attempts };
+    const { retryAfterMs = 0 } = verdict as { retryAfterMs?: number };
+    const isLast = round >= settings.maxAttempts || retryAfterMs > settings.maxDelayMs;
+    if (isLast || !isWorthAnother(verdict)) return { ...verdict, attempts };
     // For the spread of many devices in time, not for anything that must not be guessed.
     const waitMs = retryAfterMs + backOffMs(round, Math.random(), settings);
-    if (!(await pause(waitMs, signal))) return { ...later("aborted"), attempts };
+    await pause(waitMs, signal);
   }
 }
 
 function isTokenRefused(verdict: Verdict): boolean {
-  return verdict.outcome === "later" && verdict.status === 401;
+  return "status" in verdict && verdict.status === 401;
 }
 
-function isWorthAnother(verdict: Verdict): verdict is Extract<Verdict, { outcome: "later" }> {
+function isWorthAnother(verdict: Verdict): boolean {
   return verdict.outcome === "later" && verdict.reason !== "signed-out" && verdict.reason !== "aborted";
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { makeIdempotencyKey, platformRandomBytes } from "./idempotency-key.ts";
+import { makeIdempotencyKey, platformRandomBytes, type RandomBytes } from "./idempotency-key.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -19,6 +19,10 @@ describe("an idempotency key", () => {
     ["too few", () => [1, 2, 3]],
     ["one byte over and over", () => new Uint8Array(16)],
     ["fractions", (length: number) => Array.from({ length }, Math.random)],
+    ["a text", (() => "0123456789abcdef") as unknown as RandomBytes],
+    ["digits", (() => [..."0123456789012345"]) as unknown as RandomBytes],
+    ["numbers that are no bytes", (length: number) => Array.from({ length }, (_, index) => index * 1_000)],
+    ["a promise", (async (length: number) => new Uint8Array(length)) as unknown as RandomBytes],
   ])("is not made of %s", (_, randomBytes) => expect(() => makeIdempotencyKey(randomBytes)).toThrow(TypeError));
 
   it("has no source where there is no crypto, and takes none of lesser worth", () => {

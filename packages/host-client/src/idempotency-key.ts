@@ -8,8 +8,9 @@ const LENGTH = 16;
 /** The platform's random bytes, where it has them. There is no falling back on `Math.random`. */
 export function platformRandomBytes(): RandomBytes | undefined {
   const { crypto } = host;
-  if (!crypto?.getRandomValues) return undefined;
-  return (length) => crypto.getRandomValues?.(new Uint8Array(length)) ?? [];
+  return (
+    crypto?.getRandomValues && ((length) => (crypto as Required<typeof crypto>).getRandomValues(new Uint8Array(length)))
+  );
 }
 
 /**
@@ -19,9 +20,12 @@ export function platformRandomBytes(): RandomBytes | undefined {
  * @throws TypeError where `randomBytes` returns other than 16 bytes, or the same byte 16 times.
  */
 export function makeIdempotencyKey(randomBytes: RandomBytes): string {
-  const bytes = Uint8Array.from(randomBytes(LENGTH));
-  if (bytes.length !== LENGTH || new Set(bytes).size === 1) {
-    throw new TypeError("randomBytes must return random bytes, as many as asked for");
+  const given = randomBytes(LENGTH);
+  const bytes = Uint8Array.from(given);
+  // Texts, fractions and large numbers would become other bytes, and fewer of them random.
+  const isOther = bytes.some((byte, index) => byte !== given[index]);
+  if (isOther || bytes.length !== LENGTH || new Set(bytes).size === 1) {
+    throw new TypeError("randomBytes must return random bytes");
   }
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

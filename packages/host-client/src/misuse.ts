@@ -1,3 +1,5 @@
+import type { HostAbortSignal } from "./host-globals.ts";
+
 /**
  * Throws a `TypeError` that names every problem at once, if there is one. Names of options and rules stand in it,
  * values never.
@@ -8,9 +10,9 @@ export function refuseMisuse(caller: string, problems: readonly (string | false 
 }
 
 /** The problem of a text that has other than `least` to `most` code points. */
-export function textProblem(name: string, value: unknown, most: number, least = 1): string | undefined {
+export function textProblem(name: string, value: unknown, most: number, least = 1): string | false {
   const fits = typeof value === "string" && value.length >= least && [...value].length <= most;
-  return fits ? undefined : `${name} must have ${least} to ${most} characters`;
+  return !fits && `${name} must have ${least} to ${most} characters`;
 }
 
 /** Of durations some eleven days; twice as long is still less than the longest timer, which is 31 bits. */
@@ -34,9 +36,14 @@ export function numberProblems<Options>(
 export function functionProblems<Port>(
   port: Port | undefined,
   names: readonly (keyof Port & string)[],
-  prefix = "",
 ): (string | false)[] {
-  return names.map((name) => typeof port?.[name] !== "function" && `${prefix}${name} must be a function`);
+  return names.map((name) => typeof port?.[name] !== "function" && `${name} must be a function`);
+}
+
+/** Before anything is begun: a signal that can't be listened to would fail in a timer, where nobody can catch it. */
+export function refuseSignal(signal: HostAbortSignal | null | undefined): void {
+  if (signal === undefined || signal === null) return;
+  refuseMisuse("signal", functionProblems(signal, ["addEventListener", "removeEventListener"]));
 }
 
 /** Options over their defaults; one that is `undefined` counts as left out. */

@@ -2,6 +2,9 @@ import type { SignalRequest } from "./signal-request.ts";
 
 const VERSION = 1;
 
+/** Rounds in which the server was asked about one event, over all starts: the bound where the clock lies. */
+export const MOST_ROUNDS = 500;
+
 /** An event in the outbox. */
 export interface OutboxEntry {
   readonly request: SignalRequest;
@@ -20,6 +23,9 @@ export function readEntry(text: string): OutboxEntry | undefined {
     const isEntry =
       version === VERSION &&
       Number.isInteger(rounds) &&
+      rounds >= 0 &&
+      rounds < MOST_ROUNDS &&
+      typeof request.key === "string" &&
       /^[!-~]{1,128}$/.test(request.key) &&
       Number.isFinite(request.expiresAt) &&
       typeof request.body === "string";

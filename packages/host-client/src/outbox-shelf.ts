@@ -1,7 +1,7 @@
 import { byteLength } from "./byte-length.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { type OutboxEntry, readEntry, writeEntry } from "./outbox-entry.ts";
-import type { OutboxStorage } from "./outbox-storage.ts";
+import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { SignalRequest } from "./signal-request.ts";
 
 /** The most events that an outbox can hold. All places are looked at, so a lowered `maxEvents` strands nothing. */
@@ -18,6 +18,8 @@ export interface ShelfOptions {
   readonly name: string;
   readonly maxEvents: number;
   readonly maxBytes: number;
+  /** Called for each entry that was corrupt. Must not throw. */
+  readonly onCorrupt: () => void;
 }
 
 /**
@@ -25,32 +27,30 @@ export interface ShelfOptions {
  * could say something else than the items, and no entry is touched when another is written. Memory mirrors the storage
  * once it was read; operations follow each other.
  */
-export function openShelf({ storage, name, maxEvents, maxBytes }: ShelfOptions) {
+export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: ShelfOptions) {
   const places = Array.from({ length: MOST_EVENTS }, (_, index) => `${name}.${index}`);
   const aside = `${name}.aside`;
   const entries = new Map<string, ShelvedEntry>();
   const exclusively = oneAtATime();
   let isRead = false;
 
-  /** Returns how many entries were corrupt. Rejected when the storage can't be read: then nothing may be written. */
-  async function read(): Promise<number> {
-    if (isRead) return 0;
+  /** Rejected when the storage can't be read: then nothing may be written, over what is there. */
+  async function read(): Promise<void> {
+    if (isRead) return;
     const items = await Promise.all(places.map(async (place) => [place, await storage.getItem(place)] as const));
     const found: ShelvedEntry[] = [];
-    let corrupt = 0;
     for (const [place, text] of items) {
       if (!text) continue;
       const entry = readEntry(text);
       if (entry) found.push({ ...entry, place, bytes: byteLength(text) });
       else {
-        corrupt++;
+        onCorrupt();
         await setAside(place, text);
       }
     }
     found.sort((a, b) => a.request.expiresAt - b.request.expiresAt);
     for (const entry of found) entries.set(entry.request.key, entry);
     isRead = true;
-    return corrupt;
   }
 
   /** Where that fails the item stays: its place is not written to. */
@@ -66,7 +66,8 @@ export function openShelf({ storage, name, maxEvents, maxBytes }: ShelfOptions) 
   async function add(request: SignalRequest): Promise<ShelvedEntry | undefined> {
     const known = entries.get(request.key);
     if (known) return known;
-    const text = writeEntry({ request, rounds: 0 });
+    const fresh = { request, rounds: 0 };
+    const text = writeEntry(fresh);
     const bytes = byteLength(text);
     const held = [...entries.values()];
     const heldBytes = held.reduce((sum, entry) => sum + entry.bytes, 0);
@@ -75,7 +76,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes }: ShelfOptions) 
       // Looked at once more: what an outbox doesn't know of is not its to overwrite.
       if (held.some((entry) => entry.place === place) || (await storage.getItem(place))) continue;
       await storage.setItem(place, text);
-      const entry = { request, rounds: 0, place, bytes };
+      const entry = { ...fresh, place, bytes };
       entries.set(request.key, entry);
       return entry;
     }
@@ -91,25 +92,26 @@ export function openShelf({ storage, name, maxEvents, maxBytes }: ShelfOptions) 
     await storage.setItem(place, writeEntry(next));
   }
 
-  /** A failure is let go: the item then has its last text, and is sent once more after the next start at worst. */
-  const change = (entry: ShelvedEntry, next?: ShelvedEntry): Promise<void> =>
-    exclusively(() => replace(entry, next)).catch(() => undefined);
-
   return {
-    /** All entries as they are at this moment, in the order in which they are to be tried. */
-    list: (): ShelvedEntry[] => [...entries.values()],
-    find: ({ key }: SignalRequest): ShelvedEntry | undefined => entries.get(key),
+    /** By key, in the order in which they are to be tried. */
+    entries: entries as ReadonlyMap<string, ShelvedEntry>,
     read: () => exclusively(read),
     /** Durable when it returns; `undefined` where there is no room. */
     add: (request: SignalRequest) => exclusively(() => add(request)),
-    remove: (entry: ShelvedEntry) => change(entry),
-    /** Counts a round and moves the entry behind the others, so that one event can't keep the rest waiting. */
-    postpone: (entry: ShelvedEntry) => change(entry, { ...entry, rounds: entry.rounds + 1 }),
-    clear: () =>
-      exclusively(async () => {
-        for (const item of [...places, aside]) await storage.removeItem(item);
+    /**
+     * Removes the entry, or puts its next state behind the others, so that one event can't keep the rest waiting. A
+     * failure is let go: the item then has its last text, and is sent once more after the next start at worst.
+     */
+    replace: (entry: ShelvedEntry, next?: ShelvedEntry): Promise<void> =>
+      inTime(() => exclusively(() => replace(entry, next))).catch(() => undefined),
+    /** Forgets at once, so that nobody sends what is being removed, and again what was read or added before its turn. */
+    clear: () => {
+      entries.clear();
+      return exclusively(async () => {
         entries.clear();
         isRead = true;
-      }),
+        for (const item of [...places, aside]) await storage.removeItem(item);
+      });
+    },
   };
 }

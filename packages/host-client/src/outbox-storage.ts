@@ -1,3 +1,6 @@
+import { bounded, type Bounds } from "./bounded.ts";
+import type { HostAbortSignal } from "./host-globals.ts";
+
 /**
  * Where the outbox keeps events: the shape of AsyncStorage, of wrappers of MMKV and of the Web's `localStorage`. Values
  * are raw events: hand in a storage that is encrypted and not backed up.
@@ -6,4 +9,20 @@ export interface OutboxStorage {
   getItem(name: string): Promise<string | null | undefined> | string | null | undefined;
   setItem(name: string, value: string): unknown;
   removeItem(name: string): unknown;
+}
+
+/** As long as any storage takes that works at all. */
+const STORAGE_MS = 5_000;
+
+/**
+ * Waits for a storage, which may never answer, as for `fetch`: no longer than this, or than the signal says; then the
+ * promise is rejected.
+ */
+export async function inTime<Value extends object | undefined | void>(
+  work: (bounds: Bounds) => Promise<Value>,
+  signal?: HostAbortSignal,
+): Promise<Value> {
+  const value = await bounded(work, STORAGE_MS, signal);
+  if (typeof value === "string") throw new Error(value);
+  return value;
 }

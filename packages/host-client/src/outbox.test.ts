@@ -206,6 +206,22 @@ describe("flush", () => {
     expect(app.requests).toHaveLength(2);
   });
 
+  it("that asks about an event which expires meanwhile holds no new one up", async () => {
+    const items: Items = new Map();
+    const { answer, open } = gate();
+    const app = start(items, [failure, answer, stored]);
+    await app.send();
+    const flushing = app.outbox.flush();
+    await vi.advanceTimersByTimeAsync(10);
+    vi.setSystemTime(START + DAY_MS);
+    const sending = app.send();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(app.requests).toHaveLength(3);
+    expect(await sending).toMatchObject({ outcome: "stored" });
+    open();
+    expect(await flushing).toMatchObject({ stored: 1 });
+  });
+
   it("leaves all where nobody is signed in, and counts no round", async () => {
     const items: Items = new Map();
     const app = start(items, [{ status: 401 }]);
@@ -274,6 +290,9 @@ describe("a storage", () => {
     ["cut", (text: string) => text.slice(0, -20)],
     ["altered", (text: string) => text.replace('"', "'")],
     ["of another version", (text: string) => text.replace("[1,", "[2,")],
+    ["with a key that is no text", (text: string) => text.replace(/"key":("\w+")/, '"key":[$1]')],
+    ["with rounds below 0", (text: string) => text.replace("[1,1,", "[1,-1000000,")],
+    ["with rounds that no event gets to", (text: string) => text.replace("[1,1,", "[1,500,")],
     ["with a key that no header can hold", (text: string) => text.replace(/"key":"../, '"key":"\\r\\n')],
     ["that is something else", () => '{"theme":"dark"}'],
   ])("with an entry %s sets it aside, tells it, and goes on", async (_, spoil) => {
@@ -367,6 +386,56 @@ describe("a storage", () => {
     expect(app.dropped).toMatchObject([{ reason: "corrupt" }]);
   });
 
+  const never = (): Promise<never> => new Promise(() => {});
+
+  it.each<[keyof OutboxStorage]>([["getItem"], ["setItem"], ["removeItem"]])(
+    "whose %s never answers keeps no event from being sent",
+    async (method) => {
+      const app = start(new Map(), [stored], {}, { [method]: never });
+      const sending = Promise.all([app.send(), app.send()]);
+      await vi.advanceTimersByTimeAsync(15_000);
+      expect(await sending).toMatchObject([{ outcome: "stored" }, { outcome: "stored" }]);
+      expect(app.requests).toHaveLength(2);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  it("that never answers is waited for no longer than the caller's signal says", async () => {
+    const app = start(new Map(), [stored], {}, { getItem: never });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const both = Promise.all([
+      app.outbox.send({ action: ACTION, event: event(), signal }),
+      app.outbox.flush({ signal }),
+    ]);
+    await vi.advanceTimersByTimeAsync(10);
+    controller.abort();
+    const aborted = { outcome: "later", reason: "aborted", queued: false };
+    expect(await both).toMatchObject([aborted, { stopped: "aborted", left: 0 }]);
+    expect(app.requests).toHaveLength(0);
+  });
+
+  it("that never answers ends a flush, and a clear as a failure", async () => {
+    const app = start(new Map(), [stored], {}, { getItem: never, removeItem: never });
+    const flushing = app.outbox.flush();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await flushing).toMatchObject({ stopped: "storage", left: 0 });
+    const clearing = expect(app.outbox.clear()).rejects.toThrow("timeout");
+    await vi.advanceTimersByTimeAsync(5_000);
+    await clearing;
+  });
+
+  it("that answers too late is not written for an event that was sent without it", async () => {
+    const items: Items = new Map();
+    const slowly = (name: string) =>
+      new Promise<string | undefined>((resolve) => setTimeout(() => resolve(items.get(name)), 7_000));
+    const app = start(items, [stored], {}, { getItem: slowly });
+    const sending = app.send();
+    await vi.runAllTimersAsync();
+    expect(await sending).toMatchObject({ outcome: "stored", queued: false });
+    expect(items.size).toBe(0);
+  });
+
   it("holds one outbox for each name", async () => {
     const items: Items = new Map();
     await start(items, [failure], { name: "account-1" }).send();
@@ -389,6 +458,44 @@ describe("clear", () => {
     expect(await app.outbox.flush()).toMatchObject({ left: 0 });
   });
 
+  it("ends what is under way: nothing is sent with the token of whoever comes next", async () => {
+    let token = "one";
+    const { client, requests } = clientWith([problem(503, "overloaded"), stored], { token: async () => token });
+    const { outbox, send } = start(new Map(), [], { client });
+    const sending = send();
+    await vi.advanceTimersByTimeAsync(0);
+    await outbox.clear();
+    token = "two";
+    await vi.runAllTimersAsync();
+    expect(await sending).toMatchObject({ outcome: "later", reason: "aborted", queued: false });
+    expect(requests).toHaveLength(1);
+    expect(await send()).toMatchObject({ outcome: "stored" });
+  });
+
+  it("ends a flush, and a send that is about to be written", async () => {
+    const items: Items = new Map();
+    await start(items, [failure]).send();
+    const { answer } = gate();
+    const app = start(items, [answer]);
+    const flushing = app.outbox.flush();
+    await vi.advanceTimersByTimeAsync(10);
+    const sending = app.send();
+    await app.outbox.clear();
+    expect(await flushing).toMatchObject({ left: 0, stopped: "aborted" });
+    expect(await sending).toMatchObject({ reason: "aborted", queued: false });
+    expect([app.requests.length, items.size]).toEqual([1, 0]);
+  });
+
+  it("leaves no listener behind, nor does a send", async () => {
+    const { signal } = new AbortController();
+    const [add, remove] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
+    const app = start(new Map(), [stored]);
+    await app.outbox.send({ action: ACTION, event: event(), signal });
+    expect(add).toHaveBeenCalled();
+    expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(add.mock.calls.map(([, listener]) => listener));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("while an event is under way leaves nothing behind, nor harms what comes after", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
@@ -398,8 +505,29 @@ describe("clear", () => {
     await app.outbox.clear();
     expect(await app.send()).toMatchObject({ queued: true });
     open();
-    expect(await sending).toMatchObject({ outcome: "stored" });
+    expect(await sending).toMatchObject({ outcome: "later", reason: "aborted" });
     expect(items.size).toBe(1);
+  });
+});
+
+describe("an onDropped that fails", () => {
+  it.each<[string, () => void]>([
+    [
+      "at once",
+      () => {
+        throw new Error("logger");
+      },
+    ],
+    ["later", () => Promise.reject(new Error("logger"))],
+  ])("%s loses no event", async (_, onDropped) => {
+    const items: Items = new Map();
+    await start(items, [failure]).send();
+    items.set("device-risk-signals.9", "junk");
+    vi.setSystemTime(START + DAY_MS);
+    const app = start(items, [problem(403, "action-refused"), stored], { onDropped });
+    expect(await app.send()).toMatchObject({ outcome: "refused" });
+    expect(await app.send()).toMatchObject({ outcome: "stored" });
+    expect(app.requests).toHaveLength(2);
   });
 });
 
@@ -407,7 +535,7 @@ describe("misuse", () => {
   it("is named, all of it at once", () => {
     const wrong = { client: {}, storage: { getItem: 7 }, name: "", maxEvents: 101, maxBytes: 0 };
     expect(() => createOutbox(wrong as unknown as OutboxOptions)).toThrow(
-      /client\.prepare.*client\.deliver.*storage\.getItem.*storage\.setItem.*storage\.removeItem.*onDropped.*name.*maxEvents.*maxBytes/,
+      /prepare.*deliver.*getItem.*setItem.*removeItem.*onDropped.*name.*maxEvents.*maxBytes/,
     );
     expect(() => createOutbox(undefined as unknown as OutboxOptions)).toThrow(TypeError);
   });
@@ -416,6 +544,11 @@ describe("misuse", () => {
     const items: Items = new Map();
     const app = start(items, [stored]);
     await expect(app.outbox.send({ action: ACTION, event: {} as never })).rejects.toThrow(TypeError);
+    const signal = {} as AbortSignal;
+    await expect(app.outbox.send({ action: ACTION, event: event(), signal })).rejects.toThrow(
+      "addEventListener must be a function",
+    );
+    await expect(app.outbox.flush({ signal })).rejects.toThrow(TypeError);
     expect([items.size, app.requests.length]).toEqual([0, 0]);
   });
 });

@@ -1,16 +1,16 @@
+import type { Bounds } from "./bounded.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
 import { functionProblems, numberProblems, refuseMisuse, textProblem, withDefaults } from "./misuse.ts";
+import { MOST_ROUNDS } from "./outbox-entry.ts";
+import { openGeneration } from "./outbox-generation.ts";
 import { MOST_EVENTS, openShelf, type ShelvedEntry } from "./outbox-shelf.ts";
-import type { OutboxStorage } from "./outbox-storage.ts";
+import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { LaterReason, RefusedReason, RequestError, SendResult } from "./send-result.ts";
 import type { Sending, SignalClient } from "./signal-client.ts";
-import type { Action, SignalRequest } from "./signal-request.ts";
-
-/** Rounds in which the server was asked about one event, over all starts: the bound where the clock lies. */
-const MOST_ROUNDS = 500;
+import { type Action, isExpired, type SignalRequest } from "./signal-request.ts";
 
 /** Reasons that say nothing of the server: such a round is not counted. */
-const UNASKED: ReadonlySet<LaterReason> = new Set(["aborted", "signed-out", "no-token"]);
+const UNASKED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =
   | RefusedReason
@@ -69,7 +69,10 @@ export interface Outbox {
    * when the network is back. A call while one is under way returns the same report; its own signal has no effect.
    */
   flush(options?: { readonly signal?: HostAbortSignal | undefined }): Promise<FlushReport>;
-  /** Removes everything, unreported: for a sign-out that shall leave nothing. Rejected when the storage fails. */
+  /**
+   * Removes everything, unreported, and ends what is under way, as `aborted`: for a sign-out that shall leave nothing.
+   * Rejected when the storage fails.
+   */
   clear(): Promise<void>;
 }
 
@@ -83,28 +86,23 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const settings = withDefaults(options, { name: "device-risk-signals", maxEvents: 50, maxBytes: 1_000_000 });
   const { client, storage, onDropped } = settings;
   refuseMisuse("createOutbox", [
-    ...functionProblems(client, ["prepare", "deliver"], "client."),
-    ...functionProblems(storage, ["getItem", "setItem", "removeItem"], "storage."),
+    ...functionProblems(client, ["prepare", "deliver"]),
+    ...functionProblems(storage, ["getItem", "setItem", "removeItem"]),
     ...functionProblems(settings, ["onDropped"]),
     textProblem("name", settings.name, 200),
     ...numberProblems(settings, ["maxEvents"], MOST_EVENTS),
     ...numberProblems(settings, ["maxBytes"]),
   ]);
-  const shelf = openShelf(settings);
+  const shelf = openShelf({ ...settings, onCorrupt: () => drop({ reason: "corrupt", errors: [] }) });
+  const generation = openGeneration();
   const underWay = new Map<string, Promise<SendResult>>();
   let flushing: Promise<FlushReport> | undefined;
   let drops = 0;
 
+  /** What the host's function throws, or rejects with, is let go: an event must not be lost for the loss of another. */
   function drop(dropped: Dropped): void {
     drops++;
-    onDropped(dropped);
-  }
-
-  /** Reads the storage once. Returns whether it could be read: otherwise nothing may be written, over what is there. */
-  async function open(): Promise<boolean> {
-    const corrupt = await shelf.read().catch(() => undefined);
-    for (let n = 0; n < (corrupt ?? 0); n++) drop({ reason: "corrupt", errors: [] });
-    return corrupt !== undefined;
+    (async () => onDropped(dropped))().catch(() => undefined);
   }
 
   /** One event, asked about by one at a time: whoever comes meanwhile gets the same result. */
@@ -120,65 +118,72 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function deliver(entry: ShelvedEntry, signal?: HostAbortSignal): Promise<SendResult> {
     const { action, key } = entry.request;
     const result = await client.deliver(entry.request, { signal });
-    if (result.outcome === "later") {
-      if (UNASKED.has(result.reason)) return result;
-      if (entry.rounds + 1 < MOST_ROUNDS) {
-        await shelf.postpone(entry);
-        return result;
-      }
-    }
-    await shelf.remove(entry);
-    if ("reason" in result) {
+    const isLater = result.outcome === "later";
+    if (isLater && UNASKED.test(result.reason)) return result;
+    const rounds = entry.rounds + 1;
+    const next = isLater && rounds < MOST_ROUNDS ? { ...entry, rounds } : undefined;
+    await shelf.replace(entry, next);
+    if ("reason" in result && !next) {
       const { status, code } = result;
-      const why = result.outcome === "later" ? ({ reason: "exhausted", errors: [] } as const) : result;
-      drop({ reason: why.reason, errors: why.errors, status, code, action, key });
+      const { reason, errors } = isLater ? ({ reason: "exhausted", errors: [] } as const) : result;
+      drop({ reason, errors, status, code, action, key });
     }
     return result;
   }
 
-  /** Durable when it returns; `undefined` where there is no room or the storage fails. */
-  async function keep(request: SignalRequest): Promise<ShelvedEntry | undefined> {
-    if (!(await open())) return undefined;
-    for (const entry of shelf.list()) {
-      // Makes room. Nobody is asked about an expired event: the client says so at once.
-      if (Date.now() >= entry.request.expiresAt) await settle(entry);
+  /** Durable when it returns; `undefined` where there is no room. Rejected where the storage fails. */
+  async function keep(request: SignalRequest, bounds: Bounds): Promise<ShelvedEntry | undefined> {
+    await shelf.read();
+    for (const entry of shelf.entries.values()) {
+      // Makes room. Nobody is asked about an expired event: the client says so at once, but where it is under way.
+      if (isExpired(entry.request) && !underWay.has(entry.request.key)) await settle(entry);
     }
-    return shelf.add(request).catch(() => undefined);
+    return bounds.isOver() ? undefined : shelf.add(request);
   }
 
-  async function flush(signal: HostAbortSignal | undefined): Promise<FlushReport> {
+  async function flush(callers: HostAbortSignal | undefined): Promise<FlushReport> {
+    const signal = generation.join(callers);
     const before = drops;
-    const count = { stored: 0, replayed: 0, refused: 0 };
+    const count = { stored: 0, replayed: 0 };
     const report = (stopped?: FlushReport["stopped"], retryAfterMs?: number): FlushReport => ({
-      stored: count.stored,
-      replayed: count.replayed,
+      ...count,
       dropped: drops - before,
-      left: shelf.list().length,
+      left: shelf.entries.size,
       stopped,
       retryAfterMs,
     });
-    if (!(await open())) return report("storage");
-    for (const { request } of shelf.list()) {
-      const entry = shelf.find(request);
+    try {
+      await inTime(shelf.read, signal);
+    } catch {
+      return report(signal.aborted ? "aborted" : "storage");
+    }
+    // As they are now: one that has to wait comes back at the end.
+    const keys = [...shelf.entries.keys()];
+    for (const key of keys) {
+      const entry = shelf.entries.get(key);
       if (!entry) continue;
       const result = await settle(entry, signal);
       if (result.outcome === "later") return report(result.reason, result.retryAfterMs);
-      count[result.outcome]++;
+      if (result.outcome !== "refused") count[result.outcome]++;
     }
     return report();
   }
 
   return {
-    async send({ action, event, signal }) {
+    async send({ action, event, signal: callers }) {
+      const signal = generation.join(callers);
       const request = client.prepare({ action, event });
-      const entry = await keep(request);
+      const entry = await inTime((bounds) => keep(request, bounds), signal).catch(() => undefined);
       const result = await (entry ? settle(entry, signal) : client.deliver(request, { signal }));
-      return { ...result, queued: shelf.find(request) !== undefined };
+      return { ...result, queued: shelf.entries.has(request.key) };
     },
     flush({ signal } = {}) {
       flushing ??= flush(signal).finally(() => (flushing = undefined));
       return flushing;
     },
-    clear: () => shelf.clear(),
+    async clear() {
+      generation.end();
+      await inTime(shelf.clear);
+    },
   };
 }

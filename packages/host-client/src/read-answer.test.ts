@@ -83,10 +83,10 @@ describe("an answer of something else", () => {
     expect(read(status, body)).toMatchObject({ outcome: "later", reason: "unintelligible", status });
   });
 
-  it.each([400, 403, 404, 405, 413, 415, 422, 431])("is a refusal without a code with %d", (status) => {
-    const refused = { outcome: "refused", reason: "rejected", status, code: undefined, errors: [] };
-    expect(read(status, "<html>")).toEqual(refused);
-    expect(read(status, { type: "about:blank", errors: "none" })).toEqual(refused);
+  it.each([400, 403, 404, 405, 409, 413, 415, 422, 431])("is no refusal of the endpoint with %d", (status) => {
+    const later = { outcome: "later", reason: "unintelligible", status };
+    expect(read(status, "<html>")).toEqual(later);
+    expect(read(status, { type: "about:blank", errors: "none" })).toEqual(later);
   });
 
   it.each([407, 408, 425, 429, 500, 502, 503, 504, 511])("is to be asked again with %d", (status) => {
@@ -99,6 +99,40 @@ describe("an answer of something else", () => {
         expect(["later", "refused"]).toContain(readAnswer({ status, text, retryAfterMs: undefined }).outcome);
       }),
     );
-    expect(read(400, { errors: [null, 7, "x", { pointer: 1 }] })).toMatchObject({ outcome: "refused" });
+  });
+});
+
+describe("an answer that is hostile", () => {
+  const TYPE = "urn:problem:device-risk-signals:";
+  const refuse = (errors: unknown) => read(400, { type: `${TYPE}request-invalid`, errors });
+
+  it.each(["x".repeat(65), "x".repeat(1_000_000), "eyJhbGciOi.J9", "a b", "code\n", ""])(
+    "gets no text of its own into a code",
+    (code) => {
+      expect(read(400, { type: TYPE + code })).toEqual({ outcome: "later", reason: "unintelligible", status: 400 });
+      expect(read(503, { type: TYPE + code })).toMatchObject({ reason: "busy", code: undefined });
+      expect(refuse([{ pointer: "/a", code }])).toMatchObject({ errors: [] });
+    },
+  );
+
+  it("names no more than 100 places, each of 1,024 characters at most", () => {
+    const long = { pointer: `/${"a".repeat(1_000_000)}`, code: "type-wrong" };
+    const errors = [long, ...Array.from({ length: 100_000 }, () => ({ ...long, pointer: "/a" }))];
+    const verdict = refuse(errors);
+    if (!("errors" in verdict)) throw new Error("no refusal");
+    expect(verdict.errors).toHaveLength(100);
+    expect(Math.max(...verdict.errors.map(({ pointer }) => pointer.length))).toBe(1_024);
+  });
+
+  it.each([
+    [null],
+    [7],
+    ["x"],
+    [{ pointer: 1, code: "a" }],
+    [{ pointer: { toString: 1 }, code: "a" }],
+    [{ pointer: "/a" }],
+  ])("names no place with %j, and the refusal stands", (error) => {
+    const good = { pointer: "", code: "type-wrong" };
+    expect(refuse([error, good])).toMatchObject({ outcome: "refused", code: "request-invalid", errors: [good] });
   });
 });

@@ -6,27 +6,32 @@ export interface Answer {
   readonly retryAfterMs: number | undefined;
 }
 
-const PROBLEM = "urn:problem:device-risk-signals:";
+const PROBLEM = /^urn:problem:device-risk-signals:([a-z-]{1,64})$/;
+const CODE = /^[a-z-]{1,64}$/;
+const MOST_ERRORS = 100;
+const MOST_POINTER = 1_024;
 
 /** Statuses of a server, or of a proxy (407), that can be asked again. */
 const COME_AGAIN = /^(407|408|425|429|5\d\d)$/;
 
 /**
- * What an answer means. Only a 200 or 201 that holds `event_id` and `created` says that the event is stored; a page
- * with status 200, as captive portals send, does not.
+ * What an answer means. Only a 200 or 201 that holds `event_id` and `created` says that the event is stored, and only a
+ * problem document of the server that it is refused; a page, as captive portals send with any status, says neither.
+ * Nothing is taken over but short identifiers: a hostile answer may quote the token, and results are logged.
  */
 export function readAnswer({ status, text, retryAfterMs }: Answer): Verdict {
   const { event_id, created, type, errors } = readObject(text);
-  const code = typeof type === "string" && type.startsWith(PROBLEM) ? type.slice(PROBLEM.length) : undefined;
+  const code = typeof type === "string" ? PROBLEM.exec(type)?.[1] : undefined;
   if (status === 401) return later("signed-out", { status, code });
   if (COME_AGAIN.test(String(status)) || code === "body-corrupt") {
     return later("busy", { status, code, retryAfterMs });
   }
-  if (status >= 400) {
+  if (code && status >= 400) {
     const reason = status === 409 ? "conflict" : "rejected";
     return { outcome: "refused", reason, status, code, errors: readErrors(errors) };
   }
-  if ((status === 200 || status === 201) && typeof event_id === "string" && event_id && typeof created === "boolean") {
+  const isStored = status === 200 || status === 201;
+  if (isStored && typeof event_id === "string" && event_id && typeof created === "boolean") {
     return { outcome: created ? "stored" : "replayed", eventId: event_id };
   }
   // A page, a redirect, or the status 0 of a redirect that fetch didn't follow.
@@ -42,6 +47,10 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
 }
 
 function readErrors(errors: unknown): RequestError[] {
-  const list: readonly Partial<RequestError>[] = Array.isArray(errors) ? errors : [];
-  return list.map((error) => ({ pointer: String(error?.pointer), code: String(error?.code) }));
+  const list: readonly unknown[] = Array.isArray(errors) ? errors.slice(0, MOST_ERRORS) : [];
+  return list.flatMap((error) => {
+    const { pointer, code } = Object(error) as Record<string, unknown>;
+    const isError = typeof pointer === "string" && typeof code === "string" && CODE.test(code);
+    return isError ? { pointer: pointer.slice(0, MOST_POINTER), code } : [];
+  });
 }

@@ -15,18 +15,18 @@ export type LaterReason =
   | "timeout"
   /** The server asks to come again: 408, 425, 429, 5xx, or a body that broke on the way. */
   | "busy"
-  /** Something else answered, such as a captive portal. */
+  /** Something else answered, such as a captive portal: any 4xx without a problem document of the server too. */
   | "unintelligible"
   /** `token` was rejected: it can't be had at the moment. */
   | "no-token"
   /** Nobody is signed in, or the server refused the refreshed token too. */
   | "signed-out"
-  /** The caller's signal. */
+  /** The caller's signal, or the outbox was cleared. */
   | "aborted";
 
 /** A place that the server objects to. */
 export interface RequestError {
-  /** JSON Pointer (RFC 6901) into the transport request. */
+  /** JSON Pointer (RFC 6901) into the transport request, cut at 1,024 characters. */
   readonly pointer: string;
   readonly code: string;
 }
@@ -42,7 +42,7 @@ export type SendResult =
       readonly outcome: "refused";
       readonly reason: RefusedReason;
       readonly status?: number | undefined;
-      /** Of the server's error registry, such as `action-refused`. Absent where something else answered. */
+      /** Of the server's error registry, such as `action-refused`. Absent where it expired. */
       readonly code?: string | undefined;
       readonly errors: readonly RequestError[];
       readonly attempts: number;
@@ -64,6 +64,8 @@ type WithoutAttempts<Result> = Result extends unknown ? Omit<Result, "attempts">
 export type Verdict = WithoutAttempts<SendResult>;
 
 type Later = Extract<Verdict, { outcome: "later" }>;
+
+export const EXPIRED: Verdict = { outcome: "refused", reason: "expired", errors: [] };
 
 export function later(reason: LaterReason, more?: Omit<Later, "outcome" | "reason">): Verdict {
   return { outcome: "later", reason, ...more };

@@ -65,6 +65,7 @@ describe("send", () => {
     ["a network failure", failure],
     ["silence", silence],
     ["a captive portal's page", page],
+    ["a captive portal's 403", { ...page, status: 403 }],
     ["408", problem(408, "request-timeout")],
     ["429", problem(429, "too-many-requests")],
     ["500", problem(500, "storage-failed")],
@@ -88,7 +89,7 @@ describe("send", () => {
     ["409", problem(409, "idempotency-conflict"), { outcome: "refused", reason: "conflict" }],
     ["403", problem(403, "action-refused"), { outcome: "refused", reason: "rejected", code: "action-refused" }],
     ["400", problem(400, "collected-at-stale"), { outcome: "refused", code: "collected-at-stale" }],
-    ["404", { status: 404, body: "<html>" }, { outcome: "refused", reason: "rejected", status: 404 }],
+    ["404", problem(404, "not-found"), { outcome: "refused", reason: "rejected", status: 404 }],
     ["415", problem(415, "media-type-unsupported"), { outcome: "refused", status: 415 }],
   ])("asks no more after %s", async (_, answer, expected) => {
     const { result, requests } = await send([answer, stored]);
@@ -235,6 +236,16 @@ describe("the token", () => {
     expect(tookMs).toBe(0);
   });
 
+  it("that was refreshed when the freshness was over sends nothing", async () => {
+    const token = async ({ refresh }: { refresh: boolean }): Promise<string> => {
+      if (refresh) vi.setSystemTime(START + 86_400_000);
+      return TOKEN;
+    };
+    const { result, requests } = await send([refused, stored], { token });
+    expect(result).toMatchObject({ outcome: "refused", reason: "expired" });
+    expect(requests).toHaveLength(1);
+  });
+
   it("is not refreshed twice in one send", async () => {
     const token = vi.fn(async () => TOKEN);
     const again = await send([refused, busy, refused, stored], { token });
@@ -262,7 +273,7 @@ describe("the token", () => {
     const { client } = clientWith([stored], { token: async () => token as string });
     const fault: unknown = await client.send({ action: ACTION, event: event() }).catch((caught: unknown) => caught);
     expect(fault).toBeInstanceOf(TypeError);
-    expect((fault as Error).message).toBe("token must return a string of visible ASCII characters");
+    expect((fault as Error).message).toBe("token must return visible ASCII");
   });
 });
 
@@ -297,6 +308,18 @@ describe("misuse", () => {
     await expect(client.send(undefined as never)).rejects.toThrow(TypeError);
     expect(requests).toHaveLength(0);
   });
+
+  it.each([[{}], [7], [""], [{ aborted: false, addEventListener: () => {} }]])(
+    "is %j for a signal: it is told before anything is sent",
+    async (wrong) => {
+      const { client, requests } = clientWith([silence]);
+      const signal = wrong as AbortSignal;
+      const sending = { action: ACTION, event: event(), signal };
+      await expect(client.send(sending)).rejects.toThrow("removeEventListener must be a function");
+      await expect(client.deliver(client.prepare(sending), { signal })).rejects.toThrow(TypeError);
+      expect([requests.length, vi.getTimerCount()]).toEqual([0, 0]);
+    },
+  );
 });
 
 it("a request may be kept as JSON and delivered later", async () => {

@@ -21,6 +21,9 @@ export interface SignalRequest {
   readonly body: string;
 }
 
+/** Whether its freshness is over by the device's clock. */
+export const isExpired = ({ expiresAt }: SignalRequest): boolean => Date.now() >= expiresAt;
+
 /** By the event object, over all clients: a client that is made anew does not store an event twice. */
 const requests = new WeakMap<object, SignalRequest>();
 
@@ -35,12 +38,12 @@ export function prepareRequest(settings: ClientSettings, action: Action, event: 
   refuseMisuse("send", [
     textProblem("action.id", action?.id, 128),
     textProblem("action.type", action?.type, 64),
-    Number.isNaN(collectedAt) && "event must be a raw event, with a date-time in collected_at",
+    Number.isNaN(collectedAt) && "event must be a raw event with collected_at",
   ]);
   const known = requests.get(event);
   if (known) {
     const isSame = known.action.id === action.id && known.action.type === action.type;
-    refuseMisuse("send", [!isSame && "event was sent for another action: collect anew"]);
+    refuseMisuse("send", [!isSame && "event has another action"]);
     return known;
   }
   const request: SignalRequest = {
@@ -67,20 +70,16 @@ function write({ sdkVersion, platform, appVersion }: ClientSettings, action: Act
     app_version: appVersion,
     observations: event,
   };
-  let infinite: string | undefined;
   let body: string | undefined;
   try {
-    body = JSON.stringify(transport, (name, value: unknown) => {
+    body = JSON.stringify(transport, (_, value: unknown) => {
       // JSON.stringify would write null: another observation than was made.
-      if (typeof value === "number" && !Number.isFinite(value)) infinite ??= name;
+      if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError();
       return value;
     });
   } catch {
-    // A cycle or a BigInt. The platform's message may quote the event.
+    // Such a number, a cycle or a BigInt. The platform's message may quote the event.
   }
-  refuseMisuse("send", [
-    body === undefined && "event can't be written as JSON",
-    infinite !== undefined && `event holds ${JSON.stringify(infinite)}, which is not a finite number`,
-  ]);
+  refuseMisuse("send", [!body && "event can't be written as JSON"]);
   return body as string;
 }

@@ -9,7 +9,7 @@
 namespace {
 
 /** As many calls run at once; one waits for another only when all of them are held up by the system. */
-constexpr NSInteger kWidth = 8;
+constexpr NSInteger kWidth = 16;
 
 NSString *const kCancelled = @"cancelled";
 NSString *const kFailed = @"failed";

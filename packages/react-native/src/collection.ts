@@ -5,15 +5,17 @@ import type {
   RawSignalEvent,
   SkippedOutcome,
 } from "@device-risk-signals/contract";
-import { factsOf, type Platform, PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
-import { EVENT_TYPE, PLATFORMS, SCHEMA_VERSION } from "@device-risk-signals/contract/limits";
-import type { ProbeReport, Settings } from "./configuration.ts";
-import { type Consent, type ConsentFunction, consents } from "./consent.ts";
-import type { Host } from "./host.ts";
+import { PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { EVENT_TYPE, SCHEMA_VERSION } from "@device-risk-signals/contract/limits";
+import type { Settings } from "./configuration.ts";
+import { Consent, type ConsentFunction, consents } from "./consent.ts";
+import { type Host, platformOf } from "./host.ts";
 import { AbortError } from "./misuse.ts";
 import { type Observed, observe } from "./observe.ts";
 import { type DataFault, probeData } from "./probe-data.ts";
+import { quietly } from "./quietly.ts";
 import { type Selection, select } from "./selection.ts";
+import { Waiting } from "./waiting.ts";
 
 /** An event as the SDK makes it: every probe of the release has an outcome. */
 export type CollectedEvent = RawSignalEvent & {
@@ -43,12 +45,16 @@ const ALONE: ReadonlySet<ProbeId> = new Set([
 ]);
 
 let calls = 0;
+/** Until the measurement that was begun last, in whichever collection, is done. */
+let measuring: Promise<unknown> = Promise.resolve();
 
 /** One collection, from the clock's first look to the event. */
 export class Collection {
   readonly #request: CollectionRequest;
   readonly #host: Host;
+  readonly #waiting: Waiting;
   readonly #calls = new Map<string, ProbeId>();
+  readonly #withdrawn = new Set<ProbeId>();
   readonly #deadline: number;
   #stopped = false;
   #abort: (fault: AbortError) => void = () => {};
@@ -56,6 +62,7 @@ export class Collection {
   constructor(request: CollectionRequest, host: Host) {
     this.#request = request;
     this.#host = host;
+    this.#waiting = new Waiting(host);
     this.#deadline = host.monotonic() + request.settings.deadlineMs;
   }
 
@@ -71,32 +78,44 @@ export class Collection {
   stop(): void {
     this.#stopped = true;
     for (const call of this.#calls.keys()) this.#cancel(call);
+    this.#waiting.end();
     this.#abort(new AbortError());
   }
 
-  /** Ends native work for probes that a fixed consent does not hold any more; their outcome is decided at the end. */
-  withdraw({ probes }: Consent): void {
-    for (const [call, probe] of this.#calls) if (!probes.has(probe)) this.#cancel(call);
+  /** Ends native work for probes that the consent does not hold any more; nothing of them gets into the event. */
+  withdraw(consent: Consent | ConsentFunction): void {
+    const withdraw = (probe: ProbeId): void => {
+      this.#withdrawn.add(probe);
+      for (const [call, of] of this.#calls) if (of === probe) this.#cancel(call);
+    };
+    if (consent instanceof Consent) {
+      for (const probe of PROBE_IDS) if (!consent.probes.has(probe)) withdraw(probe);
+      return;
+    }
+    for (const probe of this.#calls.values()) {
+      void this.#agrees(consent, probe, this.#left()).then((agreed) => agreed || withdraw(probe));
+    }
   }
 
   async #collect(): Promise<CollectedEvent> {
-    const collectedAt = this.#host.now().toISOString();
+    const collectedAt = timestampOf(this.#host.now());
     const outcomes = new Map<ProbeId, ProbeOutcome>();
     const durations = new Map<ProbeId, number>();
     const timed = async (probe: ProbeId): Promise<void> => {
+      this.#assertRunning();
       const start = this.#host.monotonic();
       outcomes.set(probe, await this.#probe(probe));
       durations.set(probe, this.#host.monotonic() - start);
     };
     await Promise.all(PROBE_IDS.filter((probe) => !ALONE.has(probe)).map(timed));
-    for (const probe of PROBE_IDS) if (ALONE.has(probe) && !this.#stopped) await timed(probe);
+    for (const probe of PROBE_IDS) if (ALONE.has(probe)) await this.#alone(() => timed(probe));
     await this.#lookAgain(outcomes);
 
-    const probes: Record<string, ProbeOutcome> = {};
-    for (const probe of PROBE_IDS) {
-      const outcome = outcomes.get(probe) ?? { status: "timeout" };
-      probes[probe] = outcome;
-      this.#report({ probe, status: outcome.status, durationMs: durations.get(probe) ?? 0 });
+    // The contract's order, whoever was done first.
+    const probes = Object.fromEntries(PROBE_IDS.map((probe) => [probe, outcomes.get(probe) as ProbeOutcome]));
+    for (const [probe, { status }] of Object.entries(probes) as [ProbeId, ProbeOutcome][]) {
+      const durationMs = durations.get(probe) as number;
+      quietly(() => this.#request.settings.onProbe?.({ probe, status, durationMs }));
     }
     const { sessionId, clientId } = this.#request;
     return {
@@ -109,71 +128,81 @@ export class Collection {
     };
   }
 
+  /** Other collections measure, too. */
+  async #alone(work: () => Promise<void>): Promise<void> {
+    const before = measuring;
+    const mine = this.#waiting.within(this.#left(), () => before).then(work);
+    measuring = mine.catch(() => {});
+    await mine;
+  }
+
   async #probe(probe: ProbeId): Promise<ProbeOutcome> {
     const settings = this.#request.settings.probes.get(probe);
     if (!settings?.enabled) return skipped("disabled");
-    const platform = this.#platform();
-    if (!platform || !factsOf(probe).platforms.includes(platform)) return skipped("platform");
+    const platform = platformOf(this.#host, probe);
+    if (!platform) return skipped("platform");
     const selection = select(probe, settings.fields, platform);
     if (selection.all.size === 0) return skipped("disabled");
 
     const end = Math.min(this.#deadline, this.#host.monotonic() + settings.timeoutMs);
     const left = (): number => end - this.#host.monotonic();
-    if (!(await consents(this.#request.consent(), probe, left(), this.#host))) return skipped("consent");
+    for (let consent; consent !== this.#request.consent();) {
+      consent = this.#request.consent();
+      const agreed = await this.#agrees(consent, probe, left());
+      this.#assertRunning();
+      if (!agreed || this.#withdrawn.has(probe)) return skipped("consent");
+    }
     if (left() < SHORTEST_MS) return { status: "timeout" };
     const observed = await this.#withinTime(probe, selection, left());
     return observed ? outcomeOf(probe, selection, observed) : { status: "timeout" };
   }
 
-  /** What is there when the time is up is dropped: `undefined`. */
-  #withinTime(probe: ProbeId, selection: Selection, milliseconds: number): Promise<Observed | undefined> {
+  #agrees(consent: Consent | ConsentFunction, probe: ProbeId, milliseconds: number): Promise<boolean> {
+    return consents(consent, probe, (begin) => this.#waiting.within(milliseconds, begin));
+  }
+
+  /** What is there when the time is up, or the consent gone, is dropped: `undefined`. */
+  async #withinTime(probe: ProbeId, selection: Selection, milliseconds: number): Promise<Observed | undefined> {
     const call = `${++calls}`;
     this.#calls.set(call, probe);
-    const isWaitedFor = (): boolean => this.#calls.has(call) && !this.#stopped;
-    return new Promise((resolve) => {
-      const timer = this.#host.setTimer(() => {
-        this.#cancel(call);
-        resolve(undefined);
-      }, milliseconds);
-      const work = observe({ call, probe, selection, timeoutMs: milliseconds, isWaitedFor }, this.#host);
-      void work.then((observed) => {
-        this.#calls.delete(call);
-        this.#host.clearTimer(timer);
-        resolve(observed);
-      });
-    });
+    const isWaitedFor = (): boolean => this.#calls.has(call);
+    const task = { call, probe, selection, timeoutMs: milliseconds, isWaitedFor };
+    const observed = await this.#waiting.within(milliseconds, () => observe(task, this.#host));
+    this.#assertRunning();
+    if (!isWaitedFor()) return undefined;
+    if (!observed) this.#cancel(call);
+    this.#calls.delete(call);
+    return observed;
   }
 
   #cancel(call: string): void {
     this.#calls.delete(call);
-    try {
-      this.#host.native?.cancel(call);
-    } catch {
-      // What can't be told to stop ends at its own bound.
-    }
+    // What can't be told to stop ends at its own bound.
+    quietly(() => this.#host.native?.cancel(call));
   }
 
   /** What was withdrawn meanwhile is as if it had never been asked for. */
   async #lookAgain(outcomes: Map<ProbeId, ProbeOutcome>): Promise<void> {
-    const consent = this.#request.consent();
-    const milliseconds = Math.max(this.#deadline - this.#host.monotonic(), SECOND_LOOK_MS);
-    const look = async ([probe, { status }]: [ProbeId, ProbeOutcome]): Promise<void> => {
-      if (status === "skipped") return;
-      if (!(await consents(consent, probe, milliseconds, this.#host))) outcomes.set(probe, skipped("consent"));
-    };
-    await Promise.all([...outcomes].map(look));
-  }
-
-  #report(report: ProbeReport): void {
-    try {
-      this.#request.settings.onProbe?.(report);
-    } catch {
-      // The host's telemetry is no reason to lose an event.
+    for (let consent; consent !== this.#request.consent();) {
+      const asked = (consent = this.#request.consent());
+      const milliseconds = Math.max(this.#left(), SECOND_LOOK_MS);
+      const look = async ([probe, { status }]: [ProbeId, ProbeOutcome]): Promise<void> => {
+        if (status === "skipped") return;
+        const agreed = !this.#withdrawn.has(probe) && (await this.#agrees(asked, probe, milliseconds));
+        if (!agreed) outcomes.set(probe, skipped("consent"));
+      };
+      await Promise.all([...outcomes].map(look));
+      this.#assertRunning();
     }
   }
 
-  #platform(): Platform | undefined {
-    return PLATFORMS.find((platform) => platform === this.#host.platform);
+  /** Milliseconds until the deadline. */
+  #left(): number {
+    return this.#deadline - this.#host.monotonic();
+  }
+
+  #assertRunning(): void {
+    if (this.#stopped) throw new AbortError();
   }
 }
 
@@ -185,8 +214,19 @@ const SECOND_LOOK_MS = 250;
 function outcomeOf(probe: ProbeId, selection: Selection, observed: Observed): ProbeOutcome {
   if ("unavailable" in observed) return skipped(observed.unavailable);
   if ("error" in observed) return failed(observed.error);
-  const data = probeData(probe, observed.values, selection.all);
-  return typeof data === "string" ? failed(data) : { status: "success", data };
+  try {
+    const data = probeData(probe, observed.values, selection.all);
+    return typeof data === "string" ? failed(data) : { status: "success", data };
+  } catch {
+    // Values of native code may be anything, objects that throw when they are looked at among them.
+    return failed("native-failed");
+  }
+}
+
+/** RFC 3339, which knows the years 0 to 9999: a clock that claims another time is told as near as can be. */
+function timestampOf(now: Date): string {
+  const [earliest, latest] = [-62_167_219_200_000, 253_402_300_799_999];
+  return new Date(Math.min(Math.max(now.getTime() || 0, earliest), latest)).toISOString();
 }
 
 function skipped(reason: SkippedReason): SkippedOutcome {

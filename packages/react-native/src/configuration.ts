@@ -44,6 +44,7 @@ export interface ProbeSettings {
 }
 
 export interface Settings {
+  readonly consent: Consent | ConsentFunction | undefined;
   readonly probes: ReadonlyMap<ProbeId, ProbeSettings>;
   readonly deadlineMs: number;
   readonly onProbe: ((report: ProbeReport) => void) | undefined;
@@ -63,7 +64,7 @@ const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Reads a configuration of unknown origin; what is wrong with it goes to `problems`. */
+/** Reads a configuration of unknown origin; what is wrong with it goes to `problems`, and then it must not be used. */
 export function readConfiguration(configuration: unknown, problems: Problem[]): Settings {
   const members = readMembers(configuration ?? {}, "", ["consent", "probes", "deadlineMs", "onProbe"], problems);
   if (members["consent"] !== undefined && !isConsent(members["consent"])) {
@@ -75,9 +76,10 @@ export function readConfiguration(configuration: unknown, problems: Problem[]): 
   }
   const probes = readMembers(members["probes"] ?? {}, "probes", PROBE_IDS, problems);
   return {
+    consent: members["consent"] as Settings["consent"],
     probes: new Map(PROBE_IDS.map((probe) => [probe, readProbe(probe, probes[probe], problems)])),
     deadlineMs: readDuration(members["deadlineMs"], DEADLINE_MS, LONGEST_DEADLINE_MS, "deadlineMs", problems),
-    onProbe: typeof onProbe === "function" ? (onProbe as (report: ProbeReport) => void) : undefined,
+    onProbe: onProbe as Settings["onProbe"],
   };
 }
 
@@ -102,8 +104,7 @@ function readSelection(probe: ProbeId, selection: unknown, path: string, problem
   const exclude = readNames(members["exclude"], `${path}.exclude`, fields, problems);
   for (const name of exclude ?? []) {
     if (!fields.get(name)?.required) continue;
-    const message = `${name} is required; to withhold it, disable the probe`;
-    problems.push({ path: `${path}.exclude`, message });
+    problems.push({ path: `${path}.exclude`, message: `${name} is required: disable the probe` });
   }
   const selected = new Set<string>();
   for (const [name, { required }] of fields) {
@@ -134,7 +135,7 @@ function readNames(
 function readDuration(value: unknown, fallback: number, longest: number, path: string, problems: Problem[]): number {
   if (value === undefined) return fallback;
   if (typeof value === "number" && value > 0 && value <= longest) return value;
-  problems.push({ path, message: `must be a number of milliseconds above 0, up to ${longest}` });
+  problems.push({ path, message: `must be milliseconds, above 0 and up to ${longest}` });
   return fallback;
 }
 

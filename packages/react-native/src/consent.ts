@@ -1,5 +1,4 @@
 import { isProbeId, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
-import type { Host } from "./host.ts";
 
 /** A fixed set of probes, as `consentFor` makes it. */
 export class Consent {
@@ -31,28 +30,15 @@ export function isConsent(value: unknown): value is Consent | ConsentFunction {
   return value instanceof Consent || typeof value === "function";
 }
 
-/** Whether there is consent to a probe now; never rejects, and takes no longer than `milliseconds`. */
-export async function consents(
-  consent: Consent | ConsentFunction,
-  probe: ProbeId,
-  milliseconds: number,
-  host: Host,
-): Promise<boolean> {
+/** Waits no longer than it may: `undefined` when the time is up. */
+export type Bounded = <T>(begin: () => Promise<T>) => Promise<T | undefined>;
+
+/** Whether there is consent to a probe now; never rejects. */
+export async function consents(consent: Consent | ConsentFunction, probe: ProbeId, bounded: Bounded): Promise<boolean> {
   if (consent instanceof Consent) return consent.probes.has(probe);
   try {
-    const answer = consent(probe);
-    if (typeof answer === "boolean") return answer;
-    return await new Promise<boolean>((resolve) => {
-      const timer = host.setTimer(() => resolve(false), milliseconds);
-      const settle = (agreed: boolean): void => {
-        host.clearTimer(timer);
-        resolve(agreed);
-      };
-      Promise.resolve(answer).then(
-        (agreed: unknown) => settle(agreed === true),
-        () => settle(false),
-      );
-    });
+    const answer: unknown = consent(probe);
+    return (typeof answer === "boolean" ? answer : await bounded(() => Promise.resolve(answer))) === true;
   } catch {
     return false;
   }

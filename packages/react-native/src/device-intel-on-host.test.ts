@@ -14,6 +14,8 @@ const intelOn = (host = fakeHost(), configuration: Configuration = { consent: AL
 
 const session = { sessionId: "session-1" };
 
+const settledWith = <T>(value: T, ms = 10): Promise<T> => new Promise((resolve) => setTimeout(resolve, ms, value));
+
 describe("an event", () => {
   it("has the envelope of the contract and an outcome for every probe", async () => {
     const event = await intelOn().collect(session);
@@ -33,6 +35,35 @@ describe("an event", () => {
     expect((await intel.collect(session)).client_id).toBe("account-7");
     intel.setClientId(undefined);
     expect(await intel.collect(session)).not.toHaveProperty("client_id");
+  });
+
+  it.each([
+    [Number.NaN, "1970-01-01T00:00:00.000Z"],
+    [Date.UTC(12_000, 0, 1), "9999-12-31T23:59:59.999Z"],
+    [-8e15, "0000-01-01T00:00:00.000Z"],
+  ])("of a clock at %d is as near as RFC 3339 comes", async (time, expected) => {
+    const host = fakeHost(undefined, { now: () => new Date(time) });
+    expect((await intelOn(host).collect(session)).collected_at).toBe(expected);
+  });
+
+  it("has no probe's fault for native values that throw, lie or have holes", async () => {
+    const trap = Object.defineProperty({}, "board", {
+      enumerable: true,
+      get: () => {
+        throw new Error("/secret");
+      },
+    });
+    const lying = Object.assign([1n], { every: () => true });
+    const host = fakeHost((probe) => {
+      const named = { manufacturer: "m", model: "m", brand: "b", systemName: "n", systemVersion: "1", isTablet: false };
+      if (probe === "device_identity") return { fields: { ...named, androidBuild: trap } };
+      return { fields: { language: "de", interfaceNames: Array(3), preferredLanguages: lying } };
+    });
+    const { probes } = await intelOn(host).collect(session);
+    expect(probes.device_identity).toEqual({ status: "error", error: "native-failed" });
+    expect(probes.network).toMatchObject({ status: "success" });
+    expect(JSON.stringify(probes.network)).not.toContain("interfaceNames");
+    expect(probes.locale).toEqual({ status: "success", data: { language: "de" } });
   });
 
   it("is told the device's clock as it is, while deadlines go by the one that never goes back", async () => {
@@ -132,6 +163,61 @@ describe("consent", () => {
     expect(probes.locale).toEqual({ status: "skipped", reason: "consent" });
   });
 
+  it("withdrawn before native work was begun lets none begin", async () => {
+    const host = fakeHost();
+    const intel = intelOn(host, { consent: ALL });
+    const collecting = intel.collect(session);
+    intel.setConsent(consentFor());
+    const { probes } = await collecting;
+    expect(host.collected).toEqual([]);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+  });
+
+  it("withdrawn while a function is asked does not come back with its answer, before or after reading", async () => {
+    for (const readFirst of [false, true]) {
+      const host = fakeHost(() => ({ fields: { language: "de" } }));
+      const answers: ((agreed: boolean) => void)[] = [];
+      let asked = 0;
+      const consent = (probe: ProbeId): boolean | Promise<boolean> => {
+        if (probe !== "locale" || (readFirst && asked++ === 0)) return probe === "locale";
+        return new Promise((resolve) => void answers.push(resolve));
+      };
+      const intel = intelOn(host, { consent });
+      const collecting = intel.collect(session);
+      await vi.waitFor(() => expect(answers).toHaveLength(1));
+      intel.setConsent(consentFor());
+      answers[0]?.(true);
+      expect((await collecting).probes.locale).toEqual({ status: "skipped", reason: "consent" });
+      expect(host.collected).toHaveLength(readFirst ? 1 : 0);
+    }
+  });
+
+  it("withdrawn and given again does not bring back what was stopped", async () => {
+    const host = fakeHost((probe) => (probe === "locale" ? settledWith({ fields: { language: "de" } }, 200) : {}));
+    const intel = intelOn(host, { consent: ALL });
+    const collecting = intel.collect(session);
+    await vi.waitFor(() => expect(host.collected.length).toBeGreaterThan(0));
+    intel.setConsent(consentFor());
+    intel.setConsent(ALL);
+    expect((await collecting).probes.locale).toEqual({ status: "skipped", reason: "consent" });
+  });
+
+  it("replaced by a function that says no stops native work", async () => {
+    const host = fakeHost((probe) => (probe === "hardware" ? NEVER : {}));
+    const intel = intelOn(host, { consent: HARDWARE, deadlineMs: 300 });
+    const collecting = intel.collect(session);
+    await vi.waitFor(() => expect(host.collected).toHaveLength(1));
+    intel.setConsent(() => false);
+    expect((await collecting).probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+    expect(host.cancelled).toHaveLength(1);
+  });
+
+  it("that a prototype was made to give is none", async () => {
+    const host = fakeHost();
+    await intelOn(host, Object.create({ consent: () => true }) as Configuration).collect(session);
+    expect(host.collected).toEqual([]);
+  });
+
   it("withdrawn from behind a function is seen at the second look", async () => {
     let agreed = true;
     const host = fakeHost(() => {
@@ -173,6 +259,22 @@ describe("time", () => {
     expect(host.collected.map(({ probe }) => probe)).not.toContain("gpu_benchmark");
   });
 
+  it("probes that measure never run beside those of another collection", async () => {
+    let together = 0;
+    let most = 0;
+    const host = fakeHost(async () => {
+      most = Math.max(most, ++together);
+      await settledWith(undefined);
+      together--;
+      return { fields: {} };
+    });
+    const consent = consentFor("gpu_benchmark");
+    const intel = intelOn(host, { consent, probes: { gpu_benchmark: { enabled: true } } });
+    await Promise.all([intel.collect(session), intel.collect(session), intel.collect(session)]);
+    expect(host.collected).toHaveLength(3);
+    expect(most).toBe(1);
+  });
+
   it("probes that measure run when all else is done, one after the other", async () => {
     const running = new Set<string>();
     const together: string[][] = [];
@@ -209,6 +311,48 @@ describe("an aborted collection", () => {
       name: "AbortError",
     });
     expect(host.collected).toEqual([]);
+  });
+
+  it("in the turn that began it reads nothing", async () => {
+    const host = fakeHost();
+    const controller = new AbortController();
+    const collecting = intelOn(host).collect({ ...session, signal: controller.signal });
+    controller.abort();
+    await expect(collecting).rejects.toMatchObject({ name: "AbortError" });
+    await settledWith(undefined);
+    expect(host.collected).toEqual([]);
+  });
+
+  it("leaves no timer, asks for no consent and tells of no probe any more", async () => {
+    const timers = new Set<unknown>();
+    const asked: string[] = [];
+    const reports: ProbeReport[] = [];
+    const host = fakeHost(() => NEVER, {
+      setTimer: (work, milliseconds) => {
+        const timer = setTimeout(work, milliseconds);
+        timers.add(timer);
+        return timer;
+      },
+      clearTimer: (timer) => {
+        timers.delete(timer);
+        clearTimeout(timer as NodeJS.Timeout);
+      },
+    });
+    const consent = (probe: ProbeId): Promise<boolean> => {
+      asked.push(probe);
+      return Promise.resolve(true);
+    };
+    const controller = new AbortController();
+    const intel = intelOn(host, { consent, onProbe: (report) => void reports.push(report) });
+    const collecting = intel.collect({ ...session, signal: controller.signal });
+    await vi.waitFor(() => expect(host.collected.length).toBeGreaterThan(0));
+    const before = asked.length;
+    controller.abort();
+    await expect(collecting).rejects.toMatchObject({ name: "AbortError" });
+    await settledWith(undefined);
+    expect(timers.size).toBe(0);
+    expect(asked).toHaveLength(before);
+    expect(reports).toEqual([]);
   });
 
   it("leaves another one alone", async () => {
@@ -282,6 +426,21 @@ describe("misuse", () => {
 });
 
 describe("the host's telemetry", () => {
+  it("may reject, and native code may fail to stop, without anybody's notice", async () => {
+    const unhandled: unknown[] = [];
+    const note = (fault: unknown): void => void unhandled.push(fault);
+    process.on("unhandledRejection", note);
+    const host = fakeHost(() => NEVER);
+    Object.assign(host.native ?? {}, { cancel: () => Promise.reject(new Error("no")) });
+    const onProbe = (): Promise<never> => Promise.reject(new Error("telemetry is down"));
+    await intelOn(host, { consent: HARDWARE, onProbe: onProbe as unknown as () => void, deadlineMs: 20 }).collect(
+      session,
+    );
+    await settledWith(undefined);
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
+  });
+
   it("is told id, status and duration of every probe, and may throw", async () => {
     const reports: ProbeReport[] = [];
     const onProbe = (report: ProbeReport) => {
@@ -306,9 +465,44 @@ describe("the window of transaction_safety", () => {
     await settled();
     one.stop();
     one.stop();
-    expect(host.observation).toEqual(["started", "started"]);
+    expect(host.observation).toEqual(["started"]);
     other.stop();
-    expect(host.observation).toEqual(["started", "started", "stopped"]);
+    expect(host.observation).toEqual(["started", "stopped"]);
+  });
+
+  it("is one for all instances on a phone", async () => {
+    const host = fakeHost();
+    const windows = [intelOn(host, { consent: ALL, ...enabled }), intelOn(host, { consent: ALL, ...enabled })].map(
+      (intel) => intel.observeTransaction(),
+    );
+    await settled();
+    windows[0]?.stop();
+    expect(host.observation).toEqual(["started"]);
+    windows[1]?.stop();
+    expect(host.observation).toEqual(["started", "stopped"]);
+  });
+
+  it("ends with the last that runs, whatever others still wait for", async () => {
+    const host = fakeHost();
+    const intel = intelOn(host, { consent: ALL, ...enabled });
+    const running = intel.observeTransaction();
+    await settled();
+    intel.observeTransaction();
+    intel.setConsent(consentFor());
+    await settled();
+    expect(host.observation).toEqual(["started", "stopped"]);
+    running.stop();
+    expect(host.observation).toEqual(["started", "stopped"]);
+  });
+
+  it("ends when consent is replaced by a function that says no", async () => {
+    const host = fakeHost();
+    const intel = intelOn(host, { consent: ALL, ...enabled });
+    intel.observeTransaction();
+    await settled();
+    intel.setConsent(() => false);
+    await settled();
+    expect(host.observation).toEqual(["started", "stopped"]);
   });
 
   it("ends when consent is withdrawn", async () => {

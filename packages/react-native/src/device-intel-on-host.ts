@@ -1,10 +1,13 @@
-import { factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
-import { LIMITS, PLATFORMS } from "@device-risk-signals/contract/limits";
+import type { ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { LONGEST_SESSION_ID } from "@device-risk-signals/contract/limits";
 import { type CollectedEvent, Collection } from "./collection.ts";
 import { type Configuration, readConfiguration, type Settings } from "./configuration.ts";
 import { Consent, type ConsentFunction, consents, isConsent } from "./consent.ts";
-import type { Host } from "./host.ts";
+import { type Host, platformOf } from "./host.ts";
+import { beginObservation, endObservation } from "./observation.ts";
 import { AbortError, MisuseError, type Problem } from "./misuse.ts";
+import { LONE_SURROGATE } from "./probe-data.ts";
+import { Waiting } from "./waiting.ts";
 
 /** As much of the platform's `AbortSignal` as is used. */
 export interface StopSignal {
@@ -48,14 +51,14 @@ export class DeviceIntelOnHost {
     const problems: Problem[] = [];
     this.#settings = readConfiguration(configuration, problems);
     this.#problems = problems;
-    this.#consent = isConsent(configuration?.consent) ? configuration.consent : NOTHING;
+    this.#consent = this.#settings.consent ?? NOTHING;
     this.#host = host;
   }
 
   /**
    * The account, to be set only after authentication; `undefined` clears it. It proves nothing: the endpoint derives the
    * account from the request's credentials.
-   * @throws MisuseError for an empty one.
+   * @throws MisuseError for one that is empty, longer than 1,024 characters, or no well-formed text.
    */
   setClientId(clientId: string | undefined): void {
     if (clientId !== undefined) {
@@ -74,9 +77,11 @@ export class DeviceIntelOnHost {
       throw new MisuseError([{ path: "consent", message: "must be what consentFor(...) returns, or a function" }]);
     }
     this.#consent = consent;
-    if (!(consent instanceof Consent)) return;
     for (const collection of this.#running) collection.withdraw(consent);
-    if (!consent.probes.has(OBSERVED)) for (const window of this.#windows) window.stop();
+    for (const window of this.#windows) {
+      if (!(consent instanceof Consent)) void this.#consentsToObserve(consent).then((may) => may || window.stop());
+      else if (!consent.probes.has(OBSERVED)) window.stop();
+    }
   }
 
   /**
@@ -111,37 +116,34 @@ export class DeviceIntelOnHost {
    */
   observeTransaction(): ObservationWindow {
     const host = this.#host();
-    let state: "waiting" | "running" | "stopped" = "waiting";
+    const { native } = host;
     const window: ObservationWindow = {
       stop: () => {
-        const wasRunning = state === "running";
-        state = "stopped";
-        if (this.#windows.delete(window) && wasRunning && this.#windows.size === 0)
-          quietly(() => host.native?.stopObservation());
+        if (this.#windows.delete(window) && native) endObservation(native, window);
       },
     };
     this.#windows.add(window);
     void this.#mayObserve(host).then((may) => {
-      if (!may) return window.stop();
-      if (state !== "waiting") return;
-      state = "running";
-      quietly(() => void host.native?.startObservation().catch(() => window.stop()));
+      if (!may || !native) return window.stop();
+      if (this.#windows.has(window)) beginObservation(native, window);
     });
     return window;
   }
 
   async #mayObserve(host: Host): Promise<boolean> {
-    const platform = PLATFORMS.find((name) => name === host.platform);
-    const enabled = this.#settings.probes.get(OBSERVED)?.enabled ?? false;
-    if (!enabled || !platform || !factsOf(OBSERVED).platforms.includes(platform)) return false;
-    return await consents(this.#consent, OBSERVED, START_MS, host);
+    const enabled = this.#settings.probes.get(OBSERVED)?.enabled && platformOf(host, OBSERVED);
+    return enabled ? this.#consentsToObserve(this.#consent) : false;
+  }
+
+  #consentsToObserve(consent: Consent | ConsentFunction): Promise<boolean> {
+    return consents(consent, OBSERVED, (begin) => new Waiting(this.#host()).within(START_MS, begin));
   }
 }
 
 function readOptions(options: unknown, configuration: readonly Problem[]): CollectOptions {
   const problems = [...configuration];
   const { sessionId, signal } = (options ?? {}) as Partial<Record<string, unknown>>;
-  const message = textProblem(sessionId, LIMITS.sessionId);
+  const message = textProblem(sessionId, LONGEST_SESSION_ID);
   if (message) problems.push({ path: "sessionId", message });
   if (signal !== undefined && !isStopSignal(signal)) {
     problems.push({ path: "signal", message: "must be an AbortSignal" });
@@ -151,23 +153,17 @@ function readOptions(options: unknown, configuration: readonly Problem[]): Colle
 }
 
 function isStopSignal(value: unknown): value is StopSignal {
-  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
+  const { addEventListener, removeEventListener } = (value ?? {}) as Partial<StopSignal>;
+  return typeof addEventListener === "function" && typeof removeEventListener === "function";
 }
 
 /** What the endpoint would refuse an event for. Lengths count code points. */
 function textProblem(value: unknown, longest: number): string | undefined {
-  if (typeof value !== "string" || value === "") return "must be a non-empty string";
-  if ([...value].length > longest) return `must have at most ${longest} characters`;
-  if (/\0|(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/.test(value)) {
-    return "must be well-formed text without U+0000";
-  }
-  return undefined;
-}
-
-function quietly(work: () => void): void {
-  try {
-    work();
-  } catch {
-    // Native code that can't be reached observes nothing.
-  }
+  const fits =
+    typeof value === "string" &&
+    value !== "" &&
+    [...value].length <= longest &&
+    !value.includes("\0") &&
+    !LONE_SURROGATE.test(value);
+  return fits ? undefined : `must be 1 to ${longest} characters of well-formed text without U+0000`;
 }

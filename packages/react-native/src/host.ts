@@ -1,3 +1,4 @@
+import { factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Native } from "./native/native-interface.ts";
 
 /** What JavaScript can tell of the engine and of React Native without native code; what is unknown is left out. */
@@ -27,4 +28,9 @@ export interface Host {
   now(): Date;
   setTimer(work: () => void, milliseconds: number): unknown;
   clearTimer(timer: unknown): void;
+}
+
+/** The host's platform, where the probe exists on it. */
+export function platformOf(host: Host, probe: ProbeId): Platform | undefined {
+  return factsOf(probe).platforms.find((platform) => platform === host.platform);
 }

@@ -1,22 +1,15 @@
-import type { Platform, ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Host } from "./host.ts";
-import { observeRuntimeTiming, RUNTIME_TIMING_FIELDS } from "./runtime-timing.ts";
+import { observeRuntimeTiming } from "./runtime-timing.ts";
 
 type FieldNames = Readonly<Partial<Record<ProbeId, readonly string[]>>>;
 
+const namesOf = (probe: ProbeId): readonly string[] => [...factsOf(probe).fields.keys()];
+
 const BOTH: FieldNames = {
-  runtime: [
-    "jsEngine",
-    "hermesVersion",
-    "reactNativeVersion",
-    "platformOs",
-    "isHermes",
-    "isFabric",
-    "isTurboModule",
-    "isBridgeless",
-    "isDebugBuild",
-  ],
-  runtime_timing: RUNTIME_TIMING_FIELDS,
+  runtime: namesOf("runtime"),
+  // The others are the native half's.
+  runtime_timing: namesOf("runtime_timing").filter((name) => !name.startsWith("native")),
 };
 
 /** What JavaScript observes by itself. */

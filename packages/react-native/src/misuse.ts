@@ -20,6 +20,6 @@ export class AbortError extends Error {
   override readonly name = "AbortError";
 
   constructor() {
-    super("the collection was aborted");
+    super("collection aborted");
   }
 }

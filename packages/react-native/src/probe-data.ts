@@ -4,6 +4,7 @@
  */
 import type { JsonValue } from "@device-risk-signals/contract";
 import { type FieldFacts, factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { entriesOf } from "./entries.ts";
 
 /** UTF-16 units of a string. */
 const LONGEST_STRING = 1_024;
@@ -11,87 +12,69 @@ const LONGEST_LIST = 256;
 /** Bytes of the values of one probe as JSON, at the most: 19 probes stay below the endpoint's limit of 262,144 bytes. */
 const LARGEST_PROBE = 12_500;
 
-const LONE_SURROGATE = /(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/;
-
-// eslint-disable-next-line no-control-regex -- what JSON escapes at length
-const CONTROL = /[\u0000-\u001f]/;
-const PLAIN = /^[^"\\\u007f-\uffff]*$/;
+export const LONE_SURROGATE = /(?:[^\uD800-\uDBFF]|^)[\uDC00-\uDFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/;
 
 /** Why a probe that answered is no success. */
 export type DataFault = "required-field-missing" | "too-large";
 
 export type ProbeData = Readonly<Record<string, JsonValue>>;
 
-/** The selected fields that have valid values, in the catalog's order. */
+/**
+ * The selected fields that have valid values, in the catalog's order. Values for which there is no room are left out one by
+ * one: whoever fills a list must not thereby hide all else that was observed.
+ */
 export function probeData(
   probe: ProbeId,
   values: Readonly<Record<string, unknown>>,
   selected: ReadonlySet<string>,
 ): ProbeData | DataFault {
-  const size = { bytes: 0 };
   const data: Record<string, JsonValue> = {};
+  let bytes = 0;
   for (const [name, facts] of factsOf(probe).fields) {
     if (!selected.has(name)) continue;
-    const value = Object.hasOwn(values, name) ? valid(values[name], facts, size) : undefined;
-    if (value !== undefined) data[name] = value;
-    else if (facts.required) return "required-field-missing";
+    const value = Object.hasOwn(values, name) ? valid(values[name], facts) : undefined;
+    const size = value === undefined ? 0 : name.length + 4 + bytesOf(value);
+    const fits = bytes + size <= LARGEST_PROBE;
+    if (facts.required && (value === undefined || !fits)) return fits ? "required-field-missing" : "too-large";
+    if (value === undefined || !fits) continue;
+    data[name] = value;
+    bytes += size;
   }
-  return size.bytes > LARGEST_PROBE ? "too-large" : data;
+  return data;
 }
 
-function valid(value: unknown, facts: FieldFacts, size: { bytes: number }): JsonValue | undefined {
+function valid(value: unknown, facts: FieldFacts): JsonValue | undefined {
   switch (facts.type) {
     case "boolean":
       return typeof value === "boolean" ? value : undefined;
     case "number":
       return isFiniteNumber(value) ? value : undefined;
     case "string":
-      return isText(value) ? counted(value, size) : undefined;
+      return isText(value) ? value : undefined;
     case "string[]":
-      return list(value, isText, size);
+      return entriesOf(value, LONGEST_LIST, isText);
     case "number[]":
-      return list(value, isFiniteNumber, size);
+      return entriesOf(value, LONGEST_LIST, isFiniteNumber);
     case "object":
-      return members(value, facts.fields ?? new Map(), size);
+      return members(value, facts.fields ?? new Map());
   }
 }
 
-/** All or nothing: a list without its wrong entries would be a list that nobody observed. */
-function list<Entry extends string | number>(
-  value: unknown,
-  isEntry: (entry: unknown) => entry is Entry,
-  size: { bytes: number },
-): readonly Entry[] | undefined {
-  if (!Array.isArray(value) || value.length > LONGEST_LIST || !value.every(isEntry)) return undefined;
-  for (const entry of value) counted(entry, size);
-  return [...value];
-}
-
-function members(
-  value: unknown,
-  fields: ReadonlyMap<string, FieldFacts>,
-  size: { bytes: number },
-): JsonValue | undefined {
+function members(value: unknown, fields: ReadonlyMap<string, FieldFacts>): JsonValue | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const object: Record<string, JsonValue> = {};
   for (const [name, facts] of fields) {
-    const member = Object.hasOwn(value, name)
-      ? valid((value as Record<string, unknown>)[name], facts, size)
-      : undefined;
+    const member = Object.hasOwn(value, name) ? valid((value as Record<string, unknown>)[name], facts) : undefined;
     if (member !== undefined) object[name] = member;
   }
   return Object.keys(object).length > 0 ? object : undefined;
 }
 
-function counted<Value extends string | number>(value: Value, size: { bytes: number }): Value {
-  size.bytes += typeof value === "string" ? value.length * bytesOfUnit(value) + 3 : 24;
-  return value;
-}
-
-/** Bytes that a UTF-16 unit of this text takes in JSON, at the most: `\\u001f` is six. */
-function bytesOfUnit(text: string): number {
-  if (CONTROL.test(text)) return 6;
-  return PLAIN.test(text) ? 1 : 3;
+/** Of the value as JSON in UTF-8. */
+function bytesOf(value: JsonValue): number {
+  let bytes = 0;
+  for (const unit of JSON.stringify(value)) bytes += unit < "\u0080" ? 1 : unit < "\u0800" ? 2 : 2 + unit.length;
+  return bytes;
 }
 
 function isFiniteNumber(value: unknown): value is number {

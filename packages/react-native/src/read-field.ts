@@ -1,5 +1,5 @@
 import type { ProbeDataById, RawSignalEvent } from "@device-risk-signals/contract";
-import { factsOf, isProbeId, type Platform } from "@device-risk-signals/contract/catalog/fields";
+import { factsOf, isProbeId } from "@device-risk-signals/contract/catalog/fields";
 
 /** The five states of a field; no two of them mean the same. An observed `false` is `observed`. */
 export type FieldState<Value> =
@@ -11,13 +11,14 @@ export type FieldState<Value> =
 
 /**
  * What an event says of one field.
- * @param platform of the event: a value that is a constant there observes nothing and is read as omitted.
+ * @param platform of the event, such as `Platform.OS`: a value that is a constant there observes nothing and is read as
+ *   omitted.
  */
 export function readField<Probe extends keyof ProbeDataById, Field extends keyof ProbeDataById[Probe] & string>(
   event: Pick<RawSignalEvent, "probes">,
   probe: Probe,
   field: Field,
-  platform: Platform,
+  platform: string,
 ): FieldState<NonNullable<ProbeDataById[Probe][Field]>> {
   const outcome = Object.hasOwn(event.probes, probe) ? event.probes[probe] : undefined;
   switch (outcome?.status) {

@@ -1,16 +1,5 @@
 import type { Host } from "./host.ts";
 
-export const RUNTIME_TIMING_FIELDS = [
-  "jsClockSource",
-  "jsTimerSampleCount",
-  "jsTimerResolutionMs",
-  "eventLoopSampleCount",
-  "eventLoopP50Ms",
-  "eventLoopP95Ms",
-  "eventLoopMadMs",
-  "bridgeRoundTripMs",
-] as const;
-
 const CLOCK_SAMPLES = 256;
 const LOOP_SAMPLES = 32;
 const ROUND_TRIPS = 5;

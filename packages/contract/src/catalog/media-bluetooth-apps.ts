@@ -35,7 +35,7 @@ export const mediaBluetoothApps: Probe = {
     ),
 
     isScreenCaptured: boolean(
-      "The screen is recorded or cast now, as far as told: UIScreen.isCaptured on iOS, Android 15 and later.",
+      "The screen is recorded or cast now: UIScreen.isCaptured on iOS; on Android 15 and later a recording that shows this app.",
       {
         sensitivity: "medium",
         permission: { android: "DETECT_SCREEN_RECORDING" },

@@ -30,7 +30,7 @@ export const transactionSafety: Probe = {
     }),
 
     isScreenCaptured: boolean(
-      "The screen is recorded or cast now, as far as told: UIScreen.isCaptured on iOS, Android 15 and later.",
+      "The screen is recorded or cast now: UIScreen.isCaptured on iOS; on Android 15 and later a recording that shows this app.",
       {
         sensitivity: "medium",
         permission: RECORDING,
@@ -82,7 +82,7 @@ export const transactionSafety: Probe = {
       },
     ),
     obscuredTouchObserved: boolean(
-      "A touch came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot.",
+      "A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot. Dialogs and modals have windows of their own, which are not looked at.",
       { on: "android", sensitivity: "medium" },
     ),
     lastObscuredTouchElapsedMs: number(

@@ -554,7 +554,7 @@ export interface MediaBluetoothAppsData {
   readonly isOtherAudioPlaying?: boolean;
   /** Paired Bluetooth devices (names and addresses are not read); needs the permission from API 31 on. Unit: count. Only on android. */
   readonly bluetoothBondedDeviceCount?: number;
-  /** The screen is recorded or cast now, as far as told: UIScreen.isCaptured on iOS, Android 15 and later. */
+  /** The screen is recorded or cast now: UIScreen.isCaptured on iOS; on Android 15 and later a recording that shows this app. */
   readonly isScreenCaptured?: boolean;
   /** The main screen is mirrored to another one; false means looked and saw none. Only on ios. */
   readonly isScreenMirrored?: boolean;
@@ -735,7 +735,7 @@ export interface TransactionSafetyData {
   readonly isInteractive?: boolean;
   /** KeyguardManager.isDeviceLocked: unlocking now takes a credential. Only on android. */
   readonly isDeviceLocked?: boolean;
-  /** The screen is recorded or cast now, as far as told: UIScreen.isCaptured on iOS, Android 15 and later. */
+  /** The screen is recorded or cast now: UIScreen.isCaptured on iOS; on Android 15 and later a recording that shows this app. */
   readonly isScreenCaptured?: boolean;
   /** The main screen is mirrored to another one; false means looked and saw none. Only on ios. */
   readonly isScreenMirrored?: boolean;
@@ -749,7 +749,7 @@ export interface TransactionSafetyData {
   readonly lastScreenshotDetectedElapsedMs?: number;
   /** Touches that were looked at since the start; with 0 the fields on obscured touches mean nothing. Unit: count. Only on android. */
   readonly observedTouchCount?: number;
-  /** A touch came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot. Only on android. */
+  /** A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot. Dialogs and modals have windows of their own, which are not looked at. Only on android. */
   readonly obscuredTouchObserved?: boolean;
   /** When the last such touch came, on the clock that counts from boot; absent if none did. Unit: ms. Only on android. */
   readonly lastObscuredTouchElapsedMs?: number;

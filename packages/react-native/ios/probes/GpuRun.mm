@@ -9,6 +9,8 @@ using Clock = Token::Clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr int kOperations = 40;
+// Of fewer, percentiles say nothing.
+constexpr size_t kFewestOperations = 8;
 constexpr int kDrawCallsPerOperation = 8;
 constexpr NSUInteger kTargetSide = 256;
 constexpr auto kLongestRun = 1500ms;
@@ -108,7 +110,7 @@ std::optional<GpuTimes> drawOffScreen(id<MTLDevice> device, const std::shared_pt
     }
   }
   times.whole = Milliseconds(Clock::now() - start).count();
-  if (times.operations.empty()) return std::nullopt;
+  if (times.operations.size() < kFewestOperations) return std::nullopt;
   return times;
 }
 

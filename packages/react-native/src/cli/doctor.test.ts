@@ -53,8 +53,8 @@ it("what is missing is named, also where it stands in a comment only", () => {
   ios(schemes.slice(1));
   expect(problems(["os_integrity"]).map(({ text }) => text)).toEqual([
     `AndroidManifest.xml: <queries> lack <package android:name="${packages[0]}" />`,
-    'AndroidManifest.xml: <meta-data android:name="io.devicerisksignals.QUERIES"> with os_integrity',
-    `Info.plist: LSApplicationQueriesSchemes lack ${schemes[0]}`,
+    'AndroidManifest.xml: <application> lacks <meta-data android:name="io.devicerisksignals.QUERIES" android:value="os_integrity" />',
+    `Info.plist: LSApplicationQueriesSchemes lack <string>${schemes[0]}</string>`,
   ]);
 });
 

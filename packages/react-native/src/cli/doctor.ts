@@ -70,7 +70,11 @@ function examineAndroid(
       ? ok(`${where}: all ${packages.length} queries`)
       : missing(`${where}: <queries> lack ${absent.map((name) => `<package android:name="${name}" />`).join(" ")}`),
     ...(unmarked.length > 0
-      ? [missing(`${where}: <meta-data android:name="${QUERIES_MARKER}"> with ${unmarked.join(",")}`)]
+      ? [
+          missing(
+            `${where}: <application> lacks <meta-data android:name="${QUERIES_MARKER}" android:value="${queryProbes.join(",")}" />`,
+          ),
+        ]
       : []),
     ...(overmarked.length > 0
       ? [
@@ -94,7 +98,9 @@ function examineIos(xml: string, schemes: readonly string[]): readonly Finding[]
   return [
     absent.length === 0
       ? ok(`${where}: all ${schemes.length} schemes`)
-      : missing(`${where}: LSApplicationQueriesSchemes lack ${absent.join(", ")}`),
+      : missing(
+          `${where}: LSApplicationQueriesSchemes lack ${absent.map((scheme) => `<string>${scheme}</string>`).join(" ")}`,
+        ),
     ...(declared.length > MOST_SCHEMES
       ? [tooMuch(`${where}: ${declared.length} schemes in LSApplicationQueriesSchemes; iOS looks at ${MOST_SCHEMES}`)]
       : []),

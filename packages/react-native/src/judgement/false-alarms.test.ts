@@ -9,7 +9,7 @@ import { type Patch, PATCHES } from "../../tools/false-alarms/patches.ts";
 
 const run = promisify(execFile);
 const PACKAGE = join(import.meta.dirname, "../..");
-const PARTS = ["evidence", "src/judgement", "src/native", "tools/false-alarms", "package.json"];
+const PARTS = ["evidence", "src/judgement", "src/native", "src/entries.ts", "tools/false-alarms", "package.json"];
 
 const corpus = readCorpus();
 let copy: string;

@@ -69,7 +69,7 @@ export function facts(source: "build" | "properties", names: readonly string[], 
   const argument = (source === "build" ? true : names) as true;
   return findingIn(source as "build", argument, (values) => ({
     found: names.map((name) => `${name}=${values[name]}`).filter((fact) => known.test(fact)),
-    whole: source === "build" || names.every((name) => values[name] !== undefined),
+    whole: names.every((name) => values[name] !== undefined),
   }));
 }
 
@@ -104,5 +104,11 @@ export function concluding({ sources, find }: Finding, conclude: (found: Found) 
 }
 
 function namesOf({ found, whole }: Found): readonly string[] | undefined {
-  return whole ? [...new Set(found)].slice(0, MOST_FOUND).map((name) => name.slice(0, LONGEST_NAME)) : undefined;
+  return whole ? [...new Set(found)].slice(0, MOST_FOUND).map(shortened) : undefined;
+}
+
+/** No half of a surrogate pair is left at its end, or anywhere: a text with one would be left out, and its list with it. */
+function shortened(name: string): string {
+  const characters = Array.from(name.slice(0, LONGEST_NAME), (one) => (/^[\uD800-\uDFFF]$/.test(one) ? "\uFFFD" : one));
+  return characters.join("");
 }

@@ -2,17 +2,20 @@
 import { under } from "./under.ts";
 
 /** Remote support and remote control of an Android device. */
-export const REMOTE_ACCESS_APPS = [
-  ...under("com.", "teamviewer.quicksupport.market teamviewer.host.market teamviewer.teamviewer.market.mobile"),
-  ...under("com.", "anydesk.anydeskandroid carriez.flutter_hbb sand.airdroid sand.airmirror splashtop.sos"),
-  ...under("com.", "logmein.rescuemobile zoho.assist.agent rsupport.mvagent bomgar.thinclient.android"),
-];
+export const REMOTE_ACCESS_APPS = under(
+  "com.",
+  "teamviewer.quicksupport.market teamviewer.host.market teamviewer.teamviewer.market.mobile" +
+    " anydesk.anydeskandroid carriez.flutter_hbb sand.airdroid sand.airmirror splashtop.sos" +
+    " logmein.rescuemobile zoho.assist.agent rsupport.mvagent bomgar.thinclient.android",
+);
 
 /** Apps that feign a position, and apps that run others inside themselves. */
 export const FLAGGED_APPS = [
   ...REMOTE_ACCESS_APPS,
-  ...under("com.", "lexa.fakegps incorporateapps.fakegps.fre theappninjas.fakegpsjoystick"),
-  ...under("com.", "lbe.parallel.intl parallel.space.lite"),
+  ...under(
+    "com.",
+    "lexa.fakegps incorporateapps.fakegps.fre theappninjas.fakegpsjoystick lbe.parallel.intl parallel.space.lite",
+  ),
 ];
 
 /** URL schemes of remote support apps of iOS, as their makers document them. */

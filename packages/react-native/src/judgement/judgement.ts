@@ -19,9 +19,9 @@ export function mergeSources(several: readonly Partial<Sources>[]): Partial<Sour
   const merged: Record<string, unknown> = {};
   for (const sources of several) {
     for (const [source, argument] of Object.entries(sources)) {
-      const known = merged[source];
-      merged[source] =
-        Array.isArray(known) && Array.isArray(argument) ? [...new Set([...known, ...argument])] : argument;
+      // A copy each time: what is handed to native code must not be what later collections ask for.
+      const known = (merged[source] ?? []) as readonly unknown[];
+      merged[source] = Array.isArray(argument) ? [...new Set([...known, ...argument])] : argument;
     }
   }
   return merged;

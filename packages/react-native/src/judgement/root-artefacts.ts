@@ -19,8 +19,11 @@ export const SU_PATHS = [
 /** Superuser and SuperSU (koush, Chainfire), Magisk up to version 14 (its image), survival scripts for updates. */
 export const ROOT_PATHS = [
   ...SU_PATHS,
-  ...under("/system/", "app/Superuser.apk app/SuperSU xbin/daemonsu etc/init.d/99SuperSUDaemon"),
-  ...under("/system/", "etc/.installed_su_daemon addon.d/99-magisk.sh"),
+  ...under(
+    "/system/",
+    "app/Superuser.apk app/SuperSU xbin/daemonsu etc/init.d/99SuperSUDaemon" +
+      " etc/.installed_su_daemon addon.d/99-magisk.sh",
+  ),
   ...under("/", "init.magisk.rc dev/com.koushikdutta.superuser.daemon data/magisk.img"),
 ];
 

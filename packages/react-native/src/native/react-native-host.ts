@@ -45,9 +45,17 @@ function findNative(): Native | undefined {
   }
 }
 
+function hermesReleaseOf({ HermesInternal: hermes }: Globals): unknown {
+  try {
+    return hermes?.getRuntimeProperties?.()["OSS Release Version"];
+  } catch {
+    return undefined;
+  }
+}
+
 function runtimeOf(globals: Globals): JavaScriptRuntime {
   const hermes = globals.HermesInternal;
-  const release = hermes?.getRuntimeProperties?.()["OSS Release Version"];
+  const release = hermesReleaseOf(globals);
   const version = Platform.constants?.reactNativeVersion;
   return {
     isHermes: hermes !== undefined && hermes !== null,

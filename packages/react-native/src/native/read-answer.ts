@@ -2,6 +2,7 @@
  * What native code answers, taken for what it is and no more. A patched native half may answer anything: wrong types,
  * endless texts, nothing. Whatever has not its declared shape is treated as not read.
  */
+import { entriesOf } from "../entries.ts";
 import type {
   Calculated,
   Evidence,
@@ -50,17 +51,15 @@ function readText(value: unknown): Text | undefined {
 }
 
 /** All or nothing: of a list with a wrong entry nobody knows what else is wrong with it. */
-function readList(value: unknown): readonly string[] | undefined {
-  if (!Array.isArray(value) || value.length > LONGEST_LIST) return undefined;
-  return value.every((entry) => typeof entry === "string" && entry.length <= LONGEST_ENTRY)
-    ? (value as string[])
-    : undefined;
-}
+const readList = (value: unknown): readonly string[] | undefined =>
+  entriesOf(
+    value,
+    LONGEST_LIST,
+    (entry): entry is string => typeof entry === "string" && entry.length <= LONGEST_ENTRY,
+  );
 
-function readNumbers(value: unknown): readonly number[] | undefined {
-  if (!Array.isArray(value) || value.length > LONGEST_LIST) return undefined;
-  return value.every((entry) => typeof entry === "number") ? value : undefined;
-}
+const readNumbers = (value: unknown): readonly number[] | undefined =>
+  entriesOf(value, LONGEST_LIST, (entry) => typeof entry === "number");
 
 function readPresence(value: unknown): Presence | undefined {
   const members = readMembers(value);

@@ -5,7 +5,6 @@ import com.facebook.react.bridge.Promise
 import com.facebook.react.bridge.ReactApplicationContext
 import com.facebook.react.bridge.ReadableMap
 import com.facebook.react.bridge.UiThreadUtil
-import com.facebook.react.bridge.WritableMap
 import io.devicerisksignals.call.BridgeValues
 import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.call.Calls
@@ -65,18 +64,26 @@ class DeviceRiskSignalsModule internal constructor(
 
   /** Begins the window of `transaction_safety`, and answers whether it runs. */
   override fun startObservation(promise: Promise) {
+    val settlement = PromiseSettlement(promise)
     UiThreadUtil.runOnUiThread {
-      runCatching(observation::start)
-        .onSuccess { runs -> if (runs) reactApplicationContext.addLifecycleEventListener(endOfActivity) }
-        .onSuccess(promise::resolve)
-        .onFailure { PromiseSettlement(promise).rejected(RejectionCode.FAILED) }
+      runCatching(::observe).onSuccess(settlement::answered).onFailure {
+        // Nobody would end what could not be begun in full.
+        runCatching(observation::stop)
+        settlement.rejected(RejectionCode.FAILED)
+      }
     }
+  }
+
+  private fun observe(): Boolean {
+    val runs = observation.start()
+    if (runs) reactApplicationContext.addLifecycleEventListener(endOfActivity)
+    return runs
   }
 
   /** Ends the window. */
   override fun stopObservation() {
     UiThreadUtil.runOnUiThread {
-      reactApplicationContext.removeLifecycleEventListener(endOfActivity)
+      runCatching { reactApplicationContext.removeLifecycleEventListener(endOfActivity) }
       runCatching(observation::stop)
     }
   }
@@ -92,9 +99,16 @@ class DeviceRiskSignalsModule internal constructor(
   }
 }
 
-/** Rejections hold a code and nothing else: a message could name a path. */
-private class PromiseSettlement(private val promise: Promise) : Settlement<WritableMap> {
-  override fun answered(answer: WritableMap) = promise.resolve(answer)
+/**
+ * Rejections hold a code and nothing else: a message could name a path. A promise that throws, such as one of a host
+ * that has ended, must not take the app with it.
+ */
+private class PromiseSettlement(private val promise: Promise) : Settlement<Any> {
+  override fun answered(answer: Any) {
+    runCatching { promise.resolve(answer) }
+  }
 
-  override fun rejected(code: RejectionCode) = promise.reject(code.wireName, null as String?)
+  override fun rejected(code: RejectionCode) {
+    runCatching { promise.reject(code.wireName, null as String?) }
+  }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** Where the end of a call is told, once, on any thread. */
+/** Where the end of a call is told, once, on any thread. What it throws is dropped: nobody is left to be told. */
 internal interface Settlement<in T> {
   fun answered(answer: T)
 
@@ -99,11 +99,11 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
     private val settled = AtomicBoolean()
 
     fun answer(answer: T) {
-      if (settled.compareAndSet(false, true)) settlement.answered(answer)
+      if (settled.compareAndSet(false, true)) runCatching { settlement.answered(answer) }
     }
 
     fun reject(code: RejectionCode) {
-      if (settled.compareAndSet(false, true)) settlement.rejected(code)
+      if (settled.compareAndSet(false, true)) runCatching { settlement.rejected(code) }
     }
   }
 

@@ -3,15 +3,27 @@ package io.devicerisksignals.call
 import io.devicerisksignals.probes.PROBES
 import io.devicerisksignals.sources.SOURCES
 
-/** Answers one request: reads the fields and gathers the sources that it names, and nothing else. */
+/**
+ * Answers one request: reads the fields and gathers the sources that it names, and nothing else. Where nothing of it
+ * could be answered, and a read says why, that is the answer.
+ */
 internal fun collect(scope: CallScope, request: Request): Map<String, Any?> = try {
-  val fields = PROBES[scope.probe]?.invoke(scope) ?: throw Unavailable(Lack.UNSUPPORTED)
-  mapOf(
-    "fields" to request.fields.associateWith { name -> fields[name]?.let { read -> scope.token.attempt(read) } },
-    "evidence" to request.sources.mapValues { (name, argument) ->
-      SOURCES[name]?.let { gather -> scope.token.attempt { gather(scope, argument) } }
+  val reads = PROBES[scope.probe]?.invoke(scope) ?: throw Unavailable(Lack.UNSUPPORTED)
+  val lacks = mutableListOf<Unavailable>()
+  val attempt = { read: () -> Any? ->
+    try {
+      scope.token.attempt(read)
+    } catch (unavailable: Unavailable) {
+      lacks += unavailable
+      null
     }
-  )
+  }
+  val fields = request.fields.associateWith { name -> reads[name]?.let(attempt) }
+  val evidence = request.sources.mapValues { (name, argument) ->
+    SOURCES[name]?.let { gather -> attempt { gather(scope, argument) } }
+  }
+  if (lacks.isNotEmpty() && (fields.values + evidence.values).all { it == null }) throw lacks.first()
+  mapOf("fields" to fields, "evidence" to evidence)
 } catch (unavailable: Unavailable) {
   mapOf("unavailable" to unavailable.lack.wireName)
 }

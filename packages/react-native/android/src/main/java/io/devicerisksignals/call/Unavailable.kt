@@ -9,5 +9,5 @@ internal enum class Lack(val wireName: String) {
   PERMISSION("permission")
 }
 
-/** Thrown by a probe that can't be carried out at all. */
+/** Thrown by a probe that can't be carried out at all, or by a read: it says why, should nothing else be answered. */
 internal class Unavailable(val lack: Lack) : RuntimeException(null, null, false, false)

@@ -1,20 +1,16 @@
 package io.devicerisksignals.observation
 
 import android.os.Build
-import android.view.KeyboardShortcutGroup
-import android.view.Menu
 import android.view.MotionEvent
 import android.view.Window
-import androidx.annotation.RequiresApi
 
 /**
  * Stands between a window and its callback, and looks at touches on their way: whether something covered them, never
  * where they were. Everything is passed on unchanged.
  *
- * @property wrapped the callback that the window had.
+ * @param wrapped the callback that the window had.
  */
-internal class TouchObserver(val wrapped: Window.Callback, private val elapsedMs: () -> Long) :
-  Window.Callback by wrapped {
+internal class TouchObserver(wrapped: Window.Callback, private val elapsedMs: () -> Long) : WindowCallback(wrapped) {
   @Volatile
   var count = 0
     private set
@@ -36,7 +32,7 @@ internal class TouchObserver(val wrapped: Window.Callback, private val elapsedMs
 
   override fun dispatchTouchEvent(event: MotionEvent?): Boolean {
     if (isLooking && event != null) look(event)
-    return wrapped.dispatchTouchEvent(event)
+    return super.dispatchTouchEvent(event)
   }
 
   private fun look(event: MotionEvent) {
@@ -46,12 +42,4 @@ internal class TouchObserver(val wrapped: Window.Callback, private val elapsedMs
       lastPartiallyObscuredElapsedMs = elapsedMs()
     }
   }
-
-  // Kotlin's delegation leaves out methods that have a body in the Java interface.
-
-  override fun onProvideKeyboardShortcuts(data: MutableList<KeyboardShortcutGroup>?, menu: Menu?, deviceId: Int) =
-    wrapped.onProvideKeyboardShortcuts(data, menu, deviceId)
-
-  @RequiresApi(Build.VERSION_CODES.O)
-  override fun onPointerCaptureChanged(hasCapture: Boolean) = wrapped.onPointerCaptureChanged(hasCapture)
 }

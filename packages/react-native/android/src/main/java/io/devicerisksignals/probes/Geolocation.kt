@@ -10,6 +10,8 @@ import android.os.Build
 import android.os.SystemClock
 import android.provider.Settings
 import io.devicerisksignals.call.CallScope
+import io.devicerisksignals.call.Lack
+import io.devicerisksignals.call.Unavailable
 import io.devicerisksignals.platform.Api28
 import io.devicerisksignals.platform.Api31
 import java.util.concurrent.TimeUnit
@@ -29,7 +31,7 @@ internal fun geolocation(scope: CallScope): Fields {
     "hasCoarsePermission" to { coarse.value },
     "locationServicesEnabled" to { locationServicesEnabled(scope) },
     "gnssSupported" to { scope.context.packageManager.hasSystemFeature(PackageManager.FEATURE_LOCATION_GPS) }
-  ) + position(Once { if (coarse.value) lastKnown(scope) else null })
+  ) + position(Once { if (coarse.value) lastKnown(scope) else throw Unavailable(Lack.PERMISSION) })
 }
 
 private fun position(last: Once<Location?>): Fields = fieldsOf(

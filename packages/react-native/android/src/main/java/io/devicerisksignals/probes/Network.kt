@@ -25,14 +25,17 @@ internal fun network(scope: CallScope): Fields =
 private fun activeNetwork(scope: CallScope): Fields {
   val connectivity = Once { scope.service<ConnectivityManager>() }
 
-  /** Null without a network. One that ends between the two look-ups is unknown. */
+  /**
+   * Null without a network, and where the system keeps the one that there is from this app: it is not connected then,
+   * and nothing is known of the network. One that ends between the two look-ups is unknown.
+   */
   val active = Once {
     connectivity.value.activeNetwork?.let { checkNotNull(connectivity.value.getNetworkCapabilities(it)) }
   }
   val capability = { id: Int -> { active.value?.hasCapability(id) } }
   return mapOf(
     "isConnected" to { active.value?.hasCapability(NetworkCapabilities.NET_CAPABILITY_INTERNET) ?: false },
-    "isVpnActive" to { active.value?.hasTransport(NetworkCapabilities.TRANSPORT_VPN) ?: false },
+    "isVpnActive" to { active.value?.hasTransport(NetworkCapabilities.TRANSPORT_VPN) },
     "isMetered" to { active.value?.let { connectivity.value.isActiveNetworkMetered } },
     "isInternetValidated" to capability(NetworkCapabilities.NET_CAPABILITY_VALIDATED),
     "hasCaptivePortal" to capability(NetworkCapabilities.NET_CAPABILITY_CAPTIVE_PORTAL),

@@ -12,7 +12,9 @@ import java.io.InputStream
 import java.net.ConnectException
 import java.net.InetAddress
 import java.net.InetSocketAddress
+import java.net.Proxy
 import java.net.Socket
+import java.net.SocketAddress
 import java.net.SocketTimeoutException
 
 private const val PORT = 27_042
@@ -33,19 +35,25 @@ internal fun osIntegrityFridaScan(scope: CallScope): Fields {
  * Tries one port of this very device: the only connection that the SDK ever makes.
  *
  * A Frida server speaks D-Bus, and refuses a client that authenticates without naming a mechanism.
+ *
+ * @param connect as [Socket.connect], except in tests.
  */
-internal class LoopbackScan(private val port: Int) {
+internal class LoopbackScan(
+  private val port: Int,
+  private val connect: (Socket, SocketAddress, timeoutMs: Int) -> Unit = Socket::connect
+) {
   /** @property open null where neither yes nor no came within the bound; [rejected] likewise, or nobody listens. */
   class Result(val port: Int, val open: Boolean?, val rejected: Boolean?)
 
-  fun run(token: CallToken): Result = token.closing(Socket()) { socket ->
+  /** Past the proxies that the host app may have set for all its sockets: they would take the connection elsewhere. */
+  fun run(token: CallToken): Result = token.closing(Socket(Proxy.NO_PROXY)) { socket ->
     try {
-      socket.connect(InetSocketAddress(InetAddress.getByAddress(LOOPBACK), port), bound(token))
+      connect(socket, InetSocketAddress(InetAddress.getByAddress(LOOPBACK), port), bound(token))
     } catch (_: SocketTimeoutException) {
       return@closing Result(port, open = null, rejected = null)
     } catch (failure: ConnectException) {
-      val errno = (failure.cause as? ErrnoException)?.errno ?: OsConstants.ECONNREFUSED
-      return@closing Result(port, open = if (errno == OsConstants.ECONNREFUSED) false else null, rejected = null)
+      val isRefused = (failure.cause as? ErrnoException)?.errno == OsConstants.ECONNREFUSED
+      return@closing Result(port, open = if (isRefused) false else null, rejected = null)
     }
     Result(port, open = true, rejected = token.attempt { isRejected(socket, token) })
   }

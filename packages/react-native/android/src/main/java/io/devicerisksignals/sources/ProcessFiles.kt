@@ -30,19 +30,18 @@ internal fun tcpSockets(scope: CallScope): Map<String, Any> {
 }
 
 /** Names of this process's threads. One that ends meanwhile is passed over. */
-internal fun threads(scope: CallScope): List<String> =
-  scope.files.names("proc/self/task").take(THREADS).mapNotNull { thread ->
-    val path = "proc/self/task/$thread/comm"
-    try {
-      scope.files.text(path, NAME_BYTES, scope.token).text.removeSuffix("\n")
-    } catch (failure: IOException) {
-      if (scope.files.exists(path) == false) null else throw failure
-    }
+internal fun threads(scope: CallScope): List<String> = scope.files.names("proc/self/task").firstOf(THREADS) { thread ->
+  val path = "proc/self/task/$thread/comm"
+  try {
+    scope.files.text(path, NAME_BYTES, scope.token).text.removeSuffix("\n")
+  } catch (failure: IOException) {
+    if (scope.files.exists(path) == false) null else throw failure
   }
+}
 
 /** Where this process's descriptors point. One that is closed meanwhile is passed over. */
 internal fun descriptors(scope: CallScope): List<String> =
-  scope.files.names("proc/self/fd").take(DESCRIPTORS).mapNotNull { descriptor ->
+  scope.files.names("proc/self/fd").firstOf(DESCRIPTORS) { descriptor ->
     scope.token.check()
     try {
       scope.files.target("proc/self/fd/$descriptor")
@@ -50,3 +49,7 @@ internal fun descriptors(scope: CallScope): List<String> =
       if (failure.errno == OsConstants.ENOENT) null else throw failure
     }
   }
+
+/** What is read of the first [limit] that are there. Were those that are gone counted, a cut list would look whole. */
+private fun <T : Any> List<String>.firstOf(limit: Int, read: (String) -> T?): List<T> =
+  asSequence().mapNotNull(read).take(limit).toList()

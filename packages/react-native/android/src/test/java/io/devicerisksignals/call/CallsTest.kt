@@ -2,6 +2,7 @@ package io.devicerisksignals.call
 
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import org.junit.Assert.assertEquals
@@ -34,6 +35,23 @@ class CallsTest {
     assertEquals("done", calls.start("1") { "done" }.await())
     assertEquals("failed", calls.start("2") { error("/secret/path") }.await())
     assertEquals("failed", calls.start("3") { throw StackOverflowError() }.await())
+  }
+
+  @Test
+  fun `whom it can't tell takes no thread with it`() {
+    val calls = Calls(threads = 1)
+    val threads = LinkedBlockingQueue<Thread>()
+    val deaf = object : Settlement<String> {
+      override fun answered(answer: String): Unit = error("answered")
+
+      override fun rejected(code: RejectionCode): Unit = error("rejected")
+    }
+    val work = { threads += Thread.currentThread() }
+    calls.start("1", 10_000, deaf) { "".also { work() } }
+    calls.start("2", 10_000, deaf) { error("".also { work() }) }
+    assertEquals("done", calls.start("3") { "done".also { work() } }.await())
+    assertEquals(1, threads.toSet().size)
+    assertEquals(3, threads.size)
   }
 
   @Test

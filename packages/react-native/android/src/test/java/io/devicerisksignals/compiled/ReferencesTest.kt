@@ -26,6 +26,7 @@ class ReferencesTest {
     assertTrue(broken(setOf("java/net/Socket"), isScan = false).isNotEmpty())
     assertTrue(broken(setOf("java/net/Socket"), isScan = true).isEmpty())
     assertTrue(broken(setOf("java/net/URL"), isScan = true).isNotEmpty())
+    assertTrue(broken(setOf("java/net/ProxySelector"), isScan = true).isNotEmpty())
   }
 
   @Test
@@ -55,7 +56,8 @@ class ReferencesTest {
     val SCAN = Regex("io/devicerisksignals/probes/LoopbackScan(\\$.*)?")
 
     /** What a scan of one port needs; for all other classes this is network. */
-    val SOCKETS = Regex("java/net/(Socket|InetSocketAddress|ConnectException|SocketTimeoutException|SocketAddress)\\b")
+    val SOCKETS =
+      Regex("java/net/(Socket|InetSocketAddress|ConnectException|SocketTimeoutException|SocketAddress|Proxy)\\b")
 
     val PROMISES = mapOf(
       "network" to Regex(

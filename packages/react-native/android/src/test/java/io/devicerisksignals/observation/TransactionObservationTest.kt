@@ -5,6 +5,8 @@ import android.os.Build
 import android.os.Looper
 import android.view.MotionEvent
 import android.view.Window
+import com.facebook.react.bridge.LifecycleEventListener
+import com.facebook.react.bridge.Promise
 import io.devicerisksignals.DeviceRiskSignalsModule
 import io.devicerisksignals.RecordingPromise
 import io.devicerisksignals.application
@@ -13,6 +15,8 @@ import io.devicerisksignals.moduleOf
 import io.devicerisksignals.probes.PROBES
 import io.devicerisksignals.reactContextOf
 import io.devicerisksignals.scopeOf
+import java.lang.reflect.Modifier
+import java.lang.reflect.Proxy
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNotSame
@@ -88,6 +92,24 @@ class TransactionObservationTest {
     assertEquals(true, fields()["obscuredTouchObserved"])
     assertEquals(5_000.0, fields()["lastObscuredTouchElapsedMs"])
     assertEquals(3, passed)
+  }
+
+  @Test
+  fun `everything is passed on, even null where the framework promises a menu`() {
+    val passed = mutableListOf<Pair<String, List<Any?>>>()
+    val callbacks = Window.Callback::class.java
+    val recording = Proxy.newProxyInstance(callbacks.classLoader, arrayOf(callbacks)) { _, method, arguments ->
+      passed += method.name to arguments.orEmpty().toList()
+      true.takeIf { method.returnType == Boolean::class.java }
+    }
+    val observer = TouchObserver(recording as Window.Callback) { now }
+    val sent = callbacks.methods.filterNot { Modifier.isStatic(it.modifiers) }.map { method ->
+      val arguments = method.parameterTypes.map(::nothingOf)
+      method.invoke(observer, *arguments.toTypedArray())
+      method.name to arguments
+    }
+    assertEquals(sent, passed)
+    assertTrue(sent.containsAll(MENUS_OF_NULL))
   }
 
   @Test
@@ -171,6 +193,45 @@ class TransactionObservationTest {
     assertSame(original, activity.window.callback)
   }
 
+  @Test
+  fun `what the host throws while a window begins or ends is no end of the app`() {
+    @Suppress("DEPRECATION")
+    val refusing = object : com.facebook.react.bridge.BridgeReactContext(application) {
+      override fun addLifecycleEventListener(listener: LifecycleEventListener): Unit = error("add")
+
+      override fun removeLifecycleEventListener(listener: LifecycleEventListener): Unit = error("remove")
+    }
+    refusing.onHostResume(activity)
+    val module = moduleOf(reactContext = refusing)
+    val promise = RecordingPromise().also(module::startObservation)
+    shadowOf(Looper.getMainLooper()).idle()
+    assertEquals("failed", promise.code)
+    assertSame(original, activity.window.callback)
+    module.stopObservation()
+    shadowOf(Looper.getMainLooper()).idle()
+  }
+
+  @Test
+  fun `a promise that throws is no end of the app`() {
+    val module = moduleOn(activity)
+    val asked = mutableListOf<String>()
+    val types = arrayOf<Class<*>>(Promise::class.java)
+    val promise = Proxy.newProxyInstance(Promise::class.java.classLoader, types) { _, method, _ ->
+      asked += method.name
+      error("the host has ended")
+    }
+    module.startObservation(promise as Promise)
+    shadowOf(Looper.getMainLooper()).idle()
+    assertEquals(listOf("resolve"), asked)
+    module.invalidate()
+  }
+
+  private fun nothingOf(type: Class<*>): Any? = when (type) {
+    Boolean::class.java -> false
+    Int::class.java -> 0
+    else -> null
+  }
+
   private fun start(module: DeviceRiskSignalsModule): Any? {
     val promise = RecordingPromise().also(module::startObservation)
     shadowOf(Looper.getMainLooper()).idle()
@@ -192,6 +253,12 @@ class TransactionObservationTest {
   )
 
   private companion object {
+    val MENUS_OF_NULL = listOf(
+      "onMenuOpened" to listOf(0, null),
+      "onPreparePanel" to listOf(0, null, null),
+      "onCreatePanelMenu" to listOf(0, null)
+    )
+
     val OF_THE_WINDOW = setOf(
       "transactionObservationStartedElapsedMs",
       "isVisibleInScreenRecording",

@@ -1,15 +1,23 @@
 package io.devicerisksignals.probes
 
 import android.Manifest
+import android.system.ErrnoException
+import android.system.OsConstants
 import com.facebook.react.bridge.ReadableMap
 import io.devicerisksignals.application
 import io.devicerisksignals.ask
 import io.devicerisksignals.call.CallStopped
 import io.devicerisksignals.call.CallToken
 import io.devicerisksignals.moduleOf
+import java.io.IOException
+import java.net.ConnectException
 import java.net.InetAddress
+import java.net.Proxy
+import java.net.ProxySelector
 import java.net.ServerSocket
 import java.net.Socket
+import java.net.SocketAddress
+import java.net.URI
 import kotlin.concurrent.thread
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertNull
@@ -46,10 +54,35 @@ class OsIntegrityFridaScanTest {
 
   @Test
   fun `a port where nobody listens`() {
-    val port = ServerSocket(0).use { it.localPort }
-    val result = LoopbackScan(port).run(CallToken(10_000))
+    val result = failingWith(ErrnoException("connect", OsConstants.ECONNREFUSED))
     assertEquals(false, result.open)
     assertNull(result.rejected)
+  }
+
+  @Test
+  fun `a connection that fails in another way, or nobody knows how, says nothing of the port`() {
+    assertNull(failingWith(ErrnoException("connect", OsConstants.ECONNREFUSED + 1)).open)
+    assertNull(failingWith(null).open)
+    // What the JVM throws has no errno.
+    val port = ServerSocket(0).use { it.localPort }
+    assertNull(LoopbackScan(port).run(CallToken(10_000)).open)
+  }
+
+  @Test
+  fun `proxies of the host app are not asked`() {
+    val asked = mutableListOf<URI>()
+    val proxies = ProxySelector.getDefault()
+    ProxySelector.setDefault(object : ProxySelector() {
+      override fun select(uri: URI): List<Proxy> = listOf(Proxy.NO_PROXY).also { asked += uri }
+
+      override fun connectFailed(uri: URI?, address: SocketAddress?, failure: IOException?) = Unit
+    })
+    try {
+      assertEquals(true, scan { }.open)
+    } finally {
+      ProxySelector.setDefault(proxies)
+    }
+    assertEquals(emptyList<URI>(), asked)
   }
 
   @Test
@@ -70,6 +103,9 @@ class OsIntegrityFridaScanTest {
     val answers = moduleOf().ask("os_integrity_frida_scan", fields = listOf("scanPerformed", "scannedPort")).fields
     assertEquals(mapOf("scanPerformed" to true, "scannedPort" to 27_042.0), answers)
   }
+
+  private fun failingWith(cause: ErrnoException?): LoopbackScan.Result =
+    LoopbackScan(1) { _, _, _ -> throw ConnectException().apply { initCause(cause) } }.run(CallToken(10_000))
 
   private fun scan(answer: (Socket) -> Unit): LoopbackScan.Result =
     ServerSocket(0, 1, InetAddress.getByAddress(byteArrayOf(127, 0, 0, 1))).use { server ->

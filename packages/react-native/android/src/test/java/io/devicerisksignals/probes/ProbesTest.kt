@@ -14,6 +14,7 @@ import android.net.Uri
 import android.os.BatteryManager
 import android.os.Build
 import android.telephony.TelephonyManager
+import com.facebook.react.bridge.ReadableMap
 import io.devicerisksignals.application
 import io.devicerisksignals.ask
 import io.devicerisksignals.moduleOf
@@ -93,11 +94,19 @@ class ProbesTest {
   }
 
   @Test
-  fun `without a network there is none, and nothing is said of it`() {
+  fun `without a network that the app may use there is none, and nothing is said of it`() {
     shadowOf(connectivity).setDefaultNetworkActive(false)
     shadowOf(connectivity).setActiveNetworkInfo(null)
     val asked = listOf("isConnected", "isVpnActive", "connectionType", "isMetered", "networkTransportTypes")
-    assertEquals(mapOf("isConnected" to false, "isVpnActive" to false), read("network", asked))
+    assertEquals(mapOf("isConnected" to false), read("network", asked))
+  }
+
+  @Test
+  fun `a network that is no tunnel is no VPN`() {
+    val capabilities = ShadowNetworkCapabilities.newInstance()
+    shadowOf(capabilities).addTransportType(NetworkCapabilities.TRANSPORT_WIFI)
+    shadowOf(connectivity).setNetworkCapabilities(connectivity.activeNetwork, capabilities)
+    assertEquals(mapOf("isVpnActive" to false), read("network", listOf("isVpnActive")))
   }
 
   @Test
@@ -158,6 +167,16 @@ class ProbesTest {
       ),
       read("geolocation", asked)
     )
+  }
+
+  @Test
+  fun `where a position alone is asked for, the permission is what lacks`() {
+    val asked = listOf("latitude", "isFromMockProvider", "isSimulatedBySoftware")
+    val answer = moduleOf().ask("geolocation", asked).value as ReadableMap
+    assertEquals(mapOf("unavailable" to "permission"), answer.toHashMap())
+    assertEquals(setOf("gnssSupported"), read("geolocation", asked + "gnssSupported").keys)
+    shadowOf(application).grantPermissions(android.Manifest.permission.ACCESS_COARSE_LOCATION)
+    assertEquals(emptyMap<String, Any>(), read("geolocation", asked))
   }
 
   @Test

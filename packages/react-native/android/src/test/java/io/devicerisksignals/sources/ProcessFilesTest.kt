@@ -92,6 +92,13 @@ class ProcessFilesTest {
   }
 
   @Test
+  fun `threads that ended meanwhile don't make a list that is cut look whole`() {
+    repeat(1_200) { folder.root.write("proc/self/task/$it/comm", "name\n".toByteArray()) }
+    repeat(100) { assertTrue(File(folder.root, "proc/self/task/${it * 12}/comm").delete()) }
+    assertEquals(1_024, (gather("threads") as List<*>).size)
+  }
+
+  @Test
   fun `a stopped call reads no further`() {
     folder.root.write("proc/self/maps", ByteArray(100))
     val token = CallToken(10_000).apply { stop() }

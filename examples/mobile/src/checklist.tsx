@@ -1,0 +1,82 @@
+import { useState } from "react";
+import { Pressable, StyleSheet, Text } from "react-native";
+import { Card, Heading, Note } from "./controls";
+import { usePalette } from "./theme";
+
+/** The list of docs/integrator-mobile.md, word for word. */
+export const CHECKLIST = [
+  "Android 7, 10, 13, 15; a phone, a tablet, a Chromebook, an emulator of Android Studio",
+  "iOS 15, 17, 18; an iPhone, an iPad, the simulator, the iPad app on a Mac",
+  "each probe is `success` where the dictionary says that the platform has it, with plausible values",
+  "nothing is found on a stock phone: no root, hook, emulator or jailbreak marker",
+  "no prompt appears, and nothing is written to the app's storage",
+  "aborting and withdrawing consent end a running benchmark",
+  "a rooted and a jailbroken phone show what they should",
+] as const;
+
+/** To tick off by whoever has phones. Kept in memory alone: one of the items is that nothing is written. */
+export function useTicks(): readonly [ticked: ReadonlySet<string>, toggle: (item: string) => void] {
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (item: string) =>
+    setTicked(new Set(ticked.has(item) ? [...ticked].filter((each) => each !== item) : [...ticked, item]));
+  return [ticked, toggle];
+}
+
+interface ChecklistProps {
+  readonly ticked: ReadonlySet<string>;
+  readonly onToggle: (item: string) => void;
+}
+
+export function Checklist({ ticked, onToggle }: ChecklistProps) {
+  const { text, muted, accent, onAccent } = usePalette();
+  return (
+    <Card>
+      <Heading>On a device</Heading>
+      <Note
+        live
+      >{`${ticked.size} of ${CHECKLIST.length} done. Ticks are gone when the app ends: it keeps nothing.`}</Note>
+      {CHECKLIST.map((item) => {
+        const checked = ticked.has(item);
+        return (
+          <Pressable
+            key={item}
+            accessibilityRole="checkbox"
+            accessibilityState={{ checked }}
+            accessibilityLabel={item}
+            onPress={() => onToggle(item)}
+            style={styles.item}
+          >
+            <Text
+              style={[
+                styles.box,
+                {
+                  borderColor: checked ? accent : muted,
+                  backgroundColor: checked ? accent : undefined,
+                  color: onAccent,
+                },
+              ]}
+            >
+              {checked ? "✓" : ""}
+            </Text>
+            <Text style={[styles.text, { color: text }]}>{item}</Text>
+          </Pressable>
+        );
+      })}
+    </Card>
+  );
+}
+
+const styles = StyleSheet.create({
+  item: { flexDirection: "row", gap: 12, minHeight: 48, paddingVertical: 6 },
+  box: {
+    borderRadius: 6,
+    borderWidth: 2,
+    fontSize: 14,
+    fontWeight: "700",
+    height: 24,
+    lineHeight: 20,
+    textAlign: "center",
+    width: 24,
+  },
+  text: { flex: 1, fontSize: 15, lineHeight: 22 },
+});

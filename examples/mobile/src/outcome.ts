@@ -1,0 +1,54 @@
+import type { CollectedEvent, ErrorCode, ProbeId, SkippedReason } from "@device-risk-signals/react-native";
+import type { Tone } from "./theme";
+
+type Outcome = CollectedEvent["probes"][ProbeId];
+
+export interface OutcomeWords {
+  readonly tone: Tone;
+  /** Short, with its reason: `skipped · consent`. */
+  readonly badge: string;
+  readonly meaning: string;
+}
+
+const SKIPPED: Readonly<Record<SkippedReason, string>> = {
+  disabled: "Off in the configuration.",
+  platform: "This platform has no such thing.",
+  consent: "No consent: nothing was read.",
+  unsupported: "This version of the system, or this hardware, can't tell.",
+  permission: "The app lacks the permission, and the SDK never asks for one.",
+};
+
+const FAILED: Readonly<Record<ErrorCode, string>> = {
+  "native-missing": "The app was built without the native half, as Expo Go is.",
+  "native-failed": "Native code failed; its message is never sent.",
+  "required-field-missing": "A field that the contract requires could not be read.",
+  "too-large": "The values are larger than an event may hold.",
+};
+
+/** What became of a probe, in words. */
+export function outcomeWords(outcome: Outcome): OutcomeWords {
+  switch (outcome.status) {
+    case "success":
+      return { tone: "good", badge: "success", meaning: "Read. What could not be told is omitted." };
+    case "skipped":
+      return {
+        tone: "neutral",
+        badge: `skipped · ${outcome.reason}`,
+        meaning: SKIPPED[outcome.reason as SkippedReason],
+      };
+    case "timeout":
+      return { tone: "late", badge: "timeout", meaning: "Its time was over; what it had by then is dropped." };
+    case "error":
+      return { tone: "bad", badge: `error · ${outcome.error}`, meaning: FAILED[outcome.error as ErrorCode] };
+  }
+}
+
+/** How many probes had each outcome, in the order of the contract; those of none are left out. */
+export function summaryOf(event: CollectedEvent): string {
+  const outcomes = Object.values(event.probes);
+  return (["success", "skipped", "timeout", "error"] as const)
+    .map((status) => [outcomes.filter((outcome) => outcome.status === status).length, status] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, status]) => `${count} ${status}`)
+    .join(" · ");
+}

@@ -1,0 +1,93 @@
+import {
+  AbortError,
+  type CollectedEvent,
+  consentFor,
+  DeviceIntel,
+  MisuseError,
+  type ObservationWindow,
+  type ProbeId,
+} from "@device-risk-signals/react-native";
+import { useRef, useState } from "react";
+import { PROBE_IDS } from "./probes";
+
+export interface Collected {
+  readonly event: CollectedEvent;
+  /** Milliseconds, as `onProbe` told them. */
+  readonly durations: ReadonlyMap<ProbeId, number>;
+}
+
+export interface Intel {
+  readonly consented: ReadonlySet<ProbeId>;
+  readonly collected: Collected | undefined;
+  /** Why there is no event, where that is not plain. */
+  readonly notice: string | undefined;
+  readonly isCollecting: boolean;
+  /** Whether the window that `transaction_safety` tells of is open. */
+  readonly isObserving: boolean;
+  readonly consentTo: (probes: readonly ProbeId[]) => void;
+  readonly collect: (sessionId: string) => Promise<void>;
+  readonly stop: () => void;
+  readonly observe: (on: boolean) => void;
+}
+
+const OBSERVED: ProbeId = "transaction_safety";
+
+/** The SDK as a screen needs it. Every probe is on: whether one runs is a matter of consent alone. */
+export function useIntel(): Intel {
+  const durations = useRef(new Map<ProbeId, number>());
+  const running = useRef<AbortController>(undefined);
+  const [intel] = useState(
+    () =>
+      new DeviceIntel({
+        probes: Object.fromEntries(PROBE_IDS.map((probe) => [probe, { enabled: true }])),
+        // The probes that measure run one after the other.
+        deadlineMs: 30_000,
+        onProbe: ({ probe, durationMs }) => durations.current.set(probe, durationMs),
+      }),
+  );
+  const [consented, setConsented] = useState<ReadonlySet<ProbeId>>(new Set());
+  const [collected, setCollected] = useState<Collected>();
+  const [notice, setNotice] = useState<string>();
+  const [isCollecting, setCollecting] = useState(false);
+  const [window, setWindow] = useState<ObservationWindow>();
+
+  return {
+    consented,
+    collected,
+    notice,
+    isCollecting,
+    isObserving: window !== undefined,
+    consentTo(probes) {
+      intel.setConsent(consentFor(...probes));
+      const withdrawn = [...consented].filter((probe) => !probes.includes(probe));
+      setConsented(new Set(probes));
+      if (withdrawn.includes(OBSERVED)) setWindow(undefined);
+      if (!withdrawn.some((probe) => collected?.event.probes[probe].status === "success")) return;
+      // What was collected is the app's, not the SDK's: the app lets go of what it has no consent for any more.
+      setCollected(undefined);
+      setNotice("Consent was withdrawn, and the event that held what it allowed is gone. Collect again.");
+    },
+    async collect(sessionId) {
+      const controller = new AbortController();
+      running.current = controller;
+      setCollecting(true);
+      setNotice(undefined);
+      durations.current = new Map();
+      try {
+        const event = await intel.collect({ sessionId, signal: controller.signal });
+        setCollected({ event, durations: durations.current });
+      } catch (fault) {
+        if (!(fault instanceof AbortError || fault instanceof MisuseError)) throw fault;
+        setNotice(fault instanceof AbortError ? "Stopped. There is no event." : fault.message);
+        setCollected(undefined);
+      } finally {
+        setCollecting(false);
+      }
+    },
+    stop: () => running.current?.abort(),
+    observe(on) {
+      window?.stop();
+      setWindow(on ? intel.observeTransaction() : undefined);
+    },
+  };
+}

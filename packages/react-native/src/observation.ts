@@ -1,0 +1,19 @@
+import type { ObservationWindow } from "./device-intel-on-host.ts";
+import type { Native } from "./native/native-interface.ts";
+import { quietly } from "./quietly.ts";
+
+/** Native code has one observation, whoever asks for it: it begins with the first window and ends with the last. */
+const running = new WeakMap<Native, Set<ObservationWindow>>();
+
+export function beginObservation(native: Native, window: ObservationWindow): void {
+  const windows = running.get(native) ?? new Set();
+  running.set(native, windows.add(window));
+  if (windows.size > 1) return;
+  const failed = (): void => windows.forEach((each) => each.stop());
+  quietly(() => native.startObservation().catch(failed));
+}
+
+export function endObservation(native: Native, window: ObservationWindow): void {
+  const windows = running.get(native);
+  if (windows?.delete(window) && windows.size === 0) quietly(() => native.stopObservation());
+}

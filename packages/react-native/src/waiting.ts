@@ -1,0 +1,32 @@
+import type { Host } from "./host.ts";
+
+/** Waits that have a bound each, and that can be ended all at once: no timer is left behind. */
+export class Waiting {
+  readonly #host: Host;
+  readonly #ends = new Set<() => void>();
+  #ended = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** What the work gives; `undefined` where the time was up, or all was ended, before. Rejects as the work does. */
+  within<T>(milliseconds: number, begin: () => Promise<T>): Promise<T | undefined> {
+    if (this.#ended) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#ends.delete(end);
+        this.#host.clearTimer(timer);
+        resolve(undefined);
+      };
+      const timer = this.#host.setTimer(end, milliseconds);
+      this.#ends.add(end);
+      begin().then(resolve, reject).finally(end);
+    });
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const end of this.#ends) end();
+  }
+}

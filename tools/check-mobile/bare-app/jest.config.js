@@ -1,0 +1,1 @@
+module.exports = { preset: "@react-native/jest-preset", setupFiles: ["./jest.setup.js"] };

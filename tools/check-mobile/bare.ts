@@ -1,0 +1,102 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { deepEqual, equal, match } from "node:assert/strict";
+import { join } from "node:path";
+import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
+import { jestCounts } from "./jest-counts.ts";
+import { bin, type Runner } from "./run.ts";
+import type { Suite } from "./suite.ts";
+import { ROOT } from "../pack/manifest.ts";
+
+const APP = join(import.meta.dirname, "bare-app");
+const GUIDE = join(ROOT, "docs/integrator-mobile.md");
+const PROBES = "os_integrity,media_bluetooth_apps";
+const MANIFEST = "android/app/src/main/AndroidManifest.xml";
+const PLIST = "ios/HelloWorld/Info.plist";
+
+/** An app as React Native's own template makes it, with the tarballs installed by `npm install` as a team would. */
+export async function checkBareApp(
+  suite: Suite,
+  folder: string,
+  runner: Runner,
+  tarballs: readonly string[],
+): Promise<void> {
+  cpSync(APP, folder, { recursive: true });
+  const installed = await suite.check("bare app: React Native's template with the packages installs", async () => {
+    await runner.install();
+    cpSync(join(folder, "node_modules/@react-native-community/template/template"), folder, {
+      recursive: true,
+      filter: (path) => !/\/(package\.json|jest\.config\.js|App\.tsx|__tests__)$/.test(path),
+    });
+    const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+    await runner.must("npm", "install", ...flags, ...tarballs);
+  });
+  if (!installed) return;
+  await checkDoctor(suite, folder, runner);
+  await suite.check("bare app: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
+  await suite.tests("bare app: Jest, with the set-up that docs/integrator-mobile.md says", async () => {
+    writeFileSync(join(folder, "jest.setup.js"), setUpOfTheGuide());
+    return await jestCounts(runner, folder);
+  });
+  await checkModuleKinds(suite, runner);
+}
+
+async function checkDoctor(suite: Suite, folder: string, runner: Runner): Promise<void> {
+  const { packages, schemes, queryProbes } = declarationsFor(PROBES.split(","));
+  const doctor = () => runner.run(bin("device-risk-signals"), ["doctor", "--probes", PROBES]);
+  const queries = packages.map((name) => `<package android:name="${name}" />`).join(" ");
+  await suite.check("bare app: doctor names exactly what is missing", async () => {
+    const { code, out } = await doctor();
+    equal(code, 1);
+    deepEqual(missing(out), [
+      `AndroidManifest.xml: <queries> lack ${queries}`,
+      `AndroidManifest.xml: <meta-data android:name="${QUERIES_MARKER}"> with ${queryProbes.join(",")}`,
+      `Info.plist: LSApplicationQueriesSchemes lack ${schemes.join(", ")}`,
+    ]);
+  });
+  await suite.check("bare app: doctor is content with what it said, pasted", async () => {
+    edit(join(folder, MANIFEST), "<application", `<queries>${queries}</queries>\n<application`);
+    const marker = `<meta-data android:name="${QUERIES_MARKER}" android:value="${queryProbes.join(",")}" />`;
+    edit(join(folder, MANIFEST), "<activity", `${marker}\n<activity`);
+    const list = schemes.map((scheme) => `<string>${scheme}</string>`).join("\n");
+    edit(join(folder, PLIST), "<dict>", `<dict>\n<key>LSApplicationQueriesSchemes</key>\n<array>${list}</array>`);
+    const { code, out } = await doctor();
+    deepEqual({ code, missing: missing(out) }, { code: 0, missing: [] });
+  });
+}
+
+function missing(out: string): string[] {
+  return out.split("\n").flatMap((line) => /^missing\s+(.*)$/.exec(line)?.[1] ?? []);
+}
+
+function edit(file: string, before: string, after: string): void {
+  const text = readFileSync(file, "utf8");
+  match(text, new RegExp(before));
+  writeFileSync(file, text.replace(before, after));
+}
+
+/** The guide is run, not retold. */
+function setUpOfTheGuide(): string {
+  const block = /```js\n(\/\/ jest\.setup\.js\n[\s\S]*?)```/.exec(readFileSync(GUIDE, "utf8"))?.[1];
+  if (block === undefined) throw new Error(`${GUIDE} has no block that begins with // jest.setup.js`);
+  return block;
+}
+
+/** Both module kinds of the published packages, in plain Node: what needs no React Native. */
+async function checkModuleKinds(suite: Suite, runner: Runner): Promise<void> {
+  const use = `
+    sampleEvent({ scenario: "clean-ios" }).then(({ event_type }) => console.log(event_type, typeof createSignalClient));`;
+  const kinds = {
+    module: `
+      import { sampleEvent } from "@device-risk-signals/react-native/jest";
+      import { createSignalClient } from "@device-risk-signals/host-client";${use}`,
+    commonjs: `
+      const { sampleEvent } = require("@device-risk-signals/react-native/jest");
+      const { createSignalClient } = require("@device-risk-signals/host-client");${use}`,
+  };
+  for (const [kind, code] of Object.entries(kinds)) {
+    await suite.check(`bare app: the packages load as ${kind}`, async () => {
+      const out = await runner.must(process.execPath, `--input-type=${kind}`, "--eval", code);
+      equal(out.trim(), "device_intel_collection function");
+    });
+  }
+}

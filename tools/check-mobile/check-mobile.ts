@@ -1,0 +1,62 @@
+/**
+ * `npm run check:mobile`: the SDK as its users get it. Packs the packages, installs the tarballs into the example and into
+ * an app of React Native's own template, and looks at what Metro, Hermes, TypeScript, Jest, autolinking and `expo
+ * prebuild` make of them. Ends with one line of counts.
+ *
+ * It builds nothing native: that takes Gradle with an Android SDK, or Xcode.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkBareApp } from "./bare.ts";
+import { checkAutolinking, checkBundles, checkSources, installExample } from "./example.ts";
+import { checkPrebuild } from "./prebuild.ts";
+import { Runner } from "./run.ts";
+import { Suite } from "./suite.ts";
+import { ROOT } from "../pack/manifest.ts";
+
+const suite = new Suite((text) => void process.stdout.write(text));
+const start = performance.now();
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "drs-mobile-")));
+
+try {
+  await check();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`${((performance.now() - start) / 1_000).toFixed(0)} s\n${suite.line}\n`);
+process.exitCode = suite.failed ? 1 : 0;
+
+async function check(): Promise<void> {
+  const packages = place("packages");
+  const packed = await suite.check("the packages are packed", async () => {
+    await runnerIn(ROOT).must(process.execPath, "tools/pack/pack.ts", "--out", packages);
+  });
+  if (!packed) return;
+  const tarball = (name: string): string => join(packages, `device-risk-signals-${name}-0.1.0.tgz`);
+  const forApps = [tarball("host-client"), tarball("react-native")];
+
+  const example = place("example");
+  const runner = runnerIn(example);
+  const installed = installExample(suite, example, runner, [tarball("contract"), ...forApps]);
+  // Metro takes a processor for long: the rest goes on beside it.
+  await Promise.all([
+    installed.then((there) => (there ? checkBundles(suite, example, runner) : undefined)),
+    checkBareApp(suite, place("bare"), runnerIn(join(folder, "bare")), forApps).then(async () => {
+      if (!(await installed)) return;
+      await checkSources(suite, example, runner);
+      await checkAutolinking(suite, runner);
+      await checkPrebuild(suite, place("prebuild"), runnerIn(join(folder, "prebuild")), join(example, "node_modules"));
+    }),
+  ]);
+}
+
+function place(name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+}
+
+function runnerIn(path: string): Runner {
+  return new Runner(path, folder);
+}

@@ -1,0 +1,157 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { jestCounts } from "./jest-counts.ts";
+import type { Probe } from "../../packages/contract/src/catalog/declare.ts";
+import { bin, type Runner } from "./run.ts";
+import type { Suite } from "./suite.ts";
+import { ROOT } from "../pack/manifest.ts";
+
+const EXAMPLE = join(ROOT, "examples/mobile");
+const SDK = "@device-risk-signals/react-native";
+const PLATFORMS = ["android", "ios"] as const;
+
+/** The example without anything that was installed or built in it. */
+export function copyExample(folder: string): void {
+  cpSync(EXAMPLE, folder, {
+    recursive: true,
+    filter: (path) => !/^(node_modules|packages|android|ios|\.expo)$/.test(relative(EXAMPLE, path)),
+  });
+}
+
+/** From its lock file, with the packages as they were packed just now. @returns whether there is an app to check. */
+export async function installExample(
+  suite: Suite,
+  folder: string,
+  runner: Runner,
+  tarballs: readonly string[],
+): Promise<boolean> {
+  copyExample(folder);
+  for (const tarball of tarballs) cpSync(tarball, join(folder, "packages", tarball.slice(tarball.lastIndexOf("/"))));
+  await suite.check("example: the lock file names no host, and no bytes of our own packages", () => {
+    const { packages } = readJson(join(folder, "package-lock.json")) as { packages: Record<string, Locked> };
+    const problems = Object.entries(packages).filter(([path, { resolved, integrity }]) =>
+      path.startsWith("node_modules/@device-risk-signals/")
+        ? integrity !== undefined || !resolved?.startsWith("file:packages/")
+        : resolved !== undefined,
+    );
+    deepEqual(problems, [], "take `integrity` of our packages out, and `resolved` of all others");
+  });
+  return await suite.check("example: npm ci installs it with the packed packages", () => runner.install());
+}
+
+interface Locked {
+  readonly resolved?: string;
+  readonly integrity?: string;
+}
+
+/** What its sources say: types, lint, tests, the list of the guide. */
+export async function checkSources(suite: Suite, folder: string, runner: Runner): Promise<void> {
+  await suite.check("example: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
+  await suite.check("example: lint, with the rules of the repository", async () => {
+    const oxlint = join(ROOT, "node_modules/.bin/oxlint");
+    await runner.must(oxlint, "--type-aware", "--deny-warnings", "--config", join(ROOT, ".oxlintrc.json"));
+  });
+  await suite.check("example: its checklist is that of docs/integrator-mobile.md", () => {
+    const guide = readFileSync(join(ROOT, "docs/integrator-mobile.md"), "utf8");
+    const items = [...guide.matchAll(/^- \[ \] (.*)$/gm)].map(([, item]) => item);
+    const source = readFileSync(join(folder, "src/checklist.tsx"), "utf8");
+    const list = /CHECKLIST = \[([\s\S]*?)\] as const/.exec(source)?.[1] ?? "";
+    deepEqual(
+      [...list.matchAll(/^ {2}"(.*)",$/gm)].map(([, item]) => item),
+      items,
+    );
+  });
+  await suite.tests("example: Jest", () => jestCounts(runner, folder));
+}
+
+/** What the build of an app asks autolinking for: every file that it names has to be there. */
+export async function checkAutolinking(suite: Suite, runner: Runner): Promise<void> {
+  for (const platform of PLATFORMS) {
+    await suite.check(`example: autolinking finds the native half on ${platform}, and all that it names`, async () => {
+      const flags = ["react-native-config", "--json", "--platform", platform];
+      const config = JSON.parse(await runner.must(bin("expo-modules-autolinking"), ...flags)) as Autolinking;
+      const found = config.dependencies[SDK]?.platforms[platform];
+      ok(found, `${SDK} is not linked`);
+      const named = [found.sourceDir, found.cmakeListsPath, found.podspecPath].filter((path) => path !== undefined);
+      ok(named.length > 0);
+      deepEqual(
+        named.filter((path) => !existsSync(path)),
+        [],
+        "autolinking names what the package does not hold",
+      );
+    });
+  }
+}
+
+interface Autolinking {
+  readonly dependencies: Readonly<
+    Record<string, { readonly platforms: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> }>
+  >;
+}
+
+/** An app that imports the SDK and nothing else. */
+const MINIMAL = `
+import { consentFor, DeviceIntel } from "${SDK}";
+
+const intel = new DeviceIntel({ consent: consentFor("hardware") });
+void intel.collect({ sessionId: "session" });
+`;
+
+/** Stands in whatever collects: the type of the event. */
+const OURS = "device_intel_collection";
+
+/** Metro takes the packages on both platforms, Hermes compiles them, and an app carries no more of them than it uses. */
+export async function checkBundles(suite: Suite, folder: string, runner: Runner): Promise<void> {
+  const meanings = await catalogMeanings(folder);
+  await suite.check("example: Metro and Hermes bundle it for Android and iOS", async () => {
+    const platforms = PLATFORMS.flatMap((platform) => ["--platform", platform]);
+    await runner.must(bin("expo"), "export", ...platforms, "--output-dir", "bundles");
+    for (const platform of PLATFORMS) {
+      const text = bundle(folder, "bundles", platform);
+      ok(text.includes(OURS), `no code of ours in the bundle for ${platform}`);
+      // The inspector shows them; else the check below would show nothing.
+      const absent = meanings.filter((meaning) => !text.includes(meaning));
+      deepEqual(absent, [], `the bundle for ${platform} lacks what the app imports`);
+    }
+  });
+  await suite.check("a minimal app: its bundle has no prose of the catalog, no mock and no tool", async () => {
+    writeFileSync(join(folder, "minimal.ts"), MINIMAL);
+    const manifest = join(folder, "package.json");
+    const text = readFileSync(manifest, "utf8");
+    writeFileSync(manifest, text.replace('"main": "index.ts"', '"main": "minimal.ts"'));
+    try {
+      const flags = ["--platform", "android", "--output-dir", "minimal"];
+      await runner.must(bin("expo"), "export", ...flags);
+    } finally {
+      writeFileSync(manifest, text);
+    }
+    const code = bundle(folder, "minimal", "android");
+    ok(code.includes(OURS), "no code of ours in the bundle");
+    const others = ["rooted-android", "LSApplicationQueriesSchemes", "QUERY_ALL_PACKAGES"];
+    deepEqual(
+      [...meanings, ...others].filter((each) => code.includes(each)),
+      [],
+      "what an app does not import is in its bundle",
+    );
+  });
+}
+
+/** The meanings of the fields, as the installed contract has them; those that stand in any bundle as they are. */
+async function catalogMeanings(folder: string): Promise<readonly string[]> {
+  const catalog = join(folder, "node_modules/@device-risk-signals/contract/src/catalog/catalog.js");
+  const { CATALOG } = (await import(catalog)) as { readonly CATALOG: readonly Probe[] };
+  const meanings = CATALOG.flatMap(({ fields }) => Object.values(fields).map(({ meaning }) => meaning));
+  return meanings.filter((meaning) => /^[\w ,.:;()-]{20,}$/.test(meaning));
+}
+
+function bundle(folder: string, output: string, platform: string): string {
+  const place = join(folder, output, "_expo/static/js", platform);
+  const files = readdirSync(place);
+  equal(files.length, 1);
+  return readFileSync(join(place, files[0] ?? ""), "latin1");
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(file, "utf8"));
+}

@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { delimiter, dirname } from "node:path";
+
+export interface Done {
+  readonly code: number;
+  /** Standard output. */
+  readonly out: string;
+  /** Both, for a person. */
+  readonly all: string;
+}
+
+/** A program that one of the app's packages brings: what `npx` finds, found sooner. */
+export function bin(name: string): string {
+  return `node_modules/.bin/${name}`;
+}
+
+/** How much of what a failed program said is worth reading. */
+const TAIL = 4_000;
+
+/** Runs programs in one folder, with the Node that runs this, without network beyond npm's, and without telemetry. */
+export class Runner {
+  readonly #folder: string;
+  readonly #environment: NodeJS.ProcessEnv;
+
+  /** @param temporary what programs take for the system's, so that no cache of an earlier run is used or left behind. */
+  constructor(folder: string, temporary: string) {
+    this.#folder = folder;
+    this.#environment = {
+      ...process.env,
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`,
+      TMPDIR: temporary,
+      CI: "1",
+      NO_COLOR: "1",
+      EXPO_OFFLINE: "1",
+      EXPO_NO_TELEMETRY: "1",
+      EXPO_NO_GIT_STATUS: "1",
+    };
+  }
+
+  /** Whatever its exit code is. */
+  run(command: string, args: readonly string[]): Promise<Done> {
+    return new Promise((resolve) => {
+      const options = { cwd: this.#folder, env: this.#environment, maxBuffer: 64 * 1024 * 1024 };
+      execFile(command, args, options, (fault, stdout, stderr) => {
+        const code = typeof fault?.code === "number" ? fault.code : fault ? 1 : 0;
+        const why = fault && typeof fault.code !== "number" ? `${fault.message}\n` : "";
+        resolve({ code, out: stdout, all: why + stdout + stderr });
+      });
+    });
+  }
+
+  /** @throws Error with the end of what it said, when its exit code is not 0. */
+  async must(command: string, ...args: readonly string[]): Promise<string> {
+    const { code, out, all } = await this.run(command, args);
+    if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${all.slice(-TAIL)}`);
+    return out;
+  }
+
+  /** What the lock file names, no script of any package. */
+  async install(): Promise<void> {
+    await this.must("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund");
+  }
+}

@@ -49,8 +49,8 @@ async function checkDoctor(suite: Suite, folder: string, runner: Runner): Promis
     equal(code, 1);
     deepEqual(missing(out), [
       `AndroidManifest.xml: <queries> lack ${queries}`,
-      `AndroidManifest.xml: <meta-data android:name="${QUERIES_MARKER}"> with ${queryProbes.join(",")}`,
-      `Info.plist: LSApplicationQueriesSchemes lack ${schemes.join(", ")}`,
+      `AndroidManifest.xml: <application> lacks <meta-data android:name="${QUERIES_MARKER}" android:value="${queryProbes.join(",")}" />`,
+      `Info.plist: LSApplicationQueriesSchemes lack ${schemes.map((scheme) => `<string>${scheme}</string>`).join(" ")}`,
     ]);
   });
   await suite.check("bare app: doctor is content with what it said, pasted", async () => {

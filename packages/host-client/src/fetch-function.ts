@@ -7,7 +7,7 @@ export interface FetchInit {
   readonly body: string;
   /** A redirect would carry the event to another place: it is not followed where `fetch` leaves the choice. */
   readonly redirect: "manual";
-  /** Absent where the platform has no `AbortController`. */
+  /** `undefined` where the platform has no `AbortController`. */
   readonly signal?: PlatformSignal;
 }
 

@@ -42,12 +42,13 @@ ${CATALOG.map(disclosureRow).join("\n")}
 
 For all of them: the purpose is _fraud prevention, security and compliance_ (Google) and _app functionality_, which names fraud prevention
 (Apple). Not shared with third parties by us, not used for tracking. Linked to the person as soon as you set a client id or collect
-for an action of theirs. Encrypted in transit. Whether a person may ask for deletion is up to you; the endpoint can erase an account.
+for an action of theirs. Encrypted in transit. Whether a person may ask for deletion is up to you; the endpoint has no command yet to
+erase an account: events go when the retention of their purpose is over.
 
 ## What a probe uses of the app
 
 No permission is ever asked for or declared by the SDK: it uses what the app already holds. Packages stand in \`<queries>\`, schemes in
-\`LSApplicationQueriesSchemes\`; the Expo plugin adds exactly those of the probes that you name, and \`npx device-risk-signals doctor\`
+\`LSApplicationQueriesSchemes\`; the Expo plugin adds exactly those of the probes that you name, and \`npx --no-install device-risk-signals doctor\`
 says what is missing in a bare app.
 
 | probe | Android permissions | declared packages | iOS authorisations and entitlements | declared schemes |

@@ -53,4 +53,5 @@ it("doctor exits with 1 when something is to be mended", async () => {
 
 it("--help says how", async () => {
   expect(await run("--help")).toMatchObject({ code: 0, out: expect.stringContaining("Example:") as string });
+  expect(await run("doctor", "--help")).toMatchObject({ code: 0, out: expect.stringContaining("Example:") as string });
 });

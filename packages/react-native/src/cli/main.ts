@@ -18,14 +18,13 @@ type Write = (text: string) => void;
 
 /** @returns the exit code: 0 done, 1 failed or something to mend, 2 wrong usage. */
 export async function main(args: readonly string[], folder: string, out: Write, err: Write): Promise<number> {
-  const [command, ...rest] = args;
+  const [command, ...rest] = args.includes("--help") ? ["help"] : args;
   try {
     switch (command) {
       case "doctor":
         return doctor(rest, folder, out);
       case "sample":
         return await sample(rest, out);
-      case "--help":
       case "help":
         out(HELP);
         return 0;

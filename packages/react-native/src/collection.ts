@@ -109,12 +109,23 @@ export class Collection {
     };
     await Promise.all(PROBE_IDS.filter((probe) => !ALONE.has(probe)).map(timed));
     for (const probe of PROBE_IDS) if (ALONE.has(probe)) await this.#alone(() => timed(probe));
-    await this.#lookAgain(outcomes);
+    const consent = this.#request.consent();
+    // What was withdrawn meanwhile is as if it had never been asked for.
+    const asked = PROBE_IDS.filter((probe) => outcomes.get(probe)?.status !== "skipped");
+    const lookAgain = async (probe: ProbeId): Promise<void> => {
+      if (!(await this.#agrees(consent, probe, Math.max(this.#left(), SECOND_LOOK_MS)))) this.#withdrawn.add(probe);
+    };
+    await Promise.all(asked.map(lookAgain));
+    this.#assertRunning();
 
     // The contract's order, whoever was done first.
-    const probes = Object.fromEntries(PROBE_IDS.map((probe) => [probe, outcomes.get(probe) as ProbeOutcome]));
-    for (const [probe, { status }] of Object.entries(probes) as [ProbeId, ProbeOutcome][]) {
+    const probes: Record<string, ProbeOutcome> = {};
+    for (const probe of PROBE_IDS) {
+      const stands = !asked.includes(probe) || this.#stands(consent, probe);
+      const outcome = stands ? (outcomes.get(probe) as ProbeOutcome) : skipped("consent");
+      probes[probe] = outcome;
       const durationMs = durations.get(probe) as number;
+      const { status } = outcome;
       quietly(() => this.#request.settings.onProbe?.({ probe, status, durationMs }));
     }
     const { sessionId, clientId } = this.#request;
@@ -146,12 +157,10 @@ export class Collection {
 
     const end = Math.min(this.#deadline, this.#host.monotonic() + settings.timeoutMs);
     const left = (): number => end - this.#host.monotonic();
-    for (let consent; consent !== this.#request.consent();) {
-      consent = this.#request.consent();
-      const agreed = await this.#agrees(consent, probe, left());
-      this.#assertRunning();
-      if (!agreed || this.#withdrawn.has(probe)) return skipped("consent");
-    }
+    const consent = this.#request.consent();
+    const agreed = await this.#agrees(consent, probe, left());
+    this.#assertRunning();
+    if (!agreed || !this.#stands(consent, probe)) return skipped("consent");
     if (left() < SHORTEST_MS) return { status: "timeout" };
     const observed = await this.#withinTime(probe, selection, left());
     return observed ? outcomeOf(probe, selection, observed) : { status: "timeout" };
@@ -181,19 +190,13 @@ export class Collection {
     quietly(() => this.#host.native?.cancel(call));
   }
 
-  /** What was withdrawn meanwhile is as if it had never been asked for. */
-  async #lookAgain(outcomes: Map<ProbeId, ProbeOutcome>): Promise<void> {
-    for (let consent; consent !== this.#request.consent();) {
-      const asked = (consent = this.#request.consent());
-      const milliseconds = Math.max(this.#left(), SECOND_LOOK_MS);
-      const look = async ([probe, { status }]: [ProbeId, ProbeOutcome]): Promise<void> => {
-        if (status === "skipped") return;
-        const agreed = !this.#withdrawn.has(probe) && (await this.#agrees(asked, probe, milliseconds));
-        if (!agreed) outcomes.set(probe, skipped("consent"));
-      };
-      await Promise.all([...outcomes].map(look));
-      this.#assertRunning();
-    }
+  /**
+   * Whether an answer still counts: a consent that replaced the one that was asked must hold the probe itself, because a
+   * function can't be asked in the same turn.
+   */
+  #stands(asked: Consent | ConsentFunction, probe: ProbeId): boolean {
+    const now = this.#request.consent();
+    return !this.#withdrawn.has(probe) && (now === asked || (now instanceof Consent && now.probes.has(probe)));
   }
 
   /** Milliseconds until the deadline. */

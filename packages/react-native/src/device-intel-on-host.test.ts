@@ -192,6 +192,49 @@ describe("consent", () => {
     }
   });
 
+  it("that replaces itself whenever it is asked ends all the same, as none", async () => {
+    const host = fakeHost();
+    const intel: DeviceIntelOnHost = intelOn(host, { consent: () => replaced() });
+    const replaced = (): boolean => {
+      intel.setConsent(() => replaced());
+      return true;
+    };
+    const { probes } = await intel.collect(session);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+    expect(host.collected).toEqual([]);
+  });
+
+  it("withdrawn in any turn before the event is made does not get into it", async () => {
+    for (let turns = 0; turns < 25; turns++) {
+      let looks = 0;
+      let told: "withdrawn" | "made" | undefined;
+      const withdraw = async (): Promise<void> => {
+        for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+        told ??= "withdrawn";
+        intel.setConsent(consentFor());
+      };
+      const consent = (probe: ProbeId): boolean | Promise<boolean> => {
+        if (probe === "locale" && ++looks === 2) void withdraw();
+        return Promise.resolve(probe === "locale");
+      };
+      const onProbe = (): void => void (told ??= "made");
+      const intel: DeviceIntelOnHost = intelOn(
+        fakeHost(() => ({ fields: { language: "de" } })),
+        { consent, onProbe },
+      );
+      const { locale } = (await intel.collect(session)).probes;
+      expect(locale.status, `${turns} turns, ${told}`).toBe(told === "withdrawn" ? "skipped" : "success");
+    }
+  });
+
+  it("replaced by one that holds the probe, too, takes nothing away", async () => {
+    const host = fakeHost(() => ({ fields: { language: "de" } }));
+    const intel = intelOn(host, { consent: ALL });
+    const collecting = intel.collect(session);
+    intel.setConsent(consentFor("locale"));
+    expect((await collecting).probes.locale).toEqual({ status: "success", data: { language: "de" } });
+  });
+
   it("withdrawn and given again does not bring back what was stopped", async () => {
     const host = fakeHost((probe) => (probe === "locale" ? settledWith({ fields: { language: "de" } }, 200) : {}));
     const intel = intelOn(host, { consent: ALL });

@@ -186,9 +186,15 @@ describe("past its period", () => {
     const overdue = objects((await drs("retention", "status", "--json")).stdout)[0];
     expect(overdue?.["overdue_partitions"]).toBeGreaterThan(0);
     expect(overdue?.["lag_seconds"]).toBeGreaterThan(0);
+    const examined = await drs("doctor", "--json");
+    expect(examined.code).toBe(1);
+    expect(objects(examined.stdout).find(({ what }) => what === "retention")).toMatchObject({ ok: false });
     const expired = await run();
     expect(expired).toMatchObject({ rows: stored.length, keys: 0 });
     expect(expired.bytes).toBeGreaterThan(0);
+    expect((await drs("doctor")).code).toBe(0);
+    const [entry] = objects((await drs("audit", "list", "--json")).stdout);
+    expect(entry).toMatchObject({ operation: "retention.run", outcome: "done", detail: expired });
     expect(await secretExists(partition)).toBe(false);
     expect(
       await partitions(`dropped_at is not null and partition_id = '${partition}' and dropped_rows = 3`),
@@ -339,7 +345,18 @@ describe("a pass", () => {
     );
     expect(await secretsLeft()).toBe(0);
     expect(await partitions(`dropped_at is null and partition_id in ('${made.join("','")}')`)).toEqual([]);
-    await until(async () => (await fetch(`${server.adminUrl}/metrics`)).ok);
+    const { rows } = await owner.query<{ told: number; gone: number }>(
+      `select (select coalesce(sum(partitions), 0) from retention_run)::int as told,
+         (select count(*) from event_partition where dropped_at is not null)::int as gone`,
+    );
+    // A run that is killed tells nothing: what is told is told once.
+    expect(rows[0]?.told).toBeLessThanOrEqual(rows[0]?.gone ?? 0);
+    const metric = async (name: string): Promise<number> => {
+      const text = await (await fetch(`${server.adminUrl}/metrics`)).text();
+      return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+    };
+    await until(async () => (await metric("drs_retention_last_pass_timestamp_seconds")) > 0);
+    expect(await metric("drs_retention_lag_seconds")).toBe(0);
   }, 120_000);
 });
 

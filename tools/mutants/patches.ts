@@ -12,7 +12,7 @@ export interface Patch {
   readonly suite?: Suite;
 }
 
-export type Suite = "rejections" | "exactly-once" | "exact-bytes" | "operations" | "purposes";
+export type Suite = "rejections" | "exactly-once" | "exact-bytes" | "operations" | "purposes" | "retention";
 
 const INGEST = "packages/server/src/ingest";
 const VALIDATE = "packages/contract/src/wire/validate.ts";
@@ -395,6 +395,56 @@ export const PATCHES: readonly Patch[] = [
     find: 'beyond.length > 0 && purpose.beyond === "refuse"',
     replace: "false",
     suite: "purposes",
+  },
+
+  {
+    rule: "retention: what is past its period is not read",
+    file: "packages/server/src/retention/expired.ts",
+    find: "'infinity') > now()",
+    replace: "'infinity') > '-infinity'",
+    suite: "retention",
+  },
+  {
+    rule: "retention: nothing is dropped before its time",
+    file: "packages/server/src/store/migrations/0006_retention.sql",
+    find: "p.dropped_at is null and p.upper_bound + u.raw_retention <= now();",
+    replace: "p.dropped_at is null;",
+    suite: "retention",
+  },
+  {
+    rule: "retention: no row is deleted before its time",
+    file: "packages/server/src/store/migrations/0006_retention.sql",
+    find: "where x.purpose = in_purpose and x.received_at + u.raw_retention <= now() limit in_limit",
+    replace: "where x.purpose = in_purpose limit in_limit",
+    suite: "retention",
+  },
+  {
+    rule: "retention: keys outlive their events by the replay window",
+    file: "packages/server/src/store/migrations/0006_retention.sql",
+    find: "p.keys_forgotten_at is null and p.dropped_at + in_window <= now();",
+    replace: "p.keys_forgotten_at is null;",
+    suite: "retention",
+  },
+  {
+    rule: "retention: the secret goes with the partition",
+    file: "packages/server/src/retention/expiry.ts",
+    find: "await keyStore.destroy(partitionSecretName(partition_id));",
+    replace: "",
+    suite: "retention",
+  },
+  {
+    rule: "retention: one pass at a time",
+    file: "packages/server/src/retention/retention-worker.ts",
+    find: "if (!rows[0]?.alone) return undefined;",
+    replace: "",
+    suite: "retention",
+  },
+  {
+    rule: "retention: a lock that is taken is tried again",
+    file: "packages/server/src/retention/expiry.ts",
+    find: 'if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) throw fault;',
+    replace: "throw fault;",
+    suite: "retention",
   },
 
   {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { runRetention } from "../retention/retention-worker.ts";
 import { listRuns, retentionState } from "../retention/runs.ts";
+import { writeAudit } from "../store/audit.ts";
 import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
@@ -17,15 +18,14 @@ export function retentionCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs retention run"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const expired = await withSystem(context, ({ config, database, clock, keyStore }) =>
-        runRetention({
-          database,
-          clock,
-          keyStore,
-          replayWindow: config.DRS_REPLAY_WINDOW,
-          actor: operatorOf(context),
-        }),
-      );
+      const actor = operatorOf(context);
+      const expired = await withSystem(context, async ({ config, database, pool, clock, keyStore }) => {
+        const replayWindow = config.DRS_REPLAY_WINDOW;
+        const done = await runRetention({ database, clock, keyStore, replayWindow, actor });
+        const outcome = done ? "done" : "refused";
+        await writeAudit(pool, clock, { actor, operation: "retention.run", outcome, detail: { ...done } });
+        return done;
+      });
       if (!expired) throw new Failure("A pass is under way, by a server or another command: see drs retention status.");
       if (json) return printJson(context, expired);
       const { partitions, rows, bytes, secrets, keys } = expired;

@@ -159,6 +159,9 @@ describe("help, usage and failure", () => {
     "action register": ["--account", "a", "--type", "t"],
     "action revoke": ["act_1", "--account", "a"],
     "event get": [NO_EVENT],
+    "hold add": ["--account", "a", "--reason", "r", "--approver", "x", "--review", "2999-01-31"],
+    "hold review": [NO_EVENT, "--review", "2999-01-31", "--approver", "x"],
+    "hold lift": [NO_EVENT, "--reason", "r", "--yes"],
     "purpose apply": ["docs/privacy/purposes.yaml"],
   };
   test.each(leaves.map((path) => [path.join(" "), path]))("drs %s without a database", async (name, path) => {

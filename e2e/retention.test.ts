@@ -1,6 +1,6 @@
 /** Retention: what is past its period is not read any more, then gone, with its secret; and its key later still. */
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -8,11 +8,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { expire, type Expired } from "../packages/server/src/retention/expiry.ts";
 import { runRetention } from "../packages/server/src/retention/retention-worker.ts";
 import { partitionSecretName } from "../packages/server/src/seal/sealer.ts";
+import { Secrets } from "../packages/server/src/seal/secrets.ts";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { startDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
+import { moveIntoThePast } from "./support/past.ts";
+import { applyPeriod as applyPolicyPeriod } from "./support/policy.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
 
@@ -27,7 +30,6 @@ let server: ServerProcess;
 let who: Credentials;
 let folder: string;
 let serving: Record<string, string>;
-let ages = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-retention-"));
@@ -58,14 +60,7 @@ afterAll(async () => {
 
 const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
 
-/** All action types come under one purpose; its period is the test's. */
-async function applyPeriod(period: string): Promise<void> {
-  const file = join(folder, "policy.yaml");
-  const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
-  const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
-  await writeFile(file, JSON.stringify(policy));
-  expect(await drs("purpose", "apply", file)).toMatchObject({ code: 0, stderr: "" });
-}
+const applyPeriod = (period: string): Promise<void> => applyPolicyPeriod(environment, folder, period);
 
 interface Stored {
   readonly eventId: string;
@@ -89,41 +84,10 @@ async function listed(): Promise<unknown[]> {
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/**
- * Moves everything that is stored into the past, as if it had come so much earlier. Only the owner can, and only without
- * the triggers. A server that ran before knows the partitions as they were: it is started anew.
- */
+/** A server that ran before knows the partitions as they were: it is started anew. */
 async function age(hours: number): Promise<void> {
   await server.stop();
-  // Not twice to where others were moved before.
-  const past = `interval '${hours} hours ${++ages} minutes'`;
-  const { rows } = await owner.query<{ table_name: string; lower: string; upper: string; purpose: number }>(
-    `select table_name, purpose, (lower_bound - ${past})::text as lower, (upper_bound - ${past})::text as upper
-     from event_partition where dropped_at is null order by lower_bound`,
-  );
-  const shift = `received_at = received_at - ${past}`;
-  await owner.query("begin");
-  await owner.query("alter table event disable trigger event_is_immutable");
-  await owner.query("alter table idempotency_key disable trigger idempotency_key_is_immutable");
-  const moved = rows.map((row, index) => ({ ...row, name: `aged_${ages}_${index}` }));
-  for (const { table_name, name } of moved) {
-    await owner.query(`alter table event detach partition ${table_name}`);
-    await owner.query(`update ${table_name} set ${shift}`);
-    await owner.query(`alter table ${table_name} rename to ${name}`);
-  }
-  for (const { table_name, name, purpose, lower, upper } of moved) {
-    await owner.query(
-      `alter table event attach partition ${name} for values from (${purpose}, '${lower}') to (${purpose}, '${upper}')`,
-    );
-    await owner.query(
-      "update event_partition set lower_bound = $2, upper_bound = $3, table_name = $4 where table_name = $1",
-      [table_name, lower, upper, name],
-    );
-  }
-  await owner.query(`update idempotency_key set ${shift}`);
-  await owner.query("alter table event enable trigger event_is_immutable");
-  await owner.query("alter table idempotency_key enable trigger idempotency_key_is_immutable");
-  await owner.query("commit");
+  await moveIntoThePast(owner, hours);
   server = await startServer(serving);
 }
 
@@ -133,7 +97,7 @@ async function run(): Promise<Expired> {
   return objects(stdout)[0] as unknown as Expired;
 }
 
-const NOTHING = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0 };
+const NOTHING = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0, copies: 0 };
 
 async function partitions(condition = "dropped_at is null"): Promise<string[]> {
   const text = `select partition_id from event_partition where ${condition} order by lower_bound`;
@@ -285,9 +249,10 @@ describe("a pass", () => {
   test("whose key store is away goes on where it stopped", async () => {
     await store();
     await age(31 * 24);
-    const away = { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) };
-    const { database: serves, clock } = system;
-    const options = { database: serves, clock, keyStore: away, replayWindow: WINDOW_MS, actor: "test" };
+    const keyStore = { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) };
+    const { database: serves, clock, sealer } = system;
+    const secrets = new Secrets(keyStore, Buffer.alloc(32));
+    const options = { database: serves, clock, secrets, sealer, replayWindow: WINDOW_MS, actor: "test" };
     await expect(runRetention(options)).rejects.toThrow("away");
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     expect(waiting.length).toBeGreaterThan(0);
@@ -308,7 +273,7 @@ describe("a pass", () => {
         statuses.push((await post({ url: "", headers: authorized(who), body: JSON.stringify(transport(who)) })).status);
     })();
     const client = await system.pool.connect();
-    const pass = expire(client, { keyStore: system.keyStore, replayWindow: WINDOW_MS });
+    const pass = expire(client, { secrets: system.secrets, sealer: system.sealer, replayWindow: WINDOW_MS });
     await later(1_500);
     expect(await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()")).not.toEqual([]);
     await reader.query("commit");

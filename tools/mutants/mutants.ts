@@ -24,6 +24,7 @@ const TESTS: Readonly<Record<Exclude<Suite, "rejections">, string>> = {
   "exact-bytes": "e2e/exact-bytes.test.ts",
   operations: "e2e/operations.test.ts",
   purposes: "e2e/purposes.test.ts",
+  holds: "e2e/holds.test.ts",
   retention: "e2e/retention.test.ts",
 };
 

@@ -12,7 +12,7 @@ export interface Patch {
   readonly suite?: Suite;
 }
 
-export type Suite = "rejections" | "exactly-once" | "exact-bytes" | "operations" | "purposes" | "retention";
+export type Suite = "rejections" | "exactly-once" | "exact-bytes" | "operations" | "purposes" | "retention" | "holds";
 
 const INGEST = "packages/server/src/ingest";
 const VALIDATE = "packages/contract/src/wire/validate.ts";
@@ -406,16 +406,16 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: nothing is dropped before its time",
-    file: "packages/server/src/store/migrations/0006_retention.sql",
+    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
     find: "p.dropped_at is null and p.upper_bound + u.raw_retention <= now();",
     replace: "p.dropped_at is null;",
     suite: "retention",
   },
   {
     rule: "retention: no row is deleted before its time",
-    file: "packages/server/src/store/migrations/0006_retention.sql",
-    find: "where x.purpose = in_purpose and x.received_at + u.raw_retention <= now() limit in_limit",
-    replace: "where x.purpose = in_purpose limit in_limit",
+    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
+    find: "where x.purpose = in_purpose and x.received_at + u.raw_retention <= now()\n",
+    replace: "where x.purpose = in_purpose\n",
     suite: "retention",
   },
   {
@@ -428,7 +428,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "retention: the secret goes with the partition",
     file: "packages/server/src/retention/expiry.ts",
-    find: "await keyStore.destroy(partitionSecretName(partition_id));",
+    find: "await secrets.destroy(partitionSecretName(partition_id));",
     replace: "",
     suite: "retention",
   },
@@ -442,9 +442,52 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "retention: a lock that is taken is tried again",
     file: "packages/server/src/retention/expiry.ts",
-    find: 'if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) throw fault;',
-    replace: "throw fault;",
+    find: 'if ([LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) return undefined;',
+    replace: "",
     suite: "retention",
+  },
+
+  {
+    rule: "holds: what is held is read past its period",
+    file: "packages/server/src/retention/expired.ts",
+    find: "or is_held(",
+    replace: "or false and is_held(",
+    suite: "holds",
+  },
+  {
+    rule: "holds: no drop without copies",
+    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
+    find: "if exists (select from event_under_hold u",
+    replace: "if false and exists (select from event_under_hold u",
+    suite: "holds",
+  },
+  {
+    rule: "holds: held rows are not deleted",
+    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
+    find: "        and not is_held(x.account, x.action_id, x.event_id) limit in_limit",
+    replace: "        limit in_limit",
+    suite: "holds",
+  },
+  {
+    rule: "holds: a copy stays while any hold covers it",
+    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
+    find: "        and not is_held(c.account, c.action_id, c.event_id) limit in_limit",
+    replace: "        limit in_limit",
+    suite: "holds",
+  },
+  {
+    rule: "holds: a key stays while a copy needs it",
+    file: "packages/server/src/holds/held-copies.ts",
+    find: "\n      and not exists (select from held_event c where c.hold_id = h.hold_id)",
+    replace: "",
+    suite: "holds",
+  },
+  {
+    rule: "holds: placing one waits for what is being let go of",
+    file: "packages/server/src/holds/holds.ts",
+    find: 'await executor.query("select lock_holds()");\n  const { of, value }',
+    replace: "const { of, value }",
+    suite: "holds",
   },
 
   {

@@ -65,6 +65,8 @@ export interface EventIdentity {
   /** Milliseconds since the Unix epoch. */
   readonly receivedAt: number;
   readonly schemaVersion: number;
+  /** The hold under whose key the payload is sealed, where it is a copy; otherwise it is the account's and partition's. */
+  readonly holdId?: string;
 }
 
 export interface PromotedAttributes extends EventIdentity {

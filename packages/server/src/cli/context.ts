@@ -15,12 +15,24 @@ export interface Context {
   readonly directory: string;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  /** Asks a person; absent where there is none at a terminal. */
+  readonly ask?: (question: string) => Promise<string>;
   readonly onSignal: (signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void) => void;
 }
 
 /** A command that could not do its work; the message is for people. Exit code 1. */
 export class Failure extends Error {
   override readonly name = "Failure";
+}
+
+/** A command that was not told enough, or that its user took back. Exit code 2. */
+export class WrongUsage extends Error {
+  override readonly name = "WrongUsage";
+}
+
+/** A command that did what it may: something keeps the rest. Exit code 3. */
+export class PartlyDone extends Error {
+  override readonly name = "PartlyDone";
 }
 
 /** @throws Failure that names every problem. */
@@ -57,15 +69,19 @@ export function withTransaction<T>(
   return withSystem(context, ({ pool, clock }) => inTransaction(pool, (executor) => work(executor, clock)));
 }
 
-/** The same for what only the owner of the tables may change: purposes, and what becomes of events. */
+/**
+ * The same for what only the owner of the tables may change: purposes, and what becomes of events.
+ * @param dryRun everything is done, and taken back.
+ */
 export function withAdministration<T>(
   context: Context,
   work: (executor: Executor, clock: Clock) => Promise<T>,
+  dryRun = false,
 ): Promise<T> {
   return withSystem(context, async ({ administration, clock }) => {
     const pool = openPool(administration, { max: 1, onFault: () => {} });
     try {
-      return await inTransaction(pool, (executor) => work(executor, clock));
+      return await inTransaction(pool, (executor) => work(executor, clock), dryRun ? "rollback" : "commit");
     } finally {
       await pool.end();
     }

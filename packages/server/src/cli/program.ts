@@ -6,6 +6,7 @@ import type { Context } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
 import { driftCommand } from "./drift.ts";
 import { eventCommand } from "./event.ts";
+import { holdCommand } from "./hold.ts";
 import { example } from "./options.ts";
 import { purposeCommand } from "./purpose.ts";
 import { retentionCommand } from "./retention.ts";
@@ -34,6 +35,7 @@ export function createProgram(context: Context): Command {
     driftCommand,
     purposeCommand,
     retentionCommand,
+    holdCommand,
   ];
   for (const make of commands) adopt(program, make(context));
   return program;

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { BUILT_IN_PURPOSE } from "../ports.ts";
 import { readPolicy } from "../purposes/policy.ts";
 import { applyPolicy, type Applied, type Change, currentPolicy } from "../purposes/policy-table.ts";
+import { confirm } from "./confirm.ts";
 import {
   type Context,
   Failure,
@@ -19,6 +20,7 @@ import { example } from "./options.ts";
 
 interface ApplyOptions {
   readonly dryRun?: boolean;
+  readonly yes?: boolean;
   readonly json?: boolean;
 }
 
@@ -32,15 +34,26 @@ export function purposeCommand(context: Context): Command {
     .description("Put a policy file in force: purposes, and which action type belongs to which.")
     .argument("<file>", "YAML with purposes, actions and unmapped")
     .option("--dry-run", "say what would change, and change nothing")
+    .option("--yes", "do not ask when events expire at once")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run", "drs purpose apply purposes.yaml"))
-    .action(async (file: string, { dryRun = false, json = false }: ApplyOptions) => {
+    .action(async (file: string, { dryRun = false, yes, json = false }: ApplyOptions) => {
       loadConfig(context);
       const policy = await policyOf(context, file);
-      const options = { builtIn: BUILT_IN_PURPOSE, actor: operatorOf(context), dryRun };
-      const applied = await withAdministration(context, (executor, clock) =>
-        applyPolicy(executor, clock, policy, options),
-      );
+      const options = { builtIn: BUILT_IN_PURPOSE, actor: operatorOf(context) };
+      const apply = (tried: boolean): Promise<Applied> =>
+        withAdministration(context, (executor, clock) =>
+          applyPolicy(executor, clock, policy, { ...options, dryRun: tried }),
+        );
+      let applied = await apply(true);
+      if (!dryRun) {
+        const events = applied.changes.reduce(
+          (sum, change) => sum + ("events" in change ? change.expire_at_once : 0),
+          0,
+        );
+        if (events > 0) await confirm(context, { what: `${events} events expire at once.`, yes });
+        applied = await apply(false);
+      }
       if (json) printJson(context, { ...applied, dry_run: dryRun });
       else printApplied(context, applied, dryRun);
     });

@@ -19,17 +19,20 @@ export function retentionCommand(context: Context): Command {
     .addHelpText("after", example("drs retention run"))
     .action(async ({ json = false }: { json?: boolean }) => {
       const actor = operatorOf(context);
-      const expired = await withSystem(context, async ({ config, database, pool, clock, keyStore }) => {
+      const expired = await withSystem(context, async ({ config, database, pool, clock, secrets, sealer }) => {
         const replayWindow = config.DRS_REPLAY_WINDOW;
-        const done = await runRetention({ database, clock, keyStore, replayWindow, actor });
+        const done = await runRetention({ database, clock, secrets, sealer, replayWindow, actor });
         const outcome = done ? "done" : "refused";
         await writeAudit(pool, clock, { actor, operation: "retention.run", outcome, detail: { ...done } });
         return done;
       });
       if (!expired) throw new Failure("A pass is under way, by a server or another command: see drs retention status.");
       if (json) return printJson(context, expired);
-      const { partitions, rows, bytes, secrets, keys } = expired;
-      print(context, `${partitions} partitions and ${rows} events (${bytes} bytes) are gone,`);
+      const { partitions, rows, bytes, secrets, keys, copies } = expired;
+      print(
+        context,
+        `${partitions} partitions and ${rows} events (${bytes} bytes) are gone, and ${copies} copies of holds,`,
+      );
       print(context, `${secrets} secrets destroyed, ${keys} keys past their replay window forgotten.`);
     });
 

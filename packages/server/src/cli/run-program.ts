@@ -7,15 +7,18 @@ import { SealBroken } from "../seal/sealer.ts";
 import { WrapBroken } from "../seal/secrets.ts";
 import { DatabaseUnfit } from "../store/migrate.ts";
 import { sqlState } from "../store/database.ts";
-import { Failure } from "./context.ts";
+import { Failure, PartlyDone, WrongUsage } from "./context.ts";
 
 const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
+const PARTLY_DONE = 3;
 
 /** Faults whose messages are made for people and quote nothing. */
 const SPOKEN = [
   Failure,
+  WrongUsage,
+  PartlyDone,
   EmbeddedFault,
   KeyStoreUnfit,
   DatabaseUnfit,
@@ -34,7 +37,8 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
   } catch (fault) {
     if (fault instanceof CommanderError) return fault.exitCode === 0 ? DONE : WRONG_USAGE;
     program.configureOutput().writeErr?.(`${messageOf(fault)}\n`);
-    return FAILED;
+    if (fault instanceof PartlyDone) return PARTLY_DONE;
+    return fault instanceof WrongUsage ? WRONG_USAGE : FAILED;
   }
 }
 

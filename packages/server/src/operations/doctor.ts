@@ -1,3 +1,4 @@
+import { holdState } from "../holds/holds.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
 import { retentionState } from "../retention/runs.ts";
 import { readMigrations } from "../store/migrate.ts";
@@ -62,7 +63,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     ok: true,
     detail: `${keyStore.description}; the installation's secret fits the database`,
   });
-  findings.push(await purposeFinding(system), await retentionFinding(system));
+  findings.push(await purposeFinding(system), await retentionFinding(system), await holdFinding(system));
   for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
   findings.push(await diskFinding(system));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
@@ -115,4 +116,11 @@ async function retentionFinding({ pool }: System): Promise<Finding> {
     ? state
     : `${state}, the oldest for ${Math.round(lag_seconds)} s: is a server running? See its log, and drs retention run`;
   return { what: "retention", ok, detail };
+}
+
+async function holdFinding({ pool }: System): Promise<Finding> {
+  const { holds, reviews_overdue, copies } = await holdState(pool);
+  const state = `${holds} holds, ${copies} events kept by them alone`;
+  const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
+  return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }

@@ -1,11 +1,12 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { HoldState } from "../holds/holds.ts";
 import type { Expired } from "../retention/expiry.ts";
 import type { RetentionState } from "../retention/runs.ts";
 import type { Meter } from "../ports.ts";
 
 export interface Metrics extends Meter {
   readonly registry: Registry;
-  readonly retentionPassed: (state: RetentionState, expired: Expired | undefined) => void;
+  readonly retentionPassed: (state: RetentionState & HoldState, expired: Expired | undefined) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
 }
 
@@ -48,7 +49,7 @@ export function createMetrics(inFlight: () => number): Metrics {
   });
   const gone = new Counter({
     name: "drs_retention_gone_total",
-    help: "What this server's retention passes let go of: partitions, rows, bytes, secrets, keys.",
+    help: "What this server's retention passes let go of: partitions, rows, bytes, secrets, keys, copies.",
     labelNames: ["what"],
     registers,
   });
@@ -60,6 +61,12 @@ export function createMetrics(inFlight: () => number): Metrics {
   const lastRetention = new Gauge({
     name: "drs_retention_last_pass_timestamp_seconds",
     help: "When this server last looked at retention, or found another worker at it.",
+    registers,
+  });
+  const holds = new Gauge({ name: "drs_holds", help: "Legal holds that stand.", registers });
+  const reviews = new Gauge({
+    name: "drs_hold_reviews_overdue",
+    help: "Legal holds that are to be reviewed.",
     registers,
   });
   registry.registerMetric(
@@ -81,7 +88,9 @@ export function createMetrics(inFlight: () => number): Metrics {
     remarked(remark) {
       remarks.inc({ remark });
     },
-    retentionPassed({ lag_seconds }, expired) {
+    retentionPassed({ lag_seconds, holds: standing, reviews_overdue }, expired) {
+      holds.set(standing);
+      reviews.set(reviews_overdue);
       for (const [what, count] of Object.entries(expired ?? {})) gone.inc({ what }, count as number);
       lag.set(lag_seconds);
       lastRetention.setToCurrentTime();

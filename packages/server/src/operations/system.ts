@@ -28,6 +28,7 @@ export interface System {
   readonly partitions: Partitions;
   readonly sealer: Sealer;
   readonly keyStore: KeyStore;
+  readonly secrets: Secrets;
   /** Where the embedded cluster lies, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
   /** Things that an operator should know, each with a line for people. */
@@ -82,6 +83,7 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
       partitions,
       sealer: createSealer(secrets, partitions, macKey),
       keyStore,
+      secrets,
       clusterDirectory: embedded?.directory,
       warnings: warningsOf(config),
       close,

@@ -181,7 +181,7 @@ async function countEvents(
   const { rows } = await executor.query<{ events: number; expire_at_once: number }>(
     `select count(*) as events, count(*) filter (where received_at + $2::interval <= now()
         and (received_at + $3::interval <= now()) is not true) as expire_at_once
-      from event where purpose = $1`,
+      from kept_event where purpose = $1`,
     [standing.code, period ?? null, standing.raw_retention],
   );
   return rows[0] ?? { events: 0, expire_at_once: 0 };

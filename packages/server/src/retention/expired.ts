@@ -1,6 +1,9 @@
 /**
- * SQL of what is past its period, by the database's clock. What this says of a row holds for every read of `event`, from
- * the moment it is past: when the row itself goes, nobody need know.
+ * SQL of what may be read of `kept_event`: what is within its period, by the database's clock, or under a hold. It holds
+ * for every read, from the moment that the period is over: when the row itself goes, nobody need know.
+ *
+ * @param event the name that the query gives the events.
  */
-export const isLive = (table = "event"): string =>
-  `coalesce(${table}.received_at + (select raw_retention from purpose where code = ${table}.purpose), 'infinity') > now()`;
+export const isLive = (event: string): string =>
+  `(coalesce(${event}.received_at + (select raw_retention from purpose where code = ${event}.purpose), 'infinity') > now()
+    or is_held(${event}.account, ${event}.action_id, ${event}.event_id))`;

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeyStore } from "../seal/key-store.ts";
+import { copyHeldEvents, destroyHoldSecrets } from "../holds/held-copies.ts";
+import type { Sealer } from "../ports.ts";
 import { partitionSecretName } from "../seal/sealer.ts";
+import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, sqlState } from "../store/database.ts";
 
 /** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
@@ -13,7 +15,9 @@ const RETRY_MS = 200;
 const BATCH = 1_000;
 
 export interface ExpiryOptions {
-  readonly keyStore: KeyStore;
+  readonly secrets: Secrets;
+  /** Re-seals what a hold covers, before its partition goes. */
+  readonly sealer: Sealer;
   /** For how long a key is remembered after its event is gone: milliseconds. */
   readonly replayWindow: number;
   /** Looked at between steps: what was begun is finished by the next run. */
@@ -26,6 +30,8 @@ export interface Expired {
   bytes: number;
   secrets: number;
   keys: number;
+  /** Copies that a hold kept and that none covers any more. */
+  copies: number;
 }
 
 /**
@@ -36,11 +42,12 @@ export interface Expired {
  * @throws Unavailable where the key store can't be reached.
  */
 export async function expire(executor: Executor, options: ExpiryOptions): Promise<Expired> {
-  const expired: Expired = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0 };
+  const expired: Expired = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0, copies: 0 };
   await executor.query(`set lock_timeout = '${LOCK_WITHIN}'`);
   try {
     await deleteRows(executor, options, expired);
     await dropPartitions(executor, options, expired);
+    expired.copies += await inBatches(executor, "delete_released_copies($1)", [], options.signal);
     await destroySecrets(executor, options, expired);
     await forgetKeys(executor, options, expired);
   } finally {
@@ -69,21 +76,29 @@ async function inBatches(
   let total = 0;
   for (;;) {
     if (signal?.aborted) return total;
-    const { rows } = await executor.query<{ done: number }>(`select ${call} as done`, [...values, BATCH]);
-    const done = rows[0]?.done ?? 0;
+    const batch = (): Promise<{ rows: { done: number }[] }> =>
+      executor.query<{ done: number }>(`select ${call} as done`, [...values, BATCH]);
+    const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     total += done;
     if (done < BATCH) return total;
   }
 }
 
-async function dropPartitions(executor: Executor, { signal }: ExpiryOptions, expired: Expired): Promise<void> {
-  const { rows } = await executor.query<{ partition_id: string }>(
-    `select p.partition_id from event_partition p join purpose u on u.code = p.purpose
+interface Overdue {
+  readonly partition_id: string;
+  readonly purpose: number;
+  readonly lower: string;
+  readonly upper: string;
+}
+
+async function dropPartitions(executor: Executor, options: ExpiryOptions, expired: Expired): Promise<void> {
+  const { rows } = await executor.query<Overdue>(
+    `select p.partition_id, p.purpose, p.lower_bound::text as lower, p.upper_bound::text as upper
+      from event_partition p join purpose u on u.code = p.purpose
       where p.dropped_at is null and p.upper_bound + u.raw_retention <= now() order by p.upper_bound`,
   );
-  for (const { partition_id } of rows) {
-    if (signal?.aborted) return;
-    const dropped = await drop(executor, partition_id, signal);
+  for (const partition of rows) {
+    const dropped = await drop(executor, partition, options);
     if (!dropped) continue;
     expired.partitions++;
     expired.rows += dropped.dropped_rows;
@@ -96,36 +111,64 @@ interface Dropped {
   readonly dropped_bytes: number;
 }
 
-/** @returns `undefined` where it was not to be had: the next run tries again. */
-async function drop(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<Dropped | undefined> {
+/**
+ * Copies what is held, then drops: in one transaction, so that an event is always read from one place.
+ * @returns `undefined` where it was not to be had: the next run tries again.
+ */
+async function drop(executor: Executor, partition: Overdue, options: ExpiryOptions): Promise<Dropped | undefined> {
+  const { partition_id: id, purpose, lower, upper } = partition;
+  const where = "u.purpose = $1 and u.received_at >= $2 and u.received_at < $3";
+  await executor.query("begin");
+  try {
+    const held = await unlessLocked(async () => {
+      await executor.query("select lock_holds()");
+      await copyHeldEvents(executor, options.sealer, { where, values: [purpose, lower, upper] });
+      return true;
+    });
+    const dropped = held ? await dropSoon(executor, id, options.signal) : undefined;
+    await executor.query(dropped ? "commit" : "rollback");
+    return dropped;
+  } catch (fault) {
+    await executor.query("rollback").catch(() => {});
+    throw fault;
+  }
+}
+
+async function dropSoon(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<Dropped | undefined> {
+  await executor.query("savepoint held");
   for (let tries = 0; tries < TRIES; tries++) {
     if (signal?.aborted) return undefined;
-    try {
-      const text = "select dropped_rows, dropped_bytes from drop_expired_partition($1)";
-      return (await executor.query<Dropped>(text, [id])).rows[0];
-    } catch (fault) {
-      if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) throw fault;
-      await sleep(RETRY_MS);
-    }
+    const text = "select dropped_rows, dropped_bytes from drop_expired_partition($1)";
+    const result = await unlessLocked(() => executor.query<Dropped>(text, [id]));
+    if (result) return result.rows[0];
+    await executor.query("rollback to held");
+    await sleep(RETRY_MS);
   }
   return undefined;
 }
 
+/** @returns `undefined` where somebody holds a lock that it needs. */
+async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (fault) {
+    if ([LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) return undefined;
+    throw fault;
+  }
+}
+
 /** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
-async function destroySecrets(
-  executor: Executor,
-  { keyStore, signal }: ExpiryOptions,
-  expired: Expired,
-): Promise<void> {
+async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOptions, expired: Expired): Promise<void> {
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from event_partition where dropped_at is not null and secret_destroyed_at is null",
   );
   for (const { partition_id } of rows) {
     if (signal?.aborted) return;
-    await keyStore.destroy(partitionSecretName(partition_id));
+    await secrets.destroy(partitionSecretName(partition_id));
     await executor.query("select record_destroyed_secret($1)", [partition_id]);
     expired.secrets++;
   }
+  expired.secrets += await destroyHoldSecrets(executor, secrets);
 }
 
 async function forgetKeys(

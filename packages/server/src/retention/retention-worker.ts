@@ -2,6 +2,7 @@ import pg from "pg";
 import type { Clock } from "../ports.ts";
 import type { DatabaseOptions, Executor } from "../store/database.ts";
 import { type Expired, expire, type ExpiryOptions } from "./expiry.ts";
+import { type HoldState, holdState } from "../holds/holds.ts";
 import { recordRun, retentionState, type RetentionState } from "./runs.ts";
 
 /** Held while a pass runs: one worker at a time, over all servers and commands. */
@@ -44,7 +45,7 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   readonly everyMs: number;
   readonly onFault: (fault: unknown) => void;
   /** After every pass, be it another worker's. */
-  readonly onPass: (state: RetentionState, expired: Expired | undefined) => void;
+  readonly onPass: (state: RetentionState & HoldState, expired: Expired | undefined) => void;
 }
 
 /** Runs a pass time and again; what a pass missed, because the server was down or killed, the next one does. */
@@ -78,7 +79,8 @@ export class RetentionWorker {
   async #pass(): Promise<void> {
     try {
       const expired = await runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal });
-      this.#options.onPass(await retentionState(this.#options.executor), expired);
+      const { executor, onPass } = this.#options;
+      onPass({ ...(await retentionState(executor)), ...(await holdState(executor)) }, expired);
     } catch (fault) {
       this.#options.onFault(fault);
     }

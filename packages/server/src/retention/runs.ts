@@ -10,8 +10,8 @@ export async function recordRun(
   run: Expired & { readonly actor: string; readonly startedAt: number },
 ): Promise<void> {
   await executor.query(
-    `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       randomUUID(),
       new Date(run.startedAt).toISOString(),
@@ -22,6 +22,7 @@ export async function recordRun(
       run.bytes,
       run.secrets,
       run.keys,
+      run.copies,
     ],
   );
 }
@@ -35,7 +36,7 @@ export interface RunRow extends Expired {
 
 export async function listRuns(executor: Executor, limit: number): Promise<readonly RunRow[]> {
   const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
-  const text = `select run_id, ${at("started_at")}, ${at("finished_at")}, actor, partitions, rows, bytes, secrets, keys
+  const text = `select run_id, ${at("started_at")}, ${at("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies
     from retention_run order by retention_run.started_at desc limit $1`;
   return (await executor.query<RunRow>(text, [limit])).rows;
 }

@@ -29,6 +29,7 @@ const HEAD_BYTES = 1 + NONCE_BYTES;
 const MOST_KEYS = 50_000;
 
 export const accountSecretName = (account: string, purpose: number): string => `account/${purpose}/${account}`;
+export const holdSecretName = (holdId: string): string => `hold/${holdId}`;
 export const partitionSecretName = (partitionId: string): string => `partition/${partitionId}`;
 
 /**
@@ -78,6 +79,7 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
   }
 
   async function keyFor(identity: EventIdentity): Promise<KeyObject> {
+    if (identity.holdId !== undefined) return holdKey(await secrets.findOrCreate(holdSecretName(identity.holdId)));
     const partition = await partitions.find(identity.purpose, identity.receivedAt);
     const name = `${partition}/${identity.purpose}/${identity.account}`;
     return dataKeys.get(name) ?? deriveForWriting(name, identity, partition);
@@ -96,6 +98,11 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
     },
 
     async open(identity, sealed) {
+      if (identity.holdId !== undefined) {
+        const secret = await secrets.find(holdSecretName(identity.holdId));
+        if (!secret) throw new KeysGone("the key of this event's hold is gone");
+        return openWith(holdKey(secret), identity, sealed);
+      }
       const partition = await partitions.find(identity.purpose, identity.receivedAt);
       const name = `${partition}/${identity.purpose}/${identity.account}`;
       const key = dataKeys.get(name) ?? (await deriveForReading(identity, partition));
@@ -105,8 +112,14 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
 }
 
 function derive(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
-  const material = Buffer.concat([accountSecret, partitionSecret]);
-  return createSecretKey(Buffer.from(hkdfSync("sha256", material, "", "device-risk-signals event v1", 32)));
+  return expand(Buffer.concat([accountSecret, partitionSecret]), "device-risk-signals event v1");
+}
+
+const holdKey = (secret: Buffer): KeyObject => expand(secret, "device-risk-signals hold v1");
+
+/** HKDF-SHA-256 (RFC 5869) without a salt: the material is random. */
+function expand(material: Buffer, info: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync("sha256", material, "", info, 32)));
 }
 
 function associatedData(identity: EventIdentity, dictionary: number): Buffer {

@@ -42,6 +42,11 @@ export class Secrets {
     return making;
   }
 
+  /** What was sealed under it can't be opened any more, once the last backup of the key store is gone. */
+  destroy(name: string): Promise<void> {
+    return this.#store.destroy(name);
+  }
+
   async #findOrCreate(name: string): Promise<Buffer> {
     const found = await this.find(name);
     if (found) return found;

@@ -58,14 +58,18 @@ export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettin
   return pool;
 }
 
-/** Runs `work` in a transaction of its own. */
-export async function inTransaction<T>(pool: pg.Pool, work: (executor: Executor) => Promise<T>): Promise<T> {
+/** Runs `work` in a transaction of its own, which is taken back where it is only tried. */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (executor: Executor) => Promise<T>,
+  end: "commit" | "rollback" = "commit",
+): Promise<T> {
   const client = await pool.connect();
   let broken = false;
   try {
     await client.query("begin");
     const result = await work(client);
-    await client.query("commit");
+    await client.query(end);
     return result;
   } catch (fault) {
     await client.query("rollback").catch(() => {

@@ -23,7 +23,14 @@ export interface EventRow {
   readonly received_at: string;
 }
 
-export function storedEvent(row: EventRow & { payload: Buffer }): StoredEvent {
+/** What it takes to open a payload, beside the promoted attributes. */
+export interface SealedRow extends EventRow {
+  /** The hold under whose key it is sealed. */
+  readonly hold_id: string | null;
+  readonly payload: Buffer;
+}
+
+export function storedEvent(row: SealedRow): StoredEvent {
   return {
     account: row.account,
     eventId: row.event_id,
@@ -40,5 +47,6 @@ export function storedEvent(row: EventRow & { payload: Buffer }): StoredEvent {
     appVersion: row.app_version,
     collectedAt: row.collected_at,
     payload: row.payload,
+    ...(row.hold_id !== null && { holdId: row.hold_id }),
   };
 }

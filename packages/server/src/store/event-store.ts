@@ -3,7 +3,7 @@ import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Una
 import { commitBatch } from "./commit-batch.ts";
 import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "./database.ts";
 import { isLive } from "../retention/expired.ts";
-import { type EventRow, EVENT_COLUMNS, storedEvent } from "./event-row.ts";
+import { EVENT_COLUMNS, type SealedRow, storedEvent } from "./event-row.ts";
 import { MicroBatcher } from "./micro-batcher.ts";
 import type { Partitions } from "./partitions.ts";
 
@@ -83,14 +83,9 @@ export class PostgresEventStore implements EventStore {
   }
 
   async findStored(account: string, { purpose, receivedAt, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
-    const text = `select ${EVENT_COLUMNS}, payload from event
-      where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 and ${isLive()}`;
-    const [row] = await this.#query<EventRow & { payload: Buffer }>(text, [
-      account,
-      purpose,
-      new Date(receivedAt).toISOString(),
-      eventId,
-    ]);
+    const text = `select ${EVENT_COLUMNS}, hold_id, payload from kept_event
+      where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 and ${isLive("kept_event")}`;
+    const [row] = await this.#query<SealedRow>(text, [account, purpose, new Date(receivedAt).toISOString(), eventId]);
     return row && storedEvent(row);
   }
 

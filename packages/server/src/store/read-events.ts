@@ -1,5 +1,5 @@
 import { isLive } from "../retention/expired.ts";
-import { EVENT_COLUMNS, type EventRow, storedEvent } from "./event-row.ts";
+import { EVENT_COLUMNS, type EventRow, type SealedRow, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "./database.ts";
 
@@ -28,9 +28,10 @@ export function receivedAtOf(eventId: string): Date {
 }
 
 export async function findEvent(executor: Executor, eventId: string): Promise<StoredEvent | undefined> {
-  const text = `select ${EVENT_COLUMNS}, payload from event where received_at = $1 and event_id = $2 and ${isLive()}`;
+  const text = `select ${EVENT_COLUMNS}, hold_id, payload from kept_event
+    where received_at = $1 and event_id = $2 and ${isLive("kept_event")}`;
   const values = [receivedAtOf(eventId).toISOString(), eventId];
-  const { rows } = await executor.query<EventRow & { payload: Buffer }>(text, values);
+  const { rows } = await executor.query<SealedRow>(text, values);
   const [row] = rows;
   return row && storedEvent(row);
 }
@@ -39,7 +40,7 @@ export async function findEvent(executor: Executor, eventId: string): Promise<St
 export function listQuery(filter: EventFilter, limit: number, after?: string): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const conditions: string[] = [isLive()];
+  const conditions: string[] = [isLive("event")];
   if (filter.account !== undefined) conditions.push(`account = ${bind(filter.account)}`);
   if (filter.actionId !== undefined) conditions.push(`action_id = ${bind(filter.actionId)}`);
   if (filter.actionType !== undefined) conditions.push(`action_type = ${bind(filter.actionType)}`);
@@ -54,10 +55,10 @@ export function listQuery(filter: EventFilter, limit: number, after?: string): {
   // The key starts with (account, purpose, received_at): a page of each purpose, then the first of them all.
   const text =
     filter.account === undefined
-      ? `select ${EVENT_COLUMNS} from event ${where([])} ${page.replaceAll("received_at desc", "event.received_at desc")}`
+      ? `select ${EVENT_COLUMNS} from kept_event as event ${where([])} ${page.replaceAll("received_at desc", "event.received_at desc")}`
       : `select ${EVENT_COLUMNS} from (
            select e.* from purpose p cross join lateral (
-             select * from event ${where(["purpose = p.code"])} ${page}) e) as event
+             select * from kept_event as event ${where(["purpose = p.code"])} ${page}) e) as event
          ${page.replaceAll("received_at desc", "event.received_at desc")}`;
   return { text, values };
 }

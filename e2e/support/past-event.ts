@@ -1,0 +1,57 @@
+/** Events that were received earlier than now, through the real sealer and store. */
+import { randomUUID } from "node:crypto";
+import { uuidv7 } from "../../packages/server/src/ingest/uuidv7.ts";
+import type { System } from "../../packages/server/src/operations/system.ts";
+import type { EventStore, PromotedAttributes } from "../../packages/server/src/ports.ts";
+import { PostgresEventStore } from "../../packages/server/src/store/event-store.ts";
+
+export interface PastEvent extends PromotedAttributes {
+  readonly exact: string;
+}
+
+export type EventIn = Partial<Omit<PromotedAttributes, "eventId" | "receivedAt">>;
+
+/** Stores events as they would have been so many hours ago: at most 48, as no partition is made for earlier ones. */
+export class Past {
+  readonly #system: System;
+  readonly #store: EventStore & { close(): Promise<void> };
+
+  constructor(system: System) {
+    const { database, pool, partitions } = system;
+    const onFault = (): void => {};
+    this.#system = system;
+    this.#store = new PostgresEventStore({ database, executor: pool, partitions, onFault, onBatch: () => {} });
+  }
+
+  async store(hoursAgo: number, attributes: EventIn = {}): Promise<PastEvent> {
+    const receivedAt = this.#system.clock.now() - hoursAgo * 3_600_000;
+    const exact = `{"exact": "${randomUUID()}",  "n": 1.0}`;
+    const event: PromotedAttributes = {
+      account: "one",
+      purpose: 1,
+      idempotencyKey: randomUUID(),
+      schemaVersion: 1,
+      actionId: randomUUID(),
+      actionType: "payment",
+      sessionId: "session",
+      eventType: "device_intel_collection",
+      sdkVersion: "1.2.3",
+      platform: "android",
+      appVersion: "7.1.0",
+      ...attributes,
+      eventId: uuidv7(receivedAt),
+      receivedAt,
+    };
+    const { sealer } = this.#system;
+    const payload = await sealer.seal(event, Buffer.from(exact));
+    const requestMac = sealer.requestMac(event.eventId, Buffer.from(exact));
+    const collectedAt = { epochMs: receivedAt, micros: 0 };
+    const outcome = await this.#store.append({ ...event, collectedAt, requestMac, payload });
+    if (outcome !== "stored") throw new Error("the key was taken");
+    return { ...event, exact };
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}

@@ -1,0 +1,20 @@
+import type { Context } from "./context.ts";
+import { WrongUsage } from "./context.ts";
+
+export interface Confirmation {
+  /** What will be gone, as a sentence. */
+  readonly what: string;
+  /** Whether the command line said so already. */
+  readonly yes: boolean | undefined;
+}
+
+/**
+ * Asks before something is destroyed.
+ * @throws WrongUsage where it is not to be: nobody to ask and no `--yes`, or the answer was no.
+ */
+export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
+  if (yes) return;
+  if (!ask) throw new WrongUsage(`${what} Nobody is there to confirm it: say so with --yes, or look with --dry-run.`);
+  const answer = await ask(`${what} Type yes to go on: `);
+  if (answer.trim() !== "yes") throw new WrongUsage("Nothing was changed.");
+}

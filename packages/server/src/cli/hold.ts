@@ -1,0 +1,181 @@
+import { LIMITS } from "@device-risk-signals/contract";
+import { Command, Option } from "commander";
+import { countReleased, type HoldSubject, liftHold, listHolds, placeHold, reviewHold } from "../holds/holds.ts";
+import { writeAudit } from "../store/audit.ts";
+import { confirm } from "./confirm.ts";
+import {
+  type Context,
+  Failure,
+  operatorOf,
+  print,
+  printJson,
+  printRows,
+  withAdministration,
+  withSystem,
+} from "./context.ts";
+import { account, example, futureDate, name, uuid } from "./options.ts";
+
+interface SubjectOptions {
+  readonly account?: string;
+  readonly action?: string;
+  readonly event?: string;
+}
+
+interface AddOptions extends SubjectOptions {
+  readonly reason: string;
+  readonly approver: string;
+  readonly review: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface ReviewOptions {
+  readonly review: string;
+  readonly approver: string;
+  readonly reason?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface LiftOptions {
+  readonly reason: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export function holdCommand(context: Context): Command {
+  const command = new Command("hold")
+    .description("Legal holds: what is kept although its period is over.")
+    .addHelpText("after", example("drs hold list"));
+  command.addCommand(addCommand(context));
+  command.addCommand(listCommand(context));
+  command.addCommand(reviewCommand(context));
+  command.addCommand(liftCommand(context));
+  return command;
+}
+
+function addCommand(context: Context): Command {
+  return new Command("add")
+    .description("Place a hold on an account (also on its future events), an action or one event.")
+    .addOption(new Option("--account <account>", "of this account").argParser(account).conflicts(["action", "event"]))
+    .addOption(
+      new Option("--action <id>", "of this action").argParser(name("an action id", LIMITS.actionId)).conflicts("event"),
+    )
+    .addOption(new Option("--event <event-id>", "this event").argParser(uuid))
+    .requiredOption("--reason <text>", "why", name("a reason", 1_000))
+    .requiredOption("--approver <name>", "who decided it", name("an approver", 256))
+    .requiredOption("--review <date>", "when to look at it again", futureDate)
+    .option("--dry-run", "say what it would cover, and place nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      example('drs hold add --account customer-1 --reason "dispute 4711" --approver "J. Doe" --review 2027-01-31'),
+    )
+    .action(async (options: AddOptions, self: Command) => {
+      const subject = subjectOf(options);
+      if (!subject) return self.error("error: one of --account, --action, --event says what is held");
+      const { reason, approver, review: reviewOn, dryRun = false, json = false } = options;
+      const actor = operatorOf(context);
+      const placed = await withAdministration(
+        context,
+        async (executor, clock) => {
+          const hold = await placeHold(executor, { subject, reason, approver, reviewOn, actor });
+          if (!hold) throw new Failure("Nothing is known of what is to be held: check the spelling.");
+          const entry = { actor, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
+          await writeAudit(executor, clock, {
+            ...entry,
+            detail: { ...hold, [subject.of]: subject.value, approver, review_on: reviewOn },
+          });
+          return hold;
+        },
+        dryRun,
+      );
+      if (json) return printJson(context, { ...placed, dry_run: dryRun });
+      if (dryRun) print(context, `It would cover ${placed.events} events. Nothing was changed.`);
+      else print(context, `Hold ${placed.hold_id} covers ${placed.events} events.`);
+    });
+}
+
+function subjectOf({ account: of, action, event }: SubjectOptions): HoldSubject | undefined {
+  if (of !== undefined) return { of: "account", value: of };
+  if (action !== undefined) return { of: "action_id", value: action };
+  return event === undefined ? undefined : { of: "event_id", value: event };
+}
+
+function auditSubject({ of, value }: HoldSubject): { account?: string; eventId?: string } {
+  if (of === "action_id") return {};
+  return of === "account" ? { account: value } : { eventId: value };
+}
+
+function listCommand(context: Context): Command {
+  return new Command("list")
+    .description("List holds: those that stand first.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs hold list --json"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      printRows(context, await withSystem(context, ({ pool }) => listHolds(pool)), json, "No holds.");
+    });
+}
+
+function reviewCommand(context: Context): Command {
+  return new Command("review")
+    .description("Say that a hold was looked at and stands, and when to look again.")
+    .argument("<hold-id>", "as `list` shows it", uuid)
+    .requiredOption("--review <date>", "when to look at it again", futureDate)
+    .requiredOption("--approver <name>", "who decided it", name("an approver", 256))
+    .option("--reason <text>", "why it stands", name("a reason", 1_000))
+    .option("--dry-run", "look, and change nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'))
+    .action(async (holdId: string, { review: reviewOn, approver, reason, dryRun = false, json }: ReviewOptions) => {
+      await withAdministration(
+        context,
+        async (executor, clock) => {
+          if (!(await reviewHold(executor, holdId, { reviewOn, approver }))) throw noHold(holdId);
+          const detail = { hold_id: holdId, review_on: reviewOn, approver };
+          const entry = { actor: operatorOf(context), operation: "hold.review", outcome: "done", detail };
+          await writeAudit(executor, clock, { ...entry, ...(reason !== undefined && { reason }) });
+        },
+        dryRun,
+      );
+      if (json) return printJson(context, { hold_id: holdId, review_on: reviewOn, dry_run: dryRun });
+      print(context, dryRun ? "Nothing was changed." : `Hold ${holdId} stands; to be reviewed on ${reviewOn}.`);
+    });
+}
+
+function liftCommand(context: Context): Command {
+  return new Command("lift")
+    .description("End a hold: what only it kept is let go of.")
+    .argument("<hold-id>", "as `list` shows it", uuid)
+    .requiredOption("--reason <text>", "why it ends", name("a reason", 1_000))
+    .option("--dry-run", "say what would go, and change nothing")
+    .option("--yes", "do not ask")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs hold lift 5f0c2b9e-… --reason "dispute 4711 is settled"'))
+    .action(async (holdId: string, { reason, dryRun = false, yes, json = false }: LiftOptions) => {
+      const actor = operatorOf(context);
+      const lift = (tried: boolean): Promise<number> =>
+        withAdministration(
+          context,
+          async (executor, clock) => {
+            if (!(await liftHold(executor, holdId, actor, reason))) throw noHold(holdId);
+            const goes = await countReleased(executor);
+            const entry = { actor, operation: "hold.lift", outcome: "done", reason };
+            await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, copies_released: goes } });
+            return goes;
+          },
+          tried,
+        );
+      const would = await lift(true);
+      const what = `${would} events that only holds still kept go at once.`;
+      if (!dryRun) {
+        if (would > 0) await confirm(context, { what, yes });
+        await lift(false);
+      }
+      if (json) return printJson(context, { hold_id: holdId, events_released: would, dry_run: dryRun });
+      print(context, dryRun ? `${what} Nothing was changed.` : `Hold ${holdId} is lifted. ${what}`);
+    });
+}
+
+const noHold = (holdId: string): Failure => new Failure(`There is no hold ${holdId} that still stands.`);

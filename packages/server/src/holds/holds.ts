@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import type { Executor } from "../store/database.ts";
+import { receivedAtOf } from "../store/read-events.ts";
+
+/** What a hold is about. */
+export interface HoldSubject {
+  readonly of: "account" | "action_id" | "event_id";
+  readonly value: string;
+}
+
+export interface NewHold {
+  readonly subject: HoldSubject;
+  readonly reason: string;
+  readonly approver: string;
+  /** Of the form `2027-01-31`. */
+  readonly reviewOn: string;
+  readonly actor: string;
+}
+
+export interface PlacedHold {
+  readonly hold_id: string;
+  /** Events that it covers now. */
+  readonly events: number;
+}
+
+/**
+ * Places a hold, in the owner's transaction: what is about to be let go of waits for it, or it for that. It covers what
+ * is still there, be it past its period, and what comes later.
+ *
+ * @returns `undefined` where nothing is known of its subject.
+ */
+export async function placeHold(executor: Executor, hold: NewHold): Promise<PlacedHold | undefined> {
+  await executor.query("select lock_holds()");
+  const { of, value } = hold.subject;
+  const events = await countCovered(executor, hold.subject);
+  if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;
+  const holdId = randomUUID();
+  const receivedAt = of === "event_id" ? receivedAtOf(value).toISOString() : null;
+  await executor.query(
+    `insert into legal_hold (hold_id, ${of}, event_received_at, reason, approver, review_on, placed_at, placed_by)
+      values ($1, $2, $3, $4, $5, $6, clock_timestamp(), $7)`,
+    [holdId, value, receivedAt, hold.reason, hold.approver, hold.reviewOn, hold.actor],
+  );
+  return { hold_id: holdId, events };
+}
+
+async function countCovered(executor: Executor, { of, value }: HoldSubject): Promise<number> {
+  const values: unknown[] = [value];
+  let condition = `${of} = $1`;
+  if (of === "event_id") condition += ` and received_at = $${values.push(receivedAtOf(value).toISOString())}`;
+  const text = `select count(*) as events from kept_event where ${condition}`;
+  return (await executor.query<{ events: number }>(text, values)).rows[0]?.events ?? 0;
+}
+
+/** An account whose events are all to come is known by its tokens, actions or keys. */
+async function isKnown(executor: Executor, account: string): Promise<boolean> {
+  const tables = ["session_token", "action", "idempotency_key"];
+  const known = tables.map((table) => `exists (select from ${table} where account = $1)`).join(" or ");
+  return (await executor.query<{ known: boolean }>(`select ${known} as known`, [account])).rows[0]?.known ?? false;
+}
+
+export interface HoldRow {
+  readonly hold_id: string;
+  readonly account: string | null;
+  readonly action_id: string | null;
+  readonly event_id: string | null;
+  readonly reason: string;
+  readonly approver: string;
+  readonly review_on: string;
+  readonly review_overdue: boolean;
+  readonly placed_at: string;
+  readonly placed_by: string;
+  readonly lifted_at: string | null;
+  readonly lift_reason: string | null;
+  /** Events that were copied, because they would be gone without it. */
+  readonly copies: number;
+}
+
+/** Holds that stand first, then those that were lifted; newest first. */
+export async function listHolds(executor: Executor): Promise<readonly HoldRow[]> {
+  const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+  const text = `select hold_id, account, action_id, event_id, reason, approver, review_on::text,
+      ${OVERDUE} as review_overdue, ${at("placed_at")}, placed_by, ${at("lifted_at")}, lift_reason,
+      (select count(*) from held_event c where c.hold_id = h.hold_id) as copies
+    from legal_hold h order by h.lifted_at is not null, h.placed_at desc`;
+  return (await executor.query<HoldRow>(text)).rows;
+}
+
+const OVERDUE = "lifted_at is null and review_on <= current_date";
+
+/** @returns whether there is such a hold that stands. */
+export async function reviewHold(
+  executor: Executor,
+  holdId: string,
+  { reviewOn, approver }: { readonly reviewOn: string; readonly approver: string },
+): Promise<boolean> {
+  const { rowCount } = await executor.query(
+    "update legal_hold set review_on = $2, approver = $3 where hold_id = $1 and lifted_at is null",
+    [holdId, reviewOn, approver],
+  );
+  return rowCount === 1;
+}
+
+/** @returns whether there was such a hold that stood. */
+export async function liftHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<boolean> {
+  await executor.query("select lock_holds()");
+  const { rowCount } = await executor.query(
+    `update legal_hold set lifted_at = clock_timestamp(), lifted_by = $2, lift_reason = $3
+      where hold_id = $1 and lifted_at is null`,
+    [holdId, actor, reason],
+  );
+  return rowCount === 1;
+}
+
+/** Copies that no hold covers any more and that are past their period. */
+export async function countReleased(executor: Executor): Promise<number> {
+  const text = `select count(*) as copies from legal_hold h join held_event c using (hold_id)
+      join purpose u on u.code = c.purpose
+    where h.lifted_at is not null and c.received_at + u.raw_retention <= now()
+      and not is_held(c.account, c.action_id, c.event_id)`;
+  return (await executor.query<{ copies: number }>(text)).rows[0]?.copies ?? 0;
+}
+
+export interface HoldState {
+  readonly holds: number;
+  readonly reviews_overdue: number;
+  /** Copies that are there because of a hold. */
+  readonly copies: number;
+}
+
+export async function holdState(executor: Executor): Promise<HoldState> {
+  const { rows } = await executor.query<HoldState>(
+    `select (select count(*) from legal_hold where lifted_at is null) as holds,
+      (select count(*) from legal_hold where ${OVERDUE}) as reviews_overdue,
+      (select count(*) from held_event) as copies`,
+  );
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0];
+}

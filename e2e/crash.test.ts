@@ -142,7 +142,7 @@ async function check(load: Load): Promise<void> {
     await forEach(load.sent, async ({ eventId, event, key }) => {
       const stored = await findEvent(system.pool, eventId ?? "");
       if (!stored) throw new Error(`the event of ${key} is not there`);
-      expect((await system.sealer.open(stored, stored.payload)).toString()).toBe(event);
+      expect((await system.sealer.open(stored, stored.sealedUnder, stored.payload)).toString()).toBe(event);
     });
     const { rows } = await system.pool.query<{ events: number; keys: number }>(
       `select (select count(*) from event where idempotency_key = any ($1)) as events,

@@ -9,7 +9,7 @@ import { expire, type Expired } from "../packages/server/src/retention/expiry.ts
 import { runRetention } from "../packages/server/src/retention/retention-worker.ts";
 import { partitionSecretName } from "../packages/server/src/seal/sealer.ts";
 import { Secrets } from "../packages/server/src/seal/secrets.ts";
-import type { System } from "../packages/server/src/operations/system.ts";
+import { erasurePorts, type System } from "../packages/server/src/operations/system.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { startDatabase, type TestDatabase } from "./support/database.ts";
@@ -20,7 +20,6 @@ import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 const HOUR_MS = 3_600_000;
-const WINDOW_MS = HOUR_MS;
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -250,9 +249,8 @@ describe("a pass", () => {
     await store();
     await age(31 * 24);
     const keyStore = { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) };
-    const { database: serves, clock, sealer } = system;
-    const secrets = new Secrets(keyStore, Buffer.alloc(32));
-    const options = { database: serves, clock, secrets, sealer, replayWindow: WINDOW_MS, actor: "test" };
+    const secrets = new Secrets(keyStore, system.keyEncryption);
+    const options = { ...erasurePorts(system), database: system.database, secrets, actor: "test" };
     await expect(runRetention(options)).rejects.toThrow("away");
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     expect(waiting.length).toBeGreaterThan(0);
@@ -273,7 +271,7 @@ describe("a pass", () => {
         statuses.push((await post({ url: "", headers: authorized(who), body: JSON.stringify(transport(who)) })).status);
     })();
     const client = await system.pool.connect();
-    const pass = expire(client, { secrets: system.secrets, sealer: system.sealer, replayWindow: WINDOW_MS });
+    const pass = expire(client, erasurePorts(system));
     await later(1_500);
     expect(await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()")).not.toEqual([]);
     await reader.query("commit");

@@ -17,10 +17,18 @@ export class Past {
   readonly #store: EventStore & { close(): Promise<void> };
 
   constructor(system: System) {
-    const { database, pool, partitions } = system;
+    const { database, pool, partitions, names, accountKeys } = system;
     const onFault = (): void => {};
     this.#system = system;
-    this.#store = new PostgresEventStore({ database, executor: pool, partitions, onFault, onBatch: () => {} });
+    this.#store = new PostgresEventStore({
+      database,
+      executor: pool,
+      partitions,
+      names,
+      onStale: () => accountKeys.refresh(),
+      onFault,
+      onBatch: () => {},
+    });
   }
 
   async store(hoursAgo: number, attributes: EventIn = {}): Promise<PastEvent> {
@@ -43,12 +51,14 @@ export class Past {
       receivedAt,
     };
     const { sealer } = this.#system;
-    const payload = await sealer.seal(event, Buffer.from(exact));
     const requestMac = sealer.requestMac(event.eventId, Buffer.from(exact));
     const collectedAt = { epochMs: receivedAt, micros: 0 };
-    const outcome = await this.#store.append({ ...event, collectedAt, requestMac, payload });
-    if (outcome !== "stored") throw new Error("the key was taken");
-    return { ...event, exact };
+    for (;;) {
+      const sealed = await sealer.seal(event, Buffer.from(exact));
+      const outcome = await this.#store.append({ ...event, collectedAt, requestMac, sealed });
+      if (outcome === "stored") return { ...event, exact };
+      if (outcome !== "stale") throw new Error("the key was taken");
+    }
   }
 
   close(): Promise<void> {

@@ -10,6 +10,8 @@ import { dataDictionary } from "./data-dictionary.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
+import { readPolicy } from "../../packages/server/src/purposes/policy.ts";
+import { recordOfProcessing } from "../../packages/server/src/purposes/record-of-processing.ts";
 import { storePrivacyPage } from "./store-privacy.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -17,6 +19,14 @@ const contract = "packages/contract";
 
 async function versionOf(folder: string): Promise<string> {
   return (JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as { version: string }).version;
+}
+
+/** Of the policy that the documents show; an installation prints its own. */
+async function recordPage(): Promise<string> {
+  const policy = readPolicy(await readFile(join(root, "docs/privacy/purposes.yaml"), "utf8"));
+  if (!policy.ok) throw new Error(policy.problems.join("\n"));
+  const head = "<!-- Generated from purposes.yaml and the catalog by `npm run generate`. Do not edit. -->";
+  return `${head}\n\n${recordOfProcessing(policy.policy)}`;
 }
 
 async function generatedFiles(): Promise<Map<string, string>> {
@@ -28,6 +38,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set(`${contract}/schema/openapi.json`, json(openApiDocument(await versionOf(contract))));
   files.set("docs/data-dictionary.md", dataDictionary());
   files.set("docs/store-privacy.md", storePrivacyPage());
+  files.set("docs/privacy/record-of-processing.md", await recordPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
   return files;

@@ -42,8 +42,8 @@ ${CATALOG.map(disclosureRow).join("\n")}
 
 For all of them: the purpose is _fraud prevention, security and compliance_ (Google) and _app functionality_, which names fraud prevention
 (Apple). Not shared with third parties by us, not used for tracking. Linked to the person as soon as you set a client id or collect
-for an action of theirs. Encrypted in transit. Whether a person may ask for deletion is up to you; the endpoint has no command yet to
-erase an account: events go when the retention of their purpose is over.
+for an action of theirs. Encrypted in transit. Whether a person may ask for deletion in your app is up to you; the endpoint erases an
+account by \`drs erase run\` ([erasure](privacy/erasure.md)), and events go when the retention of their purpose is over.
 
 ## What a probe uses of the app
 

@@ -477,9 +477,9 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "holds: a key stays while a copy needs it",
-    file: "packages/server/src/holds/held-copies.ts",
-    find: "\n      and not exists (select from held_event c where c.hold_id = h.hold_id)",
-    replace: "",
+    file: "packages/server/src/store/migrations/0008_erasure.sql",
+    find: "\n      and not exists (select from held_event where hold_id = in_hold);",
+    replace: ";",
     suite: "holds",
   },
   {

@@ -45,7 +45,7 @@ export function embeddingContract({ start, authorizations }: Embedding, database
     const event = await findEvent(system.pool, answer.json["event_id"] as string);
     if (!event) throw new Error("the event is not there");
     expect(event.account).toBe(CUSTOMER.account);
-    return (await system.sealer.open(event, event.payload)).toString();
+    return (await system.sealer.open(event, event.sealedUnder, event.payload)).toString();
   }
 
   test("201, and the exact bytes are kept", async () => {

@@ -97,6 +97,11 @@ export const PROBLEMS = {
     title: "Action refused",
     when: "`action_id` is unknown, expired, of another account or of another `action_type`; which, is not said.",
   },
+  "account-erased": {
+    status: 403,
+    title: "Account erased",
+    when: "The account was erased, and it was decided that its later events are refused.",
+  },
   "purpose-missing": {
     status: 403,
     title: "No purpose for this action type",

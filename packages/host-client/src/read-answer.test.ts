@@ -30,6 +30,7 @@ describe("an answer of the endpoint", () => {
     "adopted-field-invalid": "rejected",
     "collected-at-stale": "rejected",
     "collected-at-future": "rejected",
+    "account-erased": "rejected",
     "action-refused": "rejected",
     "purpose-missing": "rejected",
     "purpose-exceeded": "rejected",

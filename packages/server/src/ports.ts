@@ -52,6 +52,12 @@ export interface AssignedPurpose {
   readonly beyond?: "record" | "refuse";
 }
 
+/** Accounts that were erased for good. */
+export interface Refusals {
+  /** Whether later events of the account are refused. */
+  refuses(account: string): boolean;
+}
+
 export interface Purposes {
   /** `undefined` where events of this action type are refused. */
   find(actionType: string): AssignedPurpose | undefined;
@@ -65,9 +71,10 @@ export interface EventIdentity {
   /** Milliseconds since the Unix epoch. */
   readonly receivedAt: number;
   readonly schemaVersion: number;
-  /** The hold under whose key the payload is sealed, where it is a copy; otherwise it is the account's and partition's. */
-  readonly holdId?: string;
 }
+
+/** Under which key a payload is sealed: the account's together with the partition's, or, for a copy, a hold's. */
+export type SealedUnder = { readonly keyId: string } | { readonly holdId: string };
 
 export interface PromotedAttributes extends EventIdentity {
   readonly idempotencyKey: string;
@@ -84,21 +91,29 @@ export interface NewEvent extends PromotedAttributes {
   readonly collectedAt: Instant;
   /** Keyed MAC of the request's bytes. */
   readonly requestMac: Buffer;
+  readonly sealed: Sealed;
+}
+
+export interface Sealed {
   readonly payload: Buffer;
+  readonly keyId: string;
+  /** The erasures that were known when the key was chosen: after another one it must be sealed again. */
+  readonly epoch: number;
 }
 
 /** What the ledger knows of a key. */
 export interface LedgerEntry {
   readonly eventId: string;
-  readonly purpose: number;
-  readonly receivedAt: number;
   readonly requestMac: Buffer;
+  /** Where the event lies; absent where it was erased. */
+  readonly place?: { readonly purpose: number; readonly receivedAt: number };
 }
 
 export interface StoredEvent extends PromotedAttributes {
   /** Of the form `2026-01-31T08:15:00.123456Z`. */
   readonly collectedAt: string;
   readonly payload: Buffer;
+  readonly sealedUnder: SealedUnder;
 }
 
 export interface EventStore {
@@ -106,10 +121,10 @@ export interface EventStore {
   readonly available: boolean;
   /**
    * Stores the event, once per account and key: durable when the promise resolves.
-   * @returns `"stored"`, or what already stands under the key.
+   * @returns `"stored"`, what already stands under the key, or `"stale"` where something was erased since it was sealed.
    * @throws Unavailable where the database can't be reached or has no room.
    */
-  append(event: NewEvent): Promise<"stored" | LedgerEntry>;
+  append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry>;
   findKey(account: string, key: string): Promise<LedgerEntry | undefined>;
   /** `undefined` where the event is gone and only its key is left. */
   findStored(account: string, entry: LedgerEntry): Promise<StoredEvent | undefined>;
@@ -120,9 +135,11 @@ export interface Sealer {
   /** Keyed MAC of a request's bytes, for the ledger entry of this event; 16 bytes. */
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
   /** @throws Unavailable where the key store can't be reached. */
-  seal(identity: EventIdentity, bytes: Uint8Array): Promise<Buffer>;
+  seal(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed>;
+  /** Of a copy that a hold keeps. @throws Unavailable */
+  sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws KeysGone, or SealBroken where the bytes are not what was sealed for this identity. */
-  open(identity: EventIdentity, sealed: Buffer): Promise<Buffer>;
+  open(identity: EventIdentity, under: SealedUnder, payload: Buffer): Promise<Buffer>;
 }
 
 /** What is told of an event that is stored all the same. */

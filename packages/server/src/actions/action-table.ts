@@ -36,6 +36,7 @@ export async function registerAction(
 ): Promise<ActionRow | undefined> {
   const actionId = action.actionId ?? `act_${randomUUID()}`;
   const now = clock.now();
+  await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [action.account]);
   await executor.query(
     `insert into action (account, action_id, action_type, session_id, registered_at, expires_at)
       values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,

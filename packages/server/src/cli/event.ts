@@ -82,7 +82,7 @@ export function eventCommand(context: Context): Command {
 /** The audit entry is durable before the first byte leaves. */
 async function writeRaw(context: Context, system: System, event: StoredEvent, reason: string): Promise<void> {
   const { pool, clock, sealer } = system;
-  const exact = await sealer.open(event, event.payload);
+  const exact = await sealer.open(event, event.sealedUnder, event.payload);
   await writeAudit(pool, clock, {
     actor: operatorOf(context),
     operation: "event.read_raw",

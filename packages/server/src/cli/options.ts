@@ -31,13 +31,24 @@ export function count(text: string): number {
 
 /** Of the form `2027-01-31`, later than today. */
 export function futureDate(text: string): string {
+  if (dateOf(text).getTime() <= Date.now()) throw new InvalidArgumentError("It must lie after today.");
+  return text;
+}
+
+/** Of the form `2027-01-31`, not later than today. */
+export function pastDate(text: string): string {
+  const at = dateOf(text);
+  if (at.getTime() > Date.now()) throw new InvalidArgumentError("It must not lie after today.");
+  return at.toISOString();
+}
+
+function dateOf(text: string): Date {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
   // A day that a month does not have comes out as one of the next month.
   if (Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text) {
     throw new InvalidArgumentError("It must be a date of the form 2027-01-31.");
   }
-  if (at.getTime() <= Date.now()) throw new InvalidArgumentError("It must lie after today.");
-  return text;
+  return at;
 }
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;

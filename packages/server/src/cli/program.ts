@@ -1,14 +1,19 @@
 import { Command } from "commander";
+import { accountCommand } from "./account.ts";
 import { actionCommand } from "./action.ts";
 import { auditCommand } from "./audit.ts";
 import { configCommand } from "./config.ts";
 import type { Context } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
 import { driftCommand } from "./drift.ts";
+import { eraseCommand } from "./erase.ts";
 import { eventCommand } from "./event.ts";
 import { holdCommand } from "./hold.ts";
+import { keyCommand } from "./key.ts";
 import { example } from "./options.ts";
 import { purposeCommand } from "./purpose.ts";
+import { receiptCommand } from "./receipt.ts";
+import { requestCommand } from "./request.ts";
 import { retentionCommand } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { tokenCommand } from "./token.ts";
@@ -36,6 +41,11 @@ export function createProgram(context: Context): Command {
     purposeCommand,
     retentionCommand,
     holdCommand,
+    eraseCommand,
+    receiptCommand,
+    keyCommand,
+    requestCommand,
+    accountCommand,
   ];
   for (const make of commands) adopt(program, make(context));
   return program;

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { runRetention } from "../retention/retention-worker.ts";
 import { listRuns, retentionState } from "../retention/runs.ts";
+import { erasurePorts } from "../operations/system.ts";
 import { writeAudit } from "../store/audit.ts";
 import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
@@ -19,9 +20,9 @@ export function retentionCommand(context: Context): Command {
     .addHelpText("after", example("drs retention run"))
     .action(async ({ json = false }: { json?: boolean }) => {
       const actor = operatorOf(context);
-      const expired = await withSystem(context, async ({ config, database, pool, clock, secrets, sealer }) => {
-        const replayWindow = config.DRS_REPLAY_WINDOW;
-        const done = await runRetention({ database, clock, secrets, sealer, replayWindow, actor });
+      const expired = await withSystem(context, async (system) => {
+        const { database, pool, clock } = system;
+        const done = await runRetention({ ...erasurePorts(system), database, actor });
         const outcome = done ? "done" : "refused";
         await writeAudit(pool, clock, { actor, operation: "retention.run", outcome, detail: { ...done } });
         return done;

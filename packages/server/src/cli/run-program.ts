@@ -4,8 +4,11 @@ import { KeyStoreUnfit } from "../operations/system.ts";
 import { KeysGone, Unavailable } from "../ports.ts";
 import { PolicyUnfit } from "../purposes/policy-table.ts";
 import { SealBroken } from "../seal/sealer.ts";
-import { WrapBroken } from "../seal/secrets.ts";
+import { KeyVersionsFixed, WrapBroken } from "../seal/key-encryption.ts";
+import { ExportUnfit } from "../requests/account-export.ts";
 import { DatabaseUnfit } from "../store/migrate.ts";
+import { JournalUnfit } from "../erasure/journal.ts";
+import { ReceiptInvalid } from "../erasure/receipts.ts";
 import { sqlState } from "../store/database.ts";
 import { Failure, PartlyDone, WrongUsage } from "./context.ts";
 
@@ -27,6 +30,10 @@ const SPOKEN = [
   SealBroken,
   KeysGone,
   PolicyUnfit,
+  JournalUnfit,
+  ReceiptInvalid,
+  KeyVersionsFixed,
+  ExportUnfit,
 ];
 
 /** Runs the program; the result is its exit code. */

@@ -121,6 +121,9 @@ describe("the configuration", () => {
 });
 
 describe("rules between variables", () => {
+  const ELSEWHERE = { DRS_ERASURE_JOURNAL: "/elsewhere" };
+  const JOURNAL_AWAY = { DRS_ERASURE_JOURNAL_DATABASE_URL: "postgresql://app:hidden@journal/journal" };
+  const journalInside = /^DRS_ERASURE_JOURNAL must not lie inside DRS_/;
   const keysInside = /^DRS_KEY_DIR must not lie inside DRS_DATA_DIR/;
   const notLoopback = /^DRS_HOST is not loopback and TLS is off/;
   const twoVerifiers = /^DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other/;
@@ -160,10 +163,14 @@ describe("rules between variables", () => {
       /^DRS_MIGRATION_DATABASE_URL has no meaning without DRS_DATABASE_URL/,
     ],
     ["keys inside the data directory", { DRS_KEY_DIR: ".data/keys" }, keysInside],
-    ["keys deep inside it", { DRS_DATA_DIR: "/srv", DRS_KEY_DIR: "/srv/a/../b/keys" }, keysInside],
-    ["keys in it itself", { DRS_DATA_DIR: "d", DRS_KEY_DIR: "./d/" }, keysInside],
-    ["the default keys inside it", { DRS_DATA_DIR: "." }, keysInside],
-    ["keys inside the root", { DRS_DATA_DIR: "/", DRS_KEY_DIR: "/keys" }, keysInside],
+    ["keys deep inside it", { ...ELSEWHERE, DRS_DATA_DIR: "/srv", DRS_KEY_DIR: "/srv/a/../b/keys" }, keysInside],
+    ["keys in it itself", { ...ELSEWHERE, DRS_DATA_DIR: "d", DRS_KEY_DIR: "./d/" }, keysInside],
+    ["the default keys inside it", { ...ELSEWHERE, DRS_DATA_DIR: "." }, keysInside],
+    ["keys inside the root", { ...JOURNAL_AWAY, DRS_DATA_DIR: "/", DRS_KEY_DIR: "/keys" }, keysInside],
+    ["the journal inside the data directory", { DRS_DATA_DIR: "d", DRS_ERASURE_JOURNAL: "d/j" }, journalInside],
+    ["the default journal inside it", { DRS_DATA_DIR: ".", DRS_KEY_DIR: "/elsewhere" }, journalInside],
+    ["the journal inside the keys", { DRS_KEY_DIR: "k", DRS_ERASURE_JOURNAL: "k/j" }, journalInside],
+    ["two journals", { ...ELSEWHERE, ...JOURNAL_AWAY }, /^DRS_ERASURE_JOURNAL and DRS_ERASURE_JOURNAL_DATABASE_URL/],
     [
       "a certificate without its key",
       { DRS_TLS_CERT_FILE: "c.pem" },
@@ -201,6 +208,7 @@ describe("rules between variables", () => {
         DRS_DATA_DIR: ".",
         DRS_KEY_DATABASE_URL: KEY_DATABASE,
         DRS_KEY_ENCRYPTION_KEY: KEY,
+        ...ELSEWHERE,
       },
     ],
     ["a data directory that an external database does not use", { ...EXTERNAL, DRS_DATA_DIR: "." }],
@@ -235,6 +243,8 @@ describe("secrets", () => {
     DRS_MIGRATION_DATABASE_URL: `postgresql://owner:${MARK}@db/events`,
     DRS_KEY_DATABASE_URL: `postgresql://keys:${MARK}@keys/keys`,
     DRS_KEY_ENCRYPTION_KEY: KEY,
+    DRS_PREVIOUS_KEY_ENCRYPTION_KEY: KEY,
+    DRS_ERASURE_JOURNAL_DATABASE_URL: `postgresql://app:${MARK}@journal/journal`,
     DRS_ACTION_SIGNING_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_JWT_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_INTROSPECTION_CLIENT_SECRET: MARK,
@@ -244,6 +254,7 @@ describe("secrets", () => {
     DRS_MIGRATION_DATABASE_URL: { ...EXTERNAL },
     DRS_KEY_DATABASE_URL: { DRS_KEY_ENCRYPTION_KEY: KEY },
     DRS_JWT_SECRET: JWT,
+    DRS_PREVIOUS_KEY_ENCRYPTION_KEY: { DRS_KEY_ENCRYPTION_KEY: KEY },
   };
 
   test("whatever is named so, or may hold a password, is declared as one", () => {
@@ -259,7 +270,7 @@ describe("secrets", () => {
     const printed = JSON.stringify(shown);
     expect(printed).not.toContain(MARK);
     expect(printed).not.toContain(KEY.slice(0, 12));
-    expect(JSON.stringify(config)).toMatch(name === "DRS_KEY_ENCRYPTION_KEY" ? /7,7,7/ : new RegExp(MARK));
+    expect(JSON.stringify(config)).toMatch(name.endsWith("KEY_ENCRYPTION_KEY") ? /7,7,7/ : new RegExp(MARK));
   });
 
   test.each(secret)("a bad %s is not quoted in the message", (name) => {

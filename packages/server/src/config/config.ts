@@ -8,6 +8,8 @@ export interface Config extends Values {
   readonly DRS_DATA_DIR: string;
   /** Absolute; `undefined` where the key store is a database. */
   readonly DRS_KEY_DIR: string | undefined;
+  /** Absolute; `undefined` where the journal is a database, or nowhere. */
+  readonly DRS_ERASURE_JOURNAL: string | undefined;
   /** Whether the embedded PostgreSQL serves. */
   readonly embedded: boolean;
 }
@@ -38,10 +40,13 @@ export function readConfig(environment: Environment, directory: string): ConfigR
   const read = values as unknown as Values;
   const embedded = read.DRS_DATABASE_URL === undefined;
   const keyDir = read.DRS_KEY_DIR ?? (embedded && !read.DRS_KEY_DATABASE_URL ? "./.keys" : undefined);
+  const journal =
+    read.DRS_ERASURE_JOURNAL ?? (embedded && !read.DRS_ERASURE_JOURNAL_DATABASE_URL ? "./.erasures" : undefined);
   const config: Config = {
     ...read,
     DRS_DATA_DIR: resolve(directory, read.DRS_DATA_DIR),
     DRS_KEY_DIR: keyDir === undefined ? undefined : resolve(directory, keyDir),
+    DRS_ERASURE_JOURNAL: journal === undefined ? undefined : resolve(directory, journal),
     embedded,
   };
   return { ok: true, config };
@@ -64,6 +69,10 @@ function conflicts(values: Partial<Values>, environment: Environment, directory:
     "DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other",
   );
   refuseWhen(
+    has("DRS_PREVIOUS_KEY_ENCRYPTION_KEY") && !has("DRS_KEY_ENCRYPTION_KEY"),
+    "DRS_PREVIOUS_KEY_ENCRYPTION_KEY goes with DRS_KEY_ENCRYPTION_KEY; a file holds all of its keys itself",
+  );
+  refuseWhen(
     external && !has("DRS_KEY_DIR", "DRS_KEY_DATABASE_URL"),
     "DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required with DRS_DATABASE_URL: keys must lie apart from the events",
   );
@@ -83,6 +92,21 @@ function conflicts(values: Partial<Values>, environment: Environment, directory:
       liesInside(resolve(directory, keyDir), resolve(directory, dataDir)),
     "DRS_KEY_DIR must not lie inside DRS_DATA_DIR: a key in the same backup as its events erases nothing",
   );
+  refuseWhen(
+    has("DRS_ERASURE_JOURNAL") && has("DRS_ERASURE_JOURNAL_DATABASE_URL"),
+    "DRS_ERASURE_JOURNAL and DRS_ERASURE_JOURNAL_DATABASE_URL exclude each other",
+  );
+  const journal = values.DRS_ERASURE_JOURNAL ?? (external ? undefined : "./.erasures");
+  const restoredWith = (name: VariableName, folder: string | undefined): void =>
+    refuseWhen(
+      journal !== undefined &&
+        !has("DRS_ERASURE_JOURNAL_DATABASE_URL") &&
+        folder !== undefined &&
+        liesInside(resolve(directory, journal), resolve(directory, folder)),
+      `DRS_ERASURE_JOURNAL must not lie inside ${name}: restored together with it, it would tell nothing`,
+    );
+  if (!external) restoredWith("DRS_DATA_DIR", dataDir);
+  if (!has("DRS_KEY_DATABASE_URL")) restoredWith("DRS_KEY_DIR", keyDir);
   refuseWhen(
     has("DRS_TLS_CERT_FILE") !== has("DRS_TLS_KEY_FILE"),
     "DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together",

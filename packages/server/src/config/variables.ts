@@ -59,9 +59,13 @@ export const VARIABLES = {
     "Key store in a PostgreSQL of its own; not the cluster that holds the events.",
   ),
   DRS_KEY_ENCRYPTION_KEY: secret(key256, "32 bytes in base64 that wrap everything in the key store."),
+  DRS_PREVIOUS_KEY_ENCRYPTION_KEY: secret(
+    key256,
+    "The key before it, until `drs key rotate` has wrapped everything under the new one.",
+  ),
   DRS_KEY_ENCRYPTION_KEY_FILE: optional(
     text,
-    "File with that key. The embedded default makes its own beside the keys: for development, not for production.",
+    "File with that key, or with several, one a line: the last one wraps, all of them unwrap. The embedded default makes its own beside the keys: for development, not for production.",
   ),
   DRS_THROTTLE_RATE: variable(integer(0, 1_000_000), "50", "Requests per second and account, by process; 0 is off."),
   DRS_THROTTLE_BURST: variable(integer(1, 1_000_000), "100", "Requests that an account may send at once."),
@@ -103,6 +107,22 @@ export const VARIABLES = {
     durationWithin("1h", "3650d"),
     "30d",
     "How long an idempotency key is remembered after its event has expired or was erased.",
+  ),
+  DRS_ERASURE_JOURNAL: optional(
+    text,
+    "Directory of the erasure journal, apart from events and keys. `./.erasures` where nothing is said and the database is embedded.",
+  ),
+  DRS_ERASURE_JOURNAL_DATABASE_URL: secret(
+    postgres,
+    "Erasure journal in a PostgreSQL of its own, where several hosts share it.",
+  ),
+  DRS_KEY_BACKUP_RETENTION: optional(
+    duration,
+    "How long backups of the key store are kept: declared here, stated in receipts.",
+  ),
+  DRS_BACKUP_RETENTION: optional(
+    duration,
+    "How long backups of the events are kept: declared here, stated in receipts.",
   ),
   DRS_RETENTION_INTERVAL: variable(
     durationWithin("1s", "24h"),

@@ -1,8 +1,6 @@
 import type { Sealer } from "../ports.ts";
-import type { Secrets } from "../seal/secrets.ts";
-import { holdSecretName } from "../seal/sealer.ts";
 import type { Executor } from "../store/database.ts";
-import { EVENT_COLUMNS, type EventRow, storedEvent } from "../store/event-row.ts";
+import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../store/event-row.ts";
 
 /** Events whose payloads are in memory at once. */
 const PAGE = 100;
@@ -22,7 +20,7 @@ export interface Held {
  * @throws KeysGone, SealBroken where one can't be read: then nothing may be let go of.
  */
 export async function copyHeldEvents(executor: Executor, sealer: Sealer, { where, values }: Held): Promise<number> {
-  const text = `select ${EVENT_COLUMNS}, payload, u.hold_id from event
+  const text = `select ${EVENT_COLUMNS}, payload, event.key_id, u.hold_id as under from event
     join (select distinct on (account, purpose, received_at, event_id) * from event_under_hold u
       where ${where} and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
         and c.received_at = u.received_at and c.event_id = u.event_id)
@@ -30,12 +28,12 @@ export async function copyHeldEvents(executor: Executor, sealer: Sealer, { where
     using (account, purpose, received_at, event_id)`;
   let copies = 0;
   for (;;) {
-    const { rows } = await executor.query<EventRow & { payload: Buffer; hold_id: string }>(text, values);
-    for (const { hold_id, ...row } of rows) {
+    const { rows } = await executor.query<Omit<SealedRow, "hold_id"> & { under: string }>(text, values);
+    for (const { under, ...row } of rows) {
       const event = storedEvent({ ...row, hold_id: null });
-      const exact = await sealer.open(event, event.payload);
-      const payload = await sealer.seal({ ...event, holdId: hold_id }, exact);
-      await executor.query(INSERT, [hold_id, payload, event.account, event.purpose, row.received_at, event.eventId]);
+      const exact = await sealer.open(event, event.sealedUnder, event.payload);
+      const payload = await sealer.sealCopy(event, under, exact);
+      await executor.query(INSERT, [under, payload, event.account, event.purpose, row.received_at, event.eventId]);
     }
     copies += rows.length;
     if (rows.length < PAGE) return copies;
@@ -46,16 +44,3 @@ const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schem
   action_type, session_id, event_type, sdk_version, platform, app_version`;
 const INSERT = `insert into held_event (${ATTRIBUTES}, hold_id, payload)
   select ${ATTRIBUTES}, $1, $2 from event where account = $3 and purpose = $4 and received_at = $5 and event_id = $6`;
-
-/** Destroys the secrets of lifted holds that no copy needs any more. @returns how many. */
-export async function destroyHoldSecrets(executor: Executor, secrets: Secrets): Promise<number> {
-  const { rows } = await executor.query<{ hold_id: string }>(
-    `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
-      and not exists (select from held_event c where c.hold_id = h.hold_id)`,
-  );
-  for (const { hold_id } of rows) {
-    await secrets.destroy(holdSecretName(hold_id));
-    await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
-  }
-  return rows.length;
-}

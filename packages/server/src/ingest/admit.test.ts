@@ -14,6 +14,7 @@ interface Scene {
   readonly action?: RegisteredAction | undefined;
   readonly options?: Partial<AdmitOptions>;
   readonly purpose?: AssignedPurpose | undefined;
+  readonly erased?: boolean;
 }
 
 const PURPOSE: AssignedPurpose = { code: 7, mapped: true };
@@ -42,7 +43,8 @@ async function verdict(given: Scene = {}): Promise<unknown> {
       return "purpose" in given ? given.purpose : PURPOSE;
     },
   };
-  const ports = { actions, purposes };
+  const refusals = { refuses: () => given.erased ?? false };
+  const ports = { actions, purposes, refusals };
   const result = await admit("customer-1", { request, collectedAt: instant }, NOW, ports, { ...OPTIONS, ...options });
   if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
   return result instanceof Refusal ? placesOf(result.rejection.errors) : result;
@@ -117,6 +119,7 @@ describe("the purpose", () => {
 
   it("must be there", async () => {
     expect(await verdict({ purpose: undefined })).toEqual(["purpose-missing /action_type"]);
+    expect(await verdict({ erased: true })).toEqual(["account-erased "]);
     expect(await verdict({ purpose: undefined, action: undefined })).toEqual(REFUSED);
   });
 
@@ -135,6 +138,6 @@ it("trouble of the registry is passed on", async () => {
   const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
   const collectedAt = { epochMs: NOW, micros: 0 };
   const request = { action_id: "a", observations: {} } as TransportRequest;
-  const ports = { actions: away, purposes: { find: () => PURPOSE } };
+  const ports = { actions: away, purposes: { find: () => PURPOSE }, refusals: { refuses: () => false } };
   await expect(admit("a", { request, collectedAt }, NOW, ports, OPTIONS)).rejects.toThrow("away");
 });

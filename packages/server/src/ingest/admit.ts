@@ -1,5 +1,5 @@
 import { reject } from "@device-risk-signals/contract";
-import type { ActionRegistry, AssignedPurpose, Purposes } from "../ports.ts";
+import type { ActionRegistry, AssignedPurpose, Purposes, Refusals } from "../ports.ts";
 import { Refusal } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
 
@@ -14,6 +14,7 @@ export interface AdmitOptions {
 export interface AdmitPorts {
   readonly actions: ActionRegistry;
   readonly purposes: Purposes;
+  readonly refusals: Refusals;
 }
 
 export interface Admitted {
@@ -23,14 +24,15 @@ export interface Admitted {
   readonly sessionMismatch: boolean;
 }
 
-/** Freshness, action, session binding, purpose. A replay is exempt from all of them: the caller looks into the ledger. */
+/** Erased accounts, freshness, action, session binding, purpose. A replay is exempt from all of them: the caller looks into the ledger. */
 export async function admit(
   account: string,
   valid: ValidRequest,
   now: number,
-  { actions, purposes }: AdmitPorts,
+  { actions, purposes, refusals }: AdmitPorts,
   options: AdmitOptions,
 ): Promise<Admitted | Refusal> {
+  if (refusals.refuses(account)) return new Refusal(reject("account-erased"));
   const { request, collectedAt } = valid;
   const age = now - collectedAt.epochMs;
   const at = "/observations/collected_at";

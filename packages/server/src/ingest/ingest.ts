@@ -7,6 +7,7 @@ import {
   type Meter,
   type PromotedAttributes,
   type Purposes,
+  type Refusals,
   type Remark,
   type Sealer,
   type Session,
@@ -30,6 +31,7 @@ export interface IngestPorts {
   readonly sessions: SessionVerifier;
   readonly actions: ActionRegistry;
   readonly purposes: Purposes;
+  readonly refusals: Refusals;
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
@@ -141,8 +143,12 @@ async function run(
     };
     const exact = locateObservations(body);
     const requestMac = ports.sealer.requestMac(attributes.eventId, body);
-    const payload = await ports.sealer.seal(attributes, exact);
-    const outcome = await ports.store.append({ ...attributes, collectedAt: valid.collectedAt, requestMac, payload });
+    let outcome: Awaited<ReturnType<EventStore["append"]>>;
+    do {
+      if (ports.refusals.refuses(account)) return refuse("account-erased");
+      const sealed = await ports.sealer.seal(attributes, exact);
+      outcome = await ports.store.append({ ...attributes, collectedAt: valid.collectedAt, requestMac, sealed });
+    } while (outcome === "stale");
     if (outcome !== "stored") return await settle(retry, outcome, ports);
 
     for (const remark of remarksOn(admitted)) {

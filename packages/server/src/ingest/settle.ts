@@ -49,7 +49,7 @@ async function equalInCanonicalForm(
 ): Promise<boolean> {
   const stored = await store.findStored(retry.account, entry);
   if (!stored) return false;
-  const exact = await sealer.open(stored, stored.payload).catch((fault: unknown) => {
+  const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((fault: unknown) => {
     if (fault instanceof KeysGone) return undefined;
     throw fault;
   });

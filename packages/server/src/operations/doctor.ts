@@ -1,3 +1,4 @@
+import { requestState } from "../requests/data-requests.ts";
 import { holdState } from "../holds/holds.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
 import { retentionState } from "../retention/runs.ts";
@@ -63,7 +64,12 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     ok: true,
     detail: `${keyStore.description}; the installation's secret fits the database`,
   });
-  findings.push(await purposeFinding(system), await retentionFinding(system), await holdFinding(system));
+  findings.push(
+    await purposeFinding(system),
+    await retentionFinding(system),
+    await holdFinding(system),
+    await requestFinding(system),
+  );
   for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
   findings.push(await diskFinding(system));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
@@ -123,4 +129,15 @@ async function holdFinding({ pool }: System): Promise<Finding> {
   const state = `${holds} holds, ${copies} events kept by them alone`;
   const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
+}
+
+async function requestFinding({ pool }: System): Promise<Finding> {
+  const { requests_open, requests_overdue } = await requestState(pool);
+  const ok = requests_overdue === 0;
+  const state = `${requests_open} requests of data subjects are open`;
+  return {
+    what: "requests",
+    ok,
+    detail: ok ? state : `${state}, ${requests_overdue} of them overdue: drs request list`,
+  };
 }

@@ -13,11 +13,13 @@ import { RetentionWorker } from "../retention/retention-worker.ts";
 import { PostgresEventStore } from "../store/event-store.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { readiness } from "./readiness.ts";
-import type { System } from "./system.ts";
+import { erasurePorts, type System } from "./system.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
 const PARTITIONS_AHEAD = 7;
 const PREPARE_EVERY_MS = 3_600_000;
+/** Keys that were erased by another process are out of memory after this long. */
+const FORGET_EVERY_MS = 1_000;
 
 /** Failed authentications by source address: per second, and at once. */
 const FAILURE_RATE = 10;
@@ -54,6 +56,8 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     database: system.database,
     executor: pool,
     partitions,
+    names: system.names,
+    onStale: () => system.accountKeys.refresh(),
     onFault,
     onBatch: (events, seconds) => {
       metrics.batchCommitted(events, seconds);
@@ -65,6 +69,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       sessions: ports.sessions ?? openSessions(config, pool, clock),
       actions: ports.actions ?? openActions(config, pool, clock),
       purposes,
+      refusals: system.accountKeys,
       store,
       sealer: system.sealer,
       audit,
@@ -89,16 +94,15 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     for (const code of purposes.active) await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD);
   };
   await prepare();
+  const refreshing = setInterval(() => void system.accountKeys.refresh().catch(onFault), FORGET_EVERY_MS);
+  refreshing.unref();
   const preparing = setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS);
   preparing.unref();
 
   const retention = new RetentionWorker({
     database: system.database,
-    clock,
     executor: pool,
-    secrets: system.secrets,
-    sealer: system.sealer,
-    replayWindow: config.DRS_REPLAY_WINDOW,
+    ...erasurePorts(system),
     everyMs: config.DRS_RETENTION_INTERVAL,
     onFault,
     onPass: metrics.retentionPassed,
@@ -111,6 +115,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     drain: () => admission.drain(),
     async close() {
       clearInterval(preparing);
+      clearInterval(refreshing);
       purposes.close();
       await retention.close();
       await audit.close();

@@ -1,12 +1,11 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { HoldState } from "../holds/holds.ts";
 import type { Expired } from "../retention/expiry.ts";
-import type { RetentionState } from "../retention/runs.ts";
+import type { PassState } from "../retention/retention-worker.ts";
 import type { Meter } from "../ports.ts";
 
 export interface Metrics extends Meter {
   readonly registry: Registry;
-  readonly retentionPassed: (state: RetentionState & HoldState, expired: Expired | undefined) => void;
+  readonly retentionPassed: (state: PassState, expired: Expired | undefined) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
 }
 
@@ -69,6 +68,11 @@ export function createMetrics(inFlight: () => number): Metrics {
     help: "Legal holds that are to be reviewed.",
     registers,
   });
+  const overdueRequests = new Gauge({
+    name: "drs_data_requests_overdue",
+    help: "Requests of data subjects that are overdue.",
+    registers,
+  });
   registry.registerMetric(
     new Gauge({
       name: "drs_requests_in_flight",
@@ -88,9 +92,10 @@ export function createMetrics(inFlight: () => number): Metrics {
     remarked(remark) {
       remarks.inc({ remark });
     },
-    retentionPassed({ lag_seconds, holds: standing, reviews_overdue }, expired) {
+    retentionPassed({ lag_seconds, holds: standing, reviews_overdue, requests_overdue }, expired) {
       holds.set(standing);
       reviews.set(reviews_overdue);
+      overdueRequests.set(requests_overdue);
       for (const [what, count] of Object.entries(expired ?? {})) gone.inc({ what }, count as number);
       lag.set(lag_seconds);
       lastRetention.setToCurrentTime();

@@ -8,12 +8,28 @@ import type { Config } from "../config/config.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Clock, Sealer } from "../ports.ts";
 import { directoryKeyStore } from "../seal/directory-key-store.ts";
-import { loadKeyEncryptionKey } from "../seal/key-encryption-key.ts";
+import { type KeyEncryption, LocalKeyEncryption } from "../seal/key-encryption.ts";
+import { keyEncryptionKeys } from "../seal/key-encryption-key.ts";
+import type { RetentionOptions } from "../retention/retention-worker.ts";
 import type { KeyStore } from "../seal/key-store.ts";
 import { postgresKeyStore } from "../seal/postgres-key-store.ts";
+import { LedgerNames } from "../seal/ledger-names.ts";
+import { type CaughtUp, catchUp } from "../erasure/catch-up.ts";
+import { directoryJournal } from "../erasure/directory-journal.ts";
+import type { ErasureJournal } from "../erasure/journal.ts";
+import { postgresJournal } from "../erasure/postgres-journal.ts";
+import { type ReceiptSigner, receiptSigner } from "../erasure/receipts.ts";
 import { createSealer } from "../seal/sealer.ts";
 import { Secrets } from "../seal/secrets.ts";
-import { administrationOptions, type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
+import { PostgresAccountKeys } from "../store/account-keys.ts";
+import {
+  administrationOptions,
+  type DatabaseOptions,
+  type Executor,
+  openPool,
+  servingOptions,
+  withClient,
+} from "../store/database.ts";
 import { isMigrated, migrate } from "../store/migrate.ts";
 import { Partitions } from "../store/partitions.ts";
 
@@ -28,7 +44,13 @@ export interface System {
   readonly partitions: Partitions;
   readonly sealer: Sealer;
   readonly keyStore: KeyStore;
+  readonly keyEncryption: KeyEncryption;
   readonly secrets: Secrets;
+  readonly accountKeys: PostgresAccountKeys;
+  readonly names: LedgerNames;
+  /** Absent where an external database is used and none was named: then nothing can be erased. */
+  readonly journal: ErasureJournal | undefined;
+  readonly receipts: ReceiptSigner;
   /** Where the embedded cluster lies, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
   /** Things that an operator should know, each with a line for people. */
@@ -71,21 +93,37 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
 
     const keyStore = await openKeyStore(config);
     closers.push(() => keyStore.close());
-    const secrets = new Secrets(keyStore, await loadKeyEncryptionKey(config));
+    const keyEncryption = new LocalKeyEncryption(await keyEncryptionKeys(config));
+    const secrets = new Secrets(keyStore, keyEncryption);
     const macKey = await installationSecret(pool, secrets);
     const partitions = new Partitions(pool);
+    const names = new LedgerNames(macKey);
+    const accountKeys = new PostgresAccountKeys(pool, secrets, names);
+    const sealer = createSealer(secrets, accountKeys, partitions, macKey);
+    const journal = await openJournal(config);
+    if (journal) closers.push(() => journal.close());
+    const administration = administrationOptions(ownerOf(config, embedded));
+    const asOwner = <T>(work: (executor: Executor) => Promise<T>): Promise<T> => withClient(administration, work);
+    const caughtUp = await catchUp({ executor: pool, asOwner, journal, keyStore, secrets, sealer, names });
+    await requireKeys(pool, secrets);
+    await accountKeys.refresh();
     return {
       config,
       clock: SYSTEM_CLOCK,
       database,
       pool,
-      administration: administrationOptions(ownerOf(config, embedded)),
+      administration,
       partitions,
-      sealer: createSealer(secrets, partitions, macKey),
+      sealer,
+      journal,
+      receipts: await receiptSigner(secrets),
       keyStore,
+      keyEncryption,
       secrets,
+      accountKeys,
+      names,
       clusterDirectory: embedded?.directory,
-      warnings: warningsOf(config),
+      warnings: [...warningsOf(config), ...told(caughtUp)],
       close,
     };
   } catch (fault) {
@@ -107,6 +145,41 @@ async function openKeyStore(config: Config): Promise<KeyStore> {
   return config.DRS_KEY_DATABASE_URL === undefined
     ? directoryKeyStore(config.DRS_KEY_DIR ?? "")
     : postgresKeyStore(config.DRS_KEY_DATABASE_URL);
+}
+
+async function openJournal(config: Config): Promise<ErasureJournal | undefined> {
+  const { DRS_ERASURE_JOURNAL: directory, DRS_ERASURE_JOURNAL_DATABASE_URL: url } = config;
+  if (url !== undefined) return postgresJournal(url);
+  return directory === undefined ? undefined : directoryJournal(directory);
+}
+
+/** What was done before anything is served. */
+function told({ erasures, keyStore }: CaughtUp): string[] {
+  const lines: string[] = [];
+  if (erasures > 0) lines.push(`the database lacked ${erasures} erasures of the journal: they were carried out again`);
+  if (keyStore > 0)
+    lines.push(`the key store lacked ${keyStore} erasures of the journal: their keys were destroyed again`);
+  return lines;
+}
+
+const LOOKED_AT = 5;
+
+/** A key store that is older than the events lacks keys that were made since: the newest are looked for. */
+async function requireKeys(pool: pg.Pool, secrets: Secrets): Promise<void> {
+  const { rows: keys } = await pool.query<{ name: string }>(
+    `select 'account/' || key_id as name from account_key where erased_by is null order by created_at desc limit ${LOOKED_AT}`,
+  );
+  const { rows: partitions } = await pool.query<{ name: string }>(
+    `select 'partition/' || partition_id as name from event_partition p
+      where dropped_at is null and lower_bound <= now() and exists (select from event e where e.purpose = p.purpose
+        and e.received_at >= p.lower_bound and e.received_at < p.upper_bound) order by lower_bound desc limit ${LOOKED_AT}`,
+  );
+  for (const { name } of [...keys, ...partitions]) {
+    if (await secrets.find(name)) continue;
+    throw new KeyStoreUnfit(
+      "the key store lacks keys that events are sealed under: it is older than the events. Restore the latest backup of it",
+    );
+  }
 }
 
 function warningsOf(config: Config): string[] {
@@ -146,4 +219,11 @@ async function installationSecret(pool: pg.Pool, secrets: Secrets): Promise<Buff
     throw new KeyStoreUnfit("the key store's secret is not the one that this database was used with");
   }
   return secret;
+}
+
+/** What letting go of events takes, for whoever does it. */
+export function erasurePorts(system: System): Omit<RetentionOptions, "database" | "actor" | "signal"> {
+  const { pool, clock, config, secrets, sealer, keyStore, names, journal, receipts } = system;
+  const attest = { executor: pool, signer: receipts, clock, config };
+  return { clock, secrets, sealer, keyStore, names, journal, attest, replayWindow: config.DRS_REPLAY_WINDOW };
 }

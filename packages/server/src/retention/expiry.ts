@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { copyHeldEvents, destroyHoldSecrets } from "../holds/held-copies.ts";
-import type { Sealer } from "../ports.ts";
+import { destroyHoldSecrets } from "../erasure/ended-holds.ts";
+import { copyHeldEvents } from "../holds/held-copies.ts";
+import type { ErasureJournal } from "../erasure/journal.ts";
+import type { Clock, Sealer } from "../ports.ts";
 import { partitionSecretName } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, sqlState } from "../store/database.ts";
@@ -20,6 +22,8 @@ export interface ExpiryOptions {
   readonly sealer: Sealer;
   /** For how long a key is remembered after its event is gone: milliseconds. */
   readonly replayWindow: number;
+  readonly journal: ErasureJournal | undefined;
+  readonly clock: Clock;
   /** Looked at between steps: what was begun is finished by the next run. */
   readonly signal?: AbortSignal;
 }
@@ -158,7 +162,11 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
 }
 
 /** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
-async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOptions, expired: Expired): Promise<void> {
+async function destroySecrets(
+  executor: Executor,
+  { secrets, journal, clock, signal }: ExpiryOptions,
+  expired: Expired,
+): Promise<void> {
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from event_partition where dropped_at is not null and secret_destroyed_at is null",
   );
@@ -168,7 +176,7 @@ async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOpt
     await executor.query("select record_destroyed_secret($1)", [partition_id]);
     expired.secrets++;
   }
-  expired.secrets += await destroyHoldSecrets(executor, secrets);
+  expired.secrets += await destroyHoldSecrets(executor, { secrets, journal, clock });
 }
 
 async function forgetKeys(
@@ -184,4 +192,5 @@ async function forgetKeys(
   for (const { partition_id } of rows) {
     expired.keys += await inBatches(executor, "forget_keys($1, $2, $3)", [partition_id, window], signal);
   }
+  expired.keys += await inBatches(executor, "forget_tombstones($1, $2)", [window], signal);
 }

@@ -1,21 +1,25 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../ports.ts";
+import { type AttestPorts, attestExpiry } from "../erasure/attest.ts";
 import type { Executor } from "../store/database.ts";
 import type { Expired } from "./expiry.ts";
 
 /** A pass that let go of something, or that a person asked for. */
 export async function recordRun(
   executor: Executor,
-  clock: Clock,
+  attest: AttestPorts,
   run: Expired & { readonly actor: string; readonly startedAt: number },
 ): Promise<void> {
+  const { startedAt, ...told } = run;
+  const started_at = new Date(startedAt).toISOString();
+  const run_id = randomUUID();
+  const receipt = await attestExpiry(attest, { ...told, run_id, started_at });
   await executor.query(
-    `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
-      randomUUID(),
-      new Date(run.startedAt).toISOString(),
-      new Date(clock.now()).toISOString(),
+      run_id,
+      started_at,
+      new Date(attest.clock.now()).toISOString(),
       run.actor,
       run.partitions,
       run.rows,
@@ -23,6 +27,7 @@ export async function recordRun(
       run.secrets,
       run.keys,
       run.copies,
+      receipt,
     ],
   );
 }

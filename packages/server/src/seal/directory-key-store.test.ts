@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type * as FsPromises from "node:fs/promises";
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -6,6 +7,8 @@ import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { Unavailable } from "../ports.ts";
 import { directoryKeyStore, writeExclusively } from "./directory-key-store.ts";
 import { describeKeyStore } from "./key-store.contract.ts";
+
+const idOf = (name: string): string => createHash("sha256").update(name).digest("hex");
 
 /** What was synced to the disk, in order. */
 const { synced } = vi.hoisted(() => ({ synced: [] as string[] }));
@@ -65,7 +68,7 @@ describe("on the disk", () => {
     const before = process.umask(0);
     try {
       const store = await directoryKeyStore(keys);
-      await store.create("account/1/customer-1", Buffer.from("wrapped"));
+      await store.create(idOf("account/1/customer-1"), Buffer.from("wrapped"));
     } finally {
       process.umask(before);
     }
@@ -77,7 +80,7 @@ describe("on the disk", () => {
 
   it("no name of a file or folder holds an account", async () => {
     const store = await directoryKeyStore(keys);
-    await store.create("account/1/customer-1", Buffer.from("wrapped"));
+    await store.create(idOf("account/1/customer-1"), Buffer.from("wrapped"));
     for (const { path } of await everythingIn(keys)) expect(path).toMatch(/^secrets(\/[\da-f]{2}(\/[\da-f]{64})?)?$/);
   });
 
@@ -93,13 +96,13 @@ describe("on the disk", () => {
   it("a secret is synced before its name stands, and then its folders", async () => {
     const store = await directoryKeyStore(keys);
     synced.length = 0;
-    await store.create("a", Buffer.from("wrapped"));
+    await store.create(idOf("a"), Buffer.from("wrapped"));
     const [draft = "", ...folders] = synced;
     const secrets = join(keys, "secrets");
     expect(draft.startsWith(join(folders[0] ?? "", "."))).toBe(true);
     expect(folders).toEqual([expect.stringMatching(/[\da-f]{2}$/), secrets]);
     synced.length = 0;
-    await store.create("a", Buffer.from("another"));
+    await store.create(idOf("a"), Buffer.from("another"));
     expect(synced.at(-1), "who comes second makes sure of the name too").toBe(folders[0]);
   });
 
@@ -107,7 +110,7 @@ describe("on the disk", () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => directoryKeyStore(keys)));
     await Promise.all(
       stores.flatMap((store, index) =>
-        Array.from({ length: 5 }, () => store.create("raced", Buffer.from(`by ${index}`))),
+        Array.from({ length: 5 }, () => store.create(idOf("raced"), Buffer.from(`by ${index}`))),
       ),
     );
     expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toHaveLength(1);
@@ -117,18 +120,18 @@ describe("on the disk", () => {
     const store = await directoryKeyStore(keys);
     await rm(join(keys, "secrets"), { recursive: true });
     await writeFile(join(keys, "secrets"), "in the way");
-    await expect(store.create("a", Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
-    await expect(store.read("a")).rejects.toBeInstanceOf(Unavailable);
+    await expect(store.create(idOf("a"), Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
+    await expect(store.read(idOf("a"))).rejects.toBeInstanceOf(Unavailable);
     await rm(join(keys, "secrets"));
-    expect(await store.create("a", Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
+    expect(await store.create(idOf("a"), Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
   });
 
   it("a directory that vanishes under it is made again", async () => {
     const store = await directoryKeyStore(keys);
     await rm(keys, { recursive: true });
-    expect(await store.read("a")).toBeUndefined();
-    await store.create("a", Buffer.from("wrapped"));
-    expect(await store.read("a")).toEqual(Buffer.from("wrapped"));
+    expect(await store.read(idOf("a"))).toBeUndefined();
+    await store.create(idOf("a"), Buffer.from("wrapped"));
+    expect(await store.read(idOf("a"))).toEqual(Buffer.from("wrapped"));
     expect((await stat(keys)).mode & 0o777).toBe(0o700);
   });
 

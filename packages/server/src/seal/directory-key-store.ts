@@ -1,20 +1,22 @@
-import { createHash, randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Unavailable } from "../ports.ts";
 import type { KeyStore } from "./key-store.ts";
 
-/** A file per secret, named by a hash of the secret's name: a listing of the directory names no account. */
+const ID = /^[\da-f]{64}$/;
+
+/** A file per secret, named by its id: a listing of the directory names no account. */
 export async function directoryKeyStore(directory: string): Promise<KeyStore> {
   await makeFolder(join(directory, "secrets"));
 
-  function pathOf(name: string): string {
-    const digest = createHash("sha256").update(name).digest("hex");
-    return join(directory, "secrets", digest.slice(0, 2), digest);
+  function pathOf(id: string): string {
+    if (!ID.test(id)) throw new TypeError("an id of a secret has 64 hexadecimal digits");
+    return join(directory, "secrets", id.slice(0, 2), id);
   }
 
-  async function read(name: string): Promise<Buffer | undefined> {
-    const path = pathOf(name);
+  async function read(id: string): Promise<Buffer | undefined> {
+    const path = pathOf(id);
     try {
       const wrapped = await readFile(path);
       // Whoever made it may not have synced its name yet; what is sealed under it must not outlive it.
@@ -26,8 +28,8 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     }
   }
 
-  async function create(name: string, wrapped: Buffer): Promise<Buffer> {
-    const path = pathOf(name);
+  async function create(id: string, wrapped: Buffer): Promise<Buffer> {
+    const path = pathOf(id);
     try {
       await writeExclusively(path, wrapped);
       return wrapped;
@@ -36,15 +38,15 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
         throw new Unavailable("the key directory can't be written", { cause: fault });
       }
     }
-    const standing = await read(name);
+    const standing = await read(id);
     if (!standing) throw new Unavailable("a key file vanished while it was read");
     // Whoever came first may not have come so far yet.
     await syncFolder(dirname(path));
     return standing;
   }
 
-  async function destroy(name: string): Promise<void> {
-    const path = pathOf(name);
+  async function destroy(id: string): Promise<void> {
+    const path = pathOf(id);
     try {
       await unlink(path);
     } catch (fault) {
@@ -57,7 +59,51 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     });
   }
 
-  return { read, create, destroy, description: `directory ${directory}`, close: async () => {} };
+  async function replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean> {
+    const path = pathOf(id);
+    if (!(await read(id))?.equals(standing)) return false;
+    await writeOver(path, wrapped);
+    return true;
+  }
+
+  async function* ids(): AsyncGenerator<string> {
+    for (const folder of (await readdir(join(directory, "secrets"))).toSorted()) {
+      for (const name of (await readdir(join(directory, "secrets", folder))).toSorted()) if (ID.test(name)) yield name;
+    }
+  }
+
+  const markPath = join(directory, "mark");
+
+  async function readMark(): Promise<string | undefined> {
+    return readFile(markPath, "utf8").catch((fault: NodeJS.ErrnoException) => {
+      if (fault.code === "ENOENT") return undefined;
+      throw new Unavailable("the key directory can't be read", { cause: fault });
+    });
+  }
+
+  return {
+    read,
+    create,
+    destroy,
+    replace,
+    ids,
+    readMark,
+    writeMark: (text) => writeOver(markPath, Buffer.from(text)),
+    description: `directory ${directory}`,
+    close: async () => {},
+  };
+}
+
+/** A new file takes the place of the old one: whoever reads meanwhile has one of both. */
+async function writeOver(path: string, content: Buffer): Promise<void> {
+  const draft = join(dirname(path), `.${randomUUID()}`);
+  try {
+    await writeExclusively(draft, content);
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+  } catch (fault) {
+    throw new Unavailable("the key directory can't be written", { cause: fault });
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { readConfig } from "../config/config.ts";
-import { loadKeyEncryptionKey } from "./key-encryption-key.ts";
+import { keyEncryptionKeys } from "./key-encryption-key.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
@@ -14,31 +14,43 @@ beforeEach(async () => {
 
 afterEach(() => folder.remove());
 
-async function load(environment: Record<string, string>): Promise<Buffer> {
+async function load(environment: Record<string, string>): Promise<readonly Buffer[]> {
   const result = readConfig(environment, folder.path);
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  return loadKeyEncryptionKey(result.config);
+  return (await keyEncryptionKeys(result.config)).read();
 }
 
 describe("the key-encryption key", () => {
   const key = randomBytes(32);
 
   it("comes from the environment", async () => {
-    expect(await load({ DRS_KEY_ENCRYPTION_KEY: key.toString("base64") })).toEqual(key);
+    expect(await load({ DRS_KEY_ENCRYPTION_KEY: key.toString("base64") })).toEqual([key]);
   });
 
   it.each(["\n", "\r\n", "  \n", ""])("comes from a file that ends in %j", async (end) => {
     const path = join(folder.path, "key");
     await writeFile(path, key.toString("base64") + end);
-    expect(await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).toEqual(key);
+    expect(await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).toEqual([key]);
   });
 
   it("of the embedded default is made once, private, and the same for all who start at once", async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => load({})));
     expect(new Set(keys.map(String)).size).toBe(1);
-    expect(keys[0]).toHaveLength(32);
+    expect(keys[0]?.[0]).toHaveLength(32);
     expect(await load({})).toEqual(keys[0]);
     expect((await stat(join(folder.path, ".keys", "key-encryption-key"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("has the one before it, from the environment or from the line before", async () => {
+    const before = randomBytes(32);
+    const [first, second] = [before.toString("base64"), key.toString("base64")];
+    expect(await load({ DRS_PREVIOUS_KEY_ENCRYPTION_KEY: first, DRS_KEY_ENCRYPTION_KEY: second })).toEqual([
+      before,
+      key,
+    ]);
+    const path = join(folder.path, "keys");
+    await writeFile(path, `${first}\n${second}\n`);
+    expect(await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).toEqual([before, key]);
   });
 
   it("is never made where a file is named", async () => {

@@ -1,33 +1,73 @@
-import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { randomBytes, randomUUID } from "node:crypto";
+import { readFile, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { key256 } from "../config/values.ts";
 import { writeExclusively } from "./directory-key-store.ts";
+import { type KeySource, KeyVersionsFixed } from "./key-encryption.ts";
 
 /**
- * The key that wraps all others: from the environment, from a file, or, for the embedded default alone, from a file
+ * The keys that wrap all others: from the environment, from a file, or, for the embedded default alone, from a file
  * beside the keys that is made at first need (development: whoever copies the key directory has both).
  * @throws Error with a message for people.
  */
-export async function loadKeyEncryptionKey(config: Config): Promise<Buffer> {
-  if (config.DRS_KEY_ENCRYPTION_KEY) return config.DRS_KEY_ENCRYPTION_KEY;
-  const named = config.DRS_KEY_ENCRYPTION_KEY_FILE;
-  if (named !== undefined) return readKeyFile(named);
-  const path = join(config.DRS_KEY_DIR ?? "", "key-encryption-key");
-  await writeExclusively(path, Buffer.from(`${randomBytes(32).toString("base64")}\n`)).catch((fault: unknown) => {
-    if ((fault as NodeJS.ErrnoException).code !== "EEXIST") throw fault;
-  });
-  return readKeyFile(path);
+export async function keyEncryptionKeys(config: Config): Promise<KeySource> {
+  const { DRS_KEY_ENCRYPTION_KEY: current, DRS_PREVIOUS_KEY_ENCRYPTION_KEY: previous } = config;
+  if (current) {
+    const keys = previous ? [previous, current] : [current];
+    return {
+      read: async () => keys,
+      advice:
+        "the key-encryption key comes from the environment: put a new one in DRS_KEY_ENCRYPTION_KEY and the present one in " +
+        "DRS_PREVIOUS_KEY_ENCRYPTION_KEY, restart every server, rotate again, then take the previous one away",
+    };
+  }
+  const source = keyFile(config.DRS_KEY_ENCRYPTION_KEY_FILE ?? (await ownKeyFile(config)));
+  await source.read();
+  return source;
 }
 
-async function readKeyFile(path: string): Promise<Buffer> {
-  const content = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new Error(`the key-encryption key can't be read from ${path}: ${(cause as NodeJS.ErrnoException).code}`, {
-      cause,
-    });
+async function ownKeyFile({ DRS_KEY_DIR: directory = "" }: Config): Promise<string> {
+  const path = join(directory, "key-encryption-key");
+  await writeExclusively(path, textOf([randomBytes(32)])).catch((fault: unknown) => {
+    if ((fault as NodeJS.ErrnoException).code !== "EEXIST") throw fault;
   });
-  const result = key256(content.trim());
-  if ("problem" in result) throw new Error(`the key-encryption key in ${path} ${result.problem}`);
-  return result.value;
+  return path;
+}
+
+const textOf = (keys: readonly Buffer[]): Buffer =>
+  Buffer.from(keys.map((key) => `${key.toString("base64")}\n`).join(""));
+
+/** One key a line, oldest first. */
+function keyFile(path: string): KeySource {
+  return {
+    async read() {
+      const content = await readFile(path, "utf8").catch((cause: unknown) => {
+        const { code } = cause as NodeJS.ErrnoException;
+        throw new Error(`the key-encryption key can't be read from ${path}: ${code}`, { cause });
+      });
+      return content
+        .trim()
+        .split("\n")
+        .map((line) => {
+          const result = key256(line.trim());
+          if ("problem" in result) throw new Error(`the key-encryption key in ${path} ${result.problem}`);
+          return result.value;
+        });
+    },
+    /** A new file takes the place of the old one: whoever reads meanwhile has one of both. */
+    async write(keys) {
+      const draft = join(dirname(path), `.${randomUUID()}`);
+      try {
+        await writeExclusively(draft, textOf(keys));
+        await rename(draft, path);
+      } catch (cause) {
+        const { code } = cause as NodeJS.ErrnoException;
+        throw new KeyVersionsFixed(`${path} can't be written (${code}): change its lines by hand, the newest last`, {
+          cause,
+        });
+      }
+    },
+    advice: "",
+  };
 }

@@ -1,17 +1,28 @@
 /**
- * Where wrapped secrets lie, apart from the events. Keys beside the events they open would erase nothing when they are
+ * Where wrapped secrets lie, by their ids (64 hexadecimal digits), apart from the events. Keys beside the events they open would erase nothing when they are
  * destroyed: not the same data directory, cluster, backup or WAL.
  */
 export interface KeyStore {
   /** @returns the wrapped secret, or `undefined` where there is none. @throws Unavailable */
-  read(name: string): Promise<Buffer | undefined>;
+  read(id: string): Promise<Buffer | undefined>;
   /**
-   * Stores a wrapped secret unless one stands under the name already; durable when the promise resolves.
+   * Stores a wrapped secret unless one stands under the id already; durable when the promise resolves.
    * @returns the one that stands. @throws Unavailable
    */
-  create(name: string, wrapped: Buffer): Promise<Buffer>;
-  /** What stood under the name is gone when the promise resolves; that nothing did is no fault. @throws Unavailable */
-  destroy(name: string): Promise<void>;
+  create(id: string, wrapped: Buffer): Promise<Buffer>;
+  /** What stood under the id is gone when the promise resolves; that nothing did is no fault. @throws Unavailable */
+  destroy(id: string): Promise<void>;
+  /**
+   * Puts another wrap of the same secret in the place of the one that stands; durable when the promise resolves. Nobody
+   * may destroy secrets meanwhile. @returns whether that one stood. @throws Unavailable
+   */
+  replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean>;
+  /** Ids of all secrets. @throws Unavailable */
+  ids(): AsyncIterable<string>;
+  /** What was last marked, or `undefined`. @throws Unavailable */
+  readMark(): Promise<string | undefined>;
+  /** Marks what was carried out in it, so that one that is restored from a backup shows; durable. @throws Unavailable */
+  writeMark(text: string): Promise<void>;
   /** A line for people: where it is. */
   readonly description: string;
   close(): Promise<void>;

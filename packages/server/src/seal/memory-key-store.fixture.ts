@@ -1,4 +1,9 @@
+import { LocalKeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
+
+/** Key-encryption keys that are at hand, oldest first. */
+export const keysOf = (...keys: readonly Buffer[]): LocalKeyEncryption =>
+  new LocalKeyEncryption({ read: async () => keys, advice: "" });
 
 export interface MemoryKeyStore {
   readonly store: KeyStore;
@@ -10,6 +15,7 @@ export interface MemoryKeyStore {
 export function memoryKeyStore(): MemoryKeyStore {
   const entries = new Map<string, Buffer>();
   let creations = 0;
+  let mark: string | undefined;
   const store: KeyStore = {
     read: async (name) => entries.get(name),
     create: async (name, wrapped) => {
@@ -18,7 +24,17 @@ export function memoryKeyStore(): MemoryKeyStore {
       entries.set(name, standing);
       return standing;
     },
-    destroy: async (name) => void entries.delete(name),
+    readMark: async () => mark,
+    writeMark: async (text) => void (mark = text),
+    destroy: async (id) => void entries.delete(id),
+    replace: async (id, standing, wrapped) => {
+      if (!entries.get(id)?.equals(standing)) return false;
+      entries.set(id, wrapped);
+      return true;
+    },
+    async *ids() {
+      yield* entries.keys();
+    },
     description: "memory",
     close: async () => {},
   };

@@ -28,6 +28,8 @@ async function query<Row extends pg.QueryResultRow>(url: string, text: string): 
   }
 }
 
+const ID = "a".repeat(64);
+
 describeKeyStore("PostgreSQL", async () => {
   const url = await freshUrl();
   return {
@@ -49,7 +51,7 @@ describe("in the database", () => {
     const column = "add column how text default current_setting('synchronous_commit')";
     await query(url, `alter table drs_keys.secret ${column}`);
     const store = await postgresKeyStore(url);
-    await store.create("a", Buffer.from("wrapped"));
+    await store.create(ID, Buffer.from("wrapped"));
     await store.close();
     expect(await query(url, "select how from drs_keys.secret")).toEqual([{ how: "on" }]);
   });
@@ -62,7 +64,7 @@ describe("in the database", () => {
       `create role lesser login; grant usage on schema drs_keys to lesser; grant select, insert on drs_keys.secret to lesser`,
     );
     const store = await postgresKeyStore(url.replace("postgres@", "lesser@"));
-    expect(await store.create("a", Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
+    expect(await store.create(ID, Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
     await store.close();
   });
 
@@ -70,8 +72,8 @@ describe("in the database", () => {
     const url = await freshUrl();
     const store = await postgresKeyStore(url);
     await query(url, "alter table drs_keys.secret rename to away");
-    await expect(store.read("a")).rejects.toBeInstanceOf(Unavailable);
-    await expect(store.create("a", Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
+    await expect(store.read(ID)).rejects.toBeInstanceOf(Unavailable);
+    await expect(store.create(ID, Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
     await query(url, "alter table drs_keys.away rename to secret");
     // Every connection of it is cut.
     await query(
@@ -79,7 +81,7 @@ describe("in the database", () => {
       `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`,
     );
-    await expect.poll(() => store.create("a", Buffer.from("wrapped")).catch(() => undefined)).toBeDefined();
+    await expect.poll(() => store.create(ID, Buffer.from("wrapped")).catch(() => undefined)).toBeDefined();
     await store.close();
   });
 

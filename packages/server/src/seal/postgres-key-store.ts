@@ -7,9 +7,13 @@ const LOCK = 7_236_516;
 const SCHEMA = `
   create schema if not exists drs_keys;
   create table if not exists drs_keys.secret (
-    name text primary key,
+    id text primary key check (id ~ '^[0-9a-f]{64}$'),
     wrapped bytea not null,
     created_at timestamptz not null default now()
+  );
+  create table if not exists drs_keys.mark (
+    only_one boolean primary key default true check (only_one),
+    mark text not null
   )`;
 
 /** Secrets in a PostgreSQL that is not the one of the events. */
@@ -23,11 +27,11 @@ export async function postgresKeyStore(url: string): Promise<KeyStore> {
       throw new Unavailable("the key database can't be reached", { cause: fault });
     }
   };
-  const read = async (name: string): Promise<Buffer | undefined> => {
-    const [row] = await query("select wrapped from drs_keys.secret where name = $1", [name]);
+  const read = async (id: string): Promise<Buffer | undefined> => {
+    const [row] = await query("select wrapped from drs_keys.secret where id = $1", [id]);
     return row?.wrapped;
   };
-  const [prepared] = await query("select ''::bytea as wrapped where to_regclass('drs_keys.secret') is not null", []);
+  const [prepared] = await query("select ''::bytea as wrapped where to_regclass('drs_keys.mark') is not null", []);
   if (!prepared) {
     await inTransaction(pool, async (executor) => {
       await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
@@ -36,13 +40,35 @@ export async function postgresKeyStore(url: string): Promise<KeyStore> {
   }
   return {
     read,
-    async destroy(name) {
-      await query("delete from drs_keys.secret where name = $1", [name]);
+    async destroy(id) {
+      await query("delete from drs_keys.secret where id = $1", [id]);
     },
-    async create(name, wrapped) {
-      const insert = "insert into drs_keys.secret (name, wrapped) values ($1, $2) on conflict do nothing";
-      await query(insert, [name, wrapped]);
-      const standing = await read(name);
+    async replace(id, standing, wrapped) {
+      const text = "update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2 returning wrapped";
+      return (await query(text, [id, standing, wrapped])).length === 1;
+    },
+    async *ids() {
+      const page = "select convert_to(id, 'UTF8') as wrapped from drs_keys.secret where id > $1 order by id limit 1000";
+      for (let last = ""; ;) {
+        const ids = (await query(page, [last])).map(({ wrapped }) => wrapped.toString());
+        yield* ids;
+        last = ids.at(-1) ?? "";
+        if (last === "") return;
+      }
+    },
+    async readMark() {
+      const [row] = await query("select convert_to(mark, 'UTF8') as wrapped from drs_keys.mark", []);
+      return row?.wrapped.toString();
+    },
+    async writeMark(text) {
+      await query("insert into drs_keys.mark (mark) values ($1) on conflict (only_one) do update set mark = $1", [
+        text,
+      ]);
+    },
+    async create(id, wrapped) {
+      const insert = "insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing";
+      await query(insert, [id, wrapped]);
+      const standing = await read(id);
       if (!standing) throw new Unavailable("a secret vanished while it was read");
       return standing;
     },

@@ -3,10 +3,18 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import { type EventIdentity, KeysGone, Unavailable } from "../ports.ts";
-import { memoryKeyStore } from "./memory-key-store.fixture.ts";
+import type { KeyStore } from "./key-store.ts";
+import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
-import { accountSecretName, createSealer, type PartitionDirectory, partitionSecretName, SealBroken } from "./sealer.ts";
-import { Secrets } from "./secrets.ts";
+import {
+  type AccountKeys,
+  accountSecretName,
+  createSealer,
+  type PartitionDirectory,
+  partitionSecretName,
+  SealBroken,
+} from "./sealer.ts";
+import { secretId, Secrets } from "./secrets.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse("2026-03-01T12:00:00.000Z");
@@ -22,8 +30,33 @@ function identityOf(change: Partial<EventIdentity> = {}): EventIdentity {
   return { account: "customer-1", eventId: uuidv7(NOW), purpose: 1, receivedAt: NOW, schemaVersion: 1, ...change };
 }
 
+const keyIdOf = (account: string, purpose: number): string => `${purpose}-${account}`;
+
+/** One key an account and purpose, whose secret is made at first need. */
+function accountKeys(secrets: Secrets): AccountKeys {
+  return {
+    current: async (account, purpose) => {
+      await secrets.findOrCreate(accountSecretName(keyIdOf(account, purpose)));
+      return { keyId: keyIdOf(account, purpose), epoch: 0 };
+    },
+    onErased: () => {},
+  };
+}
+
+/** The sealer over a key store, with an identity's own key. */
+function sealerOver(store: KeyStore, macKey = MAC_KEY) {
+  const secrets = new Secrets(store, keysOf(KEY));
+  const sealer = createSealer(secrets, accountKeys(secrets), partitions, macKey);
+  return {
+    requestMac: (eventId: string, bytes: Uint8Array) => sealer.requestMac(eventId, bytes),
+    seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
+    open: (identity: EventIdentity, payload: Buffer) =>
+      sealer.open(identity, { keyId: keyIdOf(identity.account, identity.purpose) }, payload),
+  };
+}
+
 function scene(keys = memoryKeyStore()) {
-  const open = () => createSealer(new Secrets(keys.store, KEY), partitions, MAC_KEY);
+  const open = () => sealerOver(keys.store);
   return { keys, open, sealer: open() };
 }
 
@@ -62,11 +95,8 @@ describe("sealing", () => {
         sealer.seal(identityOf({ account: `customer-${index % 2}` }), payload(100, "json")),
       ),
     );
-    expect([...keys.entries.keys()].toSorted()).toEqual([
-      "account/1/customer-0",
-      "account/1/customer-1",
-      `partition/${await partitions.find(1, NOW)}`,
-    ]);
+    const names = ["account/1-customer-0", "account/1-customer-1", `partition/${await partitions.find(1, NOW)}`];
+    expect([...keys.entries.keys()].toSorted()).toEqual(names.map(secretId).toSorted());
     expect(keys.creations()).toBe(3);
   });
 
@@ -88,7 +118,7 @@ describe("sealing", () => {
       ...keys.store,
       read: (name: string) => (away ? Promise.reject(new Unavailable("away")) : keys.store.read(name)),
     };
-    const sealer = createSealer(new Secrets(store, KEY), partitions, MAC_KEY);
+    const sealer = sealerOver(store);
     await expect(sealer.seal(identityOf(), payload(10, "json"))).rejects.toBeInstanceOf(Unavailable);
     away = false;
     expect((await sealer.seal(identityOf(), payload(10, "json"))).length).toBeGreaterThan(29);
@@ -138,23 +168,23 @@ describe("SealBroken", () => {
     expect(await sealer.open(identity, sealed)).toHaveLength(100);
   });
 
-  const names = [accountSecretName("customer-1", 1), partitionSecretName(`1-${Math.floor(NOW / DAY_MS)}`)];
+  const names = [accountSecretName(keyIdOf("customer-1", 1)), partitionSecretName(`1-${Math.floor(NOW / DAY_MS)}`)];
   it.each(names)("once the secret %s is destroyed, for whoever does not hold the key in memory", async (name) => {
     const { keys, sealer, open } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));
     expect(await open().open(identity, sealed)).toHaveLength(100);
-    expect(keys.entries.delete(name)).toBe(true);
+    expect(keys.entries.delete(secretId(name))).toBe(true);
     await expect(open().open(identity, sealed)).rejects.toThrow(/keys of this event are gone/);
     await expect(open().open(identity, sealed)).rejects.toBeInstanceOf(KeysGone);
-    expect(keys.entries.has(name), "opening never makes a secret").toBe(false);
+    expect(keys.entries.has(secretId(name)), "opening never makes a secret").toBe(false);
   });
 
   it("a secret made anew opens nothing of the old one", async () => {
     const { keys, sealer, open } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));
-    keys.entries.delete(accountSecretName("customer-1", 1));
+    keys.entries.delete(secretId(accountSecretName(keyIdOf("customer-1", 1))));
     const later = open();
     await later.seal(identityOf(), payload(100, "json"));
     await expect(later.open(identity, sealed)).rejects.toBeInstanceOf(SealBroken);
@@ -205,7 +235,7 @@ describe("the MAC of a request", () => {
   });
 
   it("differs by the secret of the installation", () => {
-    const other = createSealer(new Secrets(memoryKeyStore().store, KEY), partitions, randomBytes(32));
+    const other = sealerOver(memoryKeyStore().store, randomBytes(32));
     const body = Buffer.from("body");
     expect(other.requestMac(eventId, body).equals(sealer.requestMac(eventId, body))).toBe(false);
   });

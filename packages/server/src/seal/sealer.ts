@@ -6,7 +6,7 @@ import {
   type KeyObject,
   randomFillSync,
 } from "node:crypto";
-import { type EventIdentity, KeysGone, type Sealer } from "../ports.ts";
+import { type EventIdentity, KeysGone, type Sealer, Unavailable } from "../ports.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -14,6 +14,18 @@ import type { Secrets } from "./secrets.ts";
 export interface PartitionDirectory {
   /** Immediate where it is known. @throws Unavailable */
   find(purpose: number, receivedAt: number): string | Promise<string>;
+}
+
+/** Which key the events of an account and purpose are sealed under. */
+export interface AccountKeys {
+  /** Immediate where it is known. @throws Unavailable */
+  current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
+  onErased(listener: (keyIds: readonly string[]) => void): void;
+}
+
+export interface CurrentKey {
+  readonly keyId: string;
+  readonly epoch: number;
 }
 
 /** A payload that is not what was sealed for the event. */
@@ -28,7 +40,7 @@ const HEAD_BYTES = 1 + NONCE_BYTES;
 /** Data keys in memory; past it the oldest go first. */
 const MOST_KEYS = 50_000;
 
-export const accountSecretName = (account: string, purpose: number): string => `account/${purpose}/${account}`;
+export const accountSecretName = (keyId: string): string => `account/${keyId}`;
 export const holdSecretName = (holdId: string): string => `hold/${holdId}`;
 export const partitionSecretName = (partitionId: string): string => `partition/${partitionId}`;
 
@@ -39,7 +51,12 @@ export const partitionSecretName = (partitionId: string): string => `partition/$
  *
  * @param macKey 32 bytes: a secret of the installation, not of an account, because a tombstone outlives the account's keys.
  */
-export function createSealer(secrets: Secrets, partitions: PartitionDirectory, macKey: Buffer): Sealer {
+export function createSealer(
+  secrets: Secrets,
+  accountKeys: AccountKeys,
+  partitions: PartitionDirectory,
+  macKey: Buffer,
+): Sealer {
   const macKeyObject = createSecretKey(macKey);
   const dataKeys = new Map<string, KeyObject>();
   const compressor = new Compressor();
@@ -54,13 +71,20 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
     return key;
   }
 
-  async function deriveForWriting(name: string, identity: EventIdentity, partition: string): Promise<KeyObject> {
-    const account = await secrets.findOrCreate(accountSecretName(identity.account, identity.purpose));
+  accountKeys.onErased((keyIds) => {
+    const gone = new Set(keyIds);
+    for (const name of dataKeys.keys()) if (gone.has(name.slice(name.indexOf("/") + 1))) dataKeys.delete(name);
+  });
+
+  async function deriveForWriting(name: string, keyId: string, partition: string): Promise<KeyObject> {
+    const account = await secrets.find(accountSecretName(keyId));
+    if (!account)
+      throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
     return remember(name, derive(account, await secrets.findOrCreate(partitionSecretName(partition))));
   }
 
-  async function deriveForReading(identity: EventIdentity, partition: string): Promise<KeyObject> {
-    const account = await secrets.find(accountSecretName(identity.account, identity.purpose));
+  async function deriveForReading(keyId: string, partition: string): Promise<KeyObject> {
+    const account = await secrets.find(accountSecretName(keyId));
     const part = await secrets.find(partitionSecretName(partition));
     if (!account || !part) throw new KeysGone("the keys of this event are gone");
     return derive(account, part);
@@ -78,13 +102,6 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
     return sealed;
   }
 
-  async function keyFor(identity: EventIdentity): Promise<KeyObject> {
-    if (identity.holdId !== undefined) return holdKey(await secrets.findOrCreate(holdSecretName(identity.holdId)));
-    const partition = await partitions.find(identity.purpose, identity.receivedAt);
-    const name = `${partition}/${identity.purpose}/${identity.account}`;
-    return dataKeys.get(name) ?? deriveForWriting(name, identity, partition);
-  }
-
   return {
     requestMac(eventId, bytes) {
       const gmac = createCipheriv("aes-256-gcm", macKeyObject, nonceOf(eventId)).setAAD(bytes);
@@ -93,20 +110,30 @@ export function createSealer(secrets: Secrets, partitions: PartitionDirectory, m
     },
 
     async seal(identity, bytes) {
-      const [key, compressed] = await Promise.all([keyFor(identity), compressor.compress(bytes)]);
-      return encrypt(key, identity, compressed);
+      const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
+      const partition = await partitions.find(identity.purpose, identity.receivedAt);
+      const name = `${partition}/${keyId}`;
+      const [key, compressed] = await Promise.all([
+        dataKeys.get(name) ?? deriveForWriting(name, keyId, partition),
+        compressor.compress(bytes),
+      ]);
+      return { payload: encrypt(key, identity, compressed), keyId, epoch };
     },
 
-    async open(identity, sealed) {
-      if (identity.holdId !== undefined) {
-        const secret = await secrets.find(holdSecretName(identity.holdId));
+    async sealCopy(identity, holdId, bytes) {
+      const secret = await secrets.findOrCreate(holdSecretName(holdId));
+      return encrypt(holdKey(secret), identity, await compressor.compress(bytes));
+    },
+
+    async open(identity, under, payload) {
+      if ("holdId" in under) {
+        const secret = await secrets.find(holdSecretName(under.holdId));
         if (!secret) throw new KeysGone("the key of this event's hold is gone");
-        return openWith(holdKey(secret), identity, sealed);
+        return openWith(holdKey(secret), identity, payload);
       }
       const partition = await partitions.find(identity.purpose, identity.receivedAt);
-      const name = `${partition}/${identity.purpose}/${identity.account}`;
-      const key = dataKeys.get(name) ?? (await deriveForReading(identity, partition));
-      return openWith(key, identity, sealed);
+      const key = dataKeys.get(`${partition}/${under.keyId}`) ?? (await deriveForReading(under.keyId, partition));
+      return openWith(key, identity, payload);
     },
   };
 }

@@ -1,32 +1,33 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { memoryKeyStore as memory } from "./memory-key-store.fixture.ts";
-import { Secrets, WrapBroken } from "./secrets.ts";
+import { WrapBroken } from "./key-encryption.ts";
+import { keysOf, memoryKeyStore as memory } from "./memory-key-store.fixture.ts";
+import { secretId, Secrets } from "./secrets.ts";
 
 const KEY = randomBytes(32);
 
 describe("a secret", () => {
   it("is made once, of 32 bytes, and found again by every instance", async () => {
     const { store } = memory();
-    const secrets = new Secrets(store, KEY);
+    const secrets = new Secrets(store, keysOf(KEY));
     expect(await secrets.find("a")).toBeUndefined();
     const secret = await secrets.findOrCreate("a");
     expect(secret).toHaveLength(32);
     expect(await secrets.findOrCreate("a")).toEqual(secret);
-    expect(await new Secrets(store, KEY).find("a")).toEqual(secret);
+    expect(await new Secrets(store, keysOf(KEY)).find("a")).toEqual(secret);
     expect(await secrets.findOrCreate("b")).not.toEqual(secret);
   });
 
   it("is the one of whoever came first, when another instance was quicker", async () => {
     const { store } = memory();
-    const slow = new Secrets({ ...store, read: async () => undefined }, KEY);
-    const first = await new Secrets(store, KEY).findOrCreate("a");
+    const slow = new Secrets({ ...store, read: async () => undefined }, keysOf(KEY));
+    const first = await new Secrets(store, keysOf(KEY)).findOrCreate("a");
     expect(await slow.findOrCreate("a")).toEqual(first);
   });
 
   it("is made once for all who ask at the same time", async () => {
     const { store, creations } = memory();
-    const secrets = new Secrets(store, KEY);
+    const secrets = new Secrets(store, keysOf(KEY));
     const given = await Promise.all(Array.from({ length: 100 }, () => secrets.findOrCreate("a")));
     expect(new Set(given.map(String)).size).toBe(1);
     expect(creations()).toBe(1);
@@ -37,7 +38,7 @@ describe("a secret", () => {
     let away = true;
     const secrets = new Secrets(
       { ...store, read: (name) => (away ? Promise.reject(new Error("away")) : store.read(name)) },
-      KEY,
+      keysOf(KEY),
     );
     await expect(secrets.findOrCreate("a")).rejects.toThrow("away");
     away = false;
@@ -46,8 +47,8 @@ describe("a secret", () => {
 
   it("lies wrapped: neither itself nor the key is in the store, and no two wraps are alike", async () => {
     const { store, entries } = memory();
-    const secret = await new Secrets(store, KEY).findOrCreate("a");
-    const wrapped = entries.get("a") ?? Buffer.alloc(0);
+    const secret = await new Secrets(store, keysOf(KEY)).findOrCreate("a");
+    const wrapped = entries.get(secretId("a")) ?? Buffer.alloc(0);
     expect(wrapped.includes(secret)).toBe(false);
     expect(wrapped.includes(KEY)).toBe(false);
     for (let at = 0; at + 8 <= wrapped.length; at++) expect(KEY.includes(wrapped.subarray(at, at + 8))).toBe(false);
@@ -57,49 +58,49 @@ describe("a secret", () => {
 describe("WrapBroken", () => {
   it("for another key-encryption key, and says so", async () => {
     const { store } = memory();
-    await new Secrets(store, KEY).findOrCreate("a");
-    const others = new Secrets(store, randomBytes(32));
+    await new Secrets(store, keysOf(KEY)).findOrCreate("a");
+    const others = new Secrets(store, keysOf(randomBytes(32)));
     await expect(others.find("a")).rejects.toThrow(/another key-encryption key/);
     await expect(others.findOrCreate("a"), "and never makes a second").rejects.toBeInstanceOf(WrapBroken);
   });
 
   it("for any one bit changed", async () => {
     const { store, entries } = memory();
-    const secrets = new Secrets(store, KEY);
+    const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("a");
-    const wrapped = Buffer.from(entries.get("a") ?? "");
+    const wrapped = Buffer.from(entries.get(secretId("a")) ?? "");
     for (let bit = 0; bit < wrapped.length * 8; bit++) {
       const changed = Buffer.from(wrapped);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      entries.set("a", changed);
+      entries.set(secretId("a"), changed);
       await expect(secrets.find("a"), `bit ${bit}`).rejects.toBeInstanceOf(WrapBroken);
     }
-    entries.set("a", wrapped);
+    entries.set(secretId("a"), wrapped);
     expect(await secrets.find("a")).toHaveLength(32);
   });
 
   it("for bytes cut off, added, or none at all", async () => {
     const { store, entries } = memory();
-    const secrets = new Secrets(store, KEY);
+    const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("a");
-    const wrapped = Buffer.from(entries.get("a") ?? "");
+    const wrapped = Buffer.from(entries.get(secretId("a")) ?? "");
     const others = [
       ...Array.from(wrapped.keys(), (length) => wrapped.subarray(0, length)),
       Buffer.concat([wrapped, Buffer.of(0)]),
     ];
     for (const bytes of others) {
-      entries.set("a", bytes);
+      entries.set(secretId("a"), bytes);
       await expect(secrets.find("a"), `${bytes.length} bytes`).rejects.toBeInstanceOf(WrapBroken);
     }
   });
 
   it("for the secret of another name: files that were swapped", async () => {
     const { store, entries } = memory();
-    const secrets = new Secrets(store, KEY);
+    const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("account/1/a");
     await secrets.findOrCreate("account/1/b");
     const [a, b] = [...entries.values()] as [Buffer, Buffer];
-    entries.set("account/1/a", b).set("account/1/b", a);
+    entries.set(secretId("account/1/a"), b).set(secretId("account/1/b"), a);
     for (const name of ["account/1/a", "account/1/b"]) {
       await expect(secrets.find(name)).rejects.toThrow(/was changed/);
     }

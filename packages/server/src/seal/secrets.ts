@@ -1,38 +1,28 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const KEY_ID_BYTES = 8;
-const FORMAT = 1;
 
-/** A wrapped secret that this key-encryption key does not open, or that was changed. */
-export class WrapBroken extends Error {
-  override readonly name = "WrapBroken";
-}
+/** What a key store knows a secret by: SHA-256 of its name, in hexadecimal. A listing of it names nothing. */
+export const secretId = (name: string): string => createHash("sha256").update(name).digest("hex");
 
-/** Named random secrets in a key store, each wrapped by the key-encryption key (AES-256-GCM, bound to its name). */
+/** Named random secrets in a key store, each wrapped by a key-encryption key and bound to its id. */
 export class Secrets {
   readonly #store: KeyStore;
-  readonly #key: Buffer;
-  readonly #keyId: Buffer;
+  readonly #keys: KeyEncryption;
   /** Secrets that are being made: whoever asks for one meanwhile waits for the same. */
   readonly #making = new Map<string, Promise<Buffer>>();
 
-  constructor(store: KeyStore, keyEncryptionKey: Buffer) {
+  constructor(store: KeyStore, keys: KeyEncryption) {
     this.#store = store;
-    this.#key = keyEncryptionKey;
-    this.#keyId = createHash("sha256")
-      .update("drs key id\0")
-      .update(keyEncryptionKey)
-      .digest()
-      .subarray(0, KEY_ID_BYTES);
+    this.#keys = keys;
   }
 
   async find(name: string): Promise<Buffer | undefined> {
-    const wrapped = await this.#store.read(name);
-    return wrapped && this.#unwrap(name, wrapped);
+    const id = secretId(name);
+    const wrapped = await this.#store.read(id);
+    return wrapped && this.#unwrap(id, wrapped);
   }
 
   /** Durable before it is returned. Whoever comes second gets the secret of whoever came first. */
@@ -44,38 +34,18 @@ export class Secrets {
 
   /** What was sealed under it can't be opened any more, once the last backup of the key store is gone. */
   destroy(name: string): Promise<void> {
-    return this.#store.destroy(name);
+    return this.#store.destroy(secretId(name));
   }
 
   async #findOrCreate(name: string): Promise<Buffer> {
     const found = await this.find(name);
     if (found) return found;
-    const standing = await this.#store.create(name, this.#wrap(name, randomBytes(SECRET_BYTES)));
-    return this.#unwrap(name, standing);
+    const id = secretId(name);
+    const wrapped = await this.#keys.wrap(randomBytes(SECRET_BYTES), Buffer.from(id, "hex"));
+    return this.#unwrap(id, await this.#store.create(id, wrapped));
   }
 
-  #wrap(name: string, secret: Buffer): Buffer {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, nonce).setAAD(Buffer.from(name));
-    const head = Buffer.concat([Buffer.of(FORMAT), this.#keyId, nonce]);
-    return Buffer.concat([head, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
-  }
-
-  #unwrap(name: string, wrapped: Buffer): Buffer {
-    const nonceAt = 1 + KEY_ID_BYTES;
-    const secretAt = nonceAt + NONCE_BYTES;
-    if (wrapped.length !== secretAt + SECRET_BYTES + TAG_BYTES || wrapped[0] !== FORMAT) {
-      throw new WrapBroken("a secret in the key store is not of a form that this version knows");
-    }
-    if (!wrapped.subarray(1, nonceAt).equals(this.#keyId)) {
-      throw new WrapBroken("a secret in the key store was wrapped by another key-encryption key");
-    }
-    const decipher = createDecipheriv("aes-256-gcm", this.#key, wrapped.subarray(nonceAt, secretAt));
-    decipher.setAAD(Buffer.from(name)).setAuthTag(wrapped.subarray(-TAG_BYTES));
-    try {
-      return Buffer.concat([decipher.update(wrapped.subarray(secretAt, -TAG_BYTES)), decipher.final()]);
-    } catch (cause) {
-      throw new WrapBroken("a secret in the key store was changed", { cause });
-    }
+  #unwrap(id: string, wrapped: Buffer): Promise<Buffer> {
+    return this.#keys.unwrap(wrapped, Buffer.from(id, "hex"));
   }
 }

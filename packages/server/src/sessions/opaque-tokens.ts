@@ -29,6 +29,7 @@ export async function issueToken(
   const tokenId = randomUUID();
   const issuedAt = clock.now();
   const expiresAt = new Date(issuedAt + ttlMs).toISOString();
+  await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [account]);
   await executor.query(
     "insert into session_token (token_hash, token_id, account, issued_at, expires_at) values ($1, $2, $3, $4, $5)",
     [hashOf(token), tokenId, account, new Date(issuedAt).toISOString(), expiresAt],

@@ -6,7 +6,7 @@ import type { System } from "../operations/system.ts";
 import type { IngestAudit } from "../ports.ts";
 import { type AuditRow, BufferedAuditLog, listAudit, writeAudit } from "./audit.ts";
 import type { Executor } from "./database.ts";
-import { PostgresEventStore } from "./event-store.ts";
+import { openEventStore } from "./event-store.fixture.ts";
 import { newEvent } from "./new-event.fixture.ts";
 
 let database: TestDatabase;
@@ -308,13 +308,7 @@ describe("while the database is away", () => {
 
 describe("listing", () => {
   it("shows an entry of a commit batch once for each event that is asked for", async () => {
-    const store = new PostgresEventStore({
-      database: system.database,
-      executor: system.pool,
-      partitions: system.partitions,
-      onFault: () => {},
-      onBatch: () => {},
-    });
+    const store = await openEventStore(system);
     const events = Array.from({ length: 12 }, (_, index) =>
       newEvent({ account: index % 3 === 0 ? account : "others" }),
     );

@@ -2,14 +2,20 @@ import { createHash } from "node:crypto";
 import type pg from "pg";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import type { NewEvent } from "../ports.ts";
+import type { LedgerNames } from "../seal/ledger-names.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "./binary-array.ts";
 
 const CLAIM_KEYS = {
   name: "claim_keys",
-  text: `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac)
-    select * from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[])
+  text: `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
+    select account, key, event_id, purpose, received_at, request_mac, key_id
+    from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
+      as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
+    where not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing`,
 };
+
+const JOIN_EPOCH = { name: "join_epoch", text: "select join_epoch() as epoch" };
 
 const CLAIMED_KEYS = {
   name: "claimed_keys",
@@ -20,9 +26,10 @@ const CLAIMED_KEYS = {
 const INSERT_EVENTS = {
   name: "insert_events",
   text: `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
-      action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload)
+      action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
     select * from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::timestamptz[], $6::int4[], $7::text[],
-      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[])`,
+      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[],
+      $16::uuid[])`,
 };
 
 const INSERT_AUDIT = {
@@ -31,23 +38,29 @@ const INSERT_AUDIT = {
     values ($1, $2, 'endpoint', 'event.create', 'accepted', $3, $4::text[], $5::uuid[], $6)`,
 };
 
+export type Committed = "stored" | "taken" | "stale";
+
 /**
  * Commits events in one transaction: keys, events and one audit entry that lists them. Two round trips: the second is
  * sent when it is known who holds the keys.
  *
  * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
- * @returns for each event whether it was stored; where not, its key was taken.
+ * @returns for each event whether it was stored, its key was taken, or something was erased since it was sealed.
  */
-export async function commitBatch(client: pg.Client, events: readonly NewEvent[]): Promise<readonly boolean[]> {
+export async function commitBatch(
+  client: pg.Client,
+  events: readonly NewEvent[],
+  names: LedgerNames,
+): Promise<readonly Committed[]> {
   // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
   const sorted = events.toSorted(
     (a, b) => compare(a.account, b.account) || compare(a.idempotencyKey, b.idempotencyKey),
   );
   try {
-    const stored = await claimKeys(client, sorted);
-    if (stored.length === 0) {
+    const stored = await claimKeys(client, sorted, names);
+    if (stored === "stale" || stored.length === 0) {
       await client.query("rollback");
-      return events.map(() => false);
+      return events.map(() => (stored === "stale" ? "stale" : "taken"));
     }
     const [, , commit] = await Promise.all([
       client.query({ ...INSERT_EVENTS, values: eventColumns(stored) }),
@@ -55,9 +68,9 @@ export async function commitBatch(client: pg.Client, events: readonly NewEvent[]
       client.query("commit"),
     ]);
     if (commit.command !== "COMMIT") throw new Error("the transaction was rolled back");
-    if (stored.length === events.length) return events.map(() => true);
+    if (stored.length === events.length) return events.map(() => "stored");
     const ids = new Set(stored.map((event) => event.eventId));
-    return events.map((event) => ids.has(event.eventId));
+    return events.map((event) => (ids.has(event.eventId) ? "stored" : "taken"));
   } catch (fault) {
     await client.query("rollback").catch(() => {});
     throw fault;
@@ -65,7 +78,11 @@ export async function commitBatch(client: pg.Client, events: readonly NewEvent[]
 }
 
 /** @returns the events whose keys are theirs. */
-async function claimKeys(client: pg.Client, events: readonly NewEvent[]): Promise<readonly NewEvent[]> {
+async function claimKeys(
+  client: pg.Client,
+  events: readonly NewEvent[],
+  names: LedgerNames,
+): Promise<readonly NewEvent[] | "stale"> {
   const accounts = textArray(events.map((event) => event.account));
   const keys = textArray(events.map((event) => event.idempotencyKey));
   const values = [
@@ -75,8 +92,16 @@ async function claimKeys(client: pg.Client, events: readonly NewEvent[]): Promis
     int4Array(events.map((event) => event.purpose)),
     timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
     byteaArray(events.map((event) => event.requestMac)),
+    uuidArray(events.map((event) => event.sealed.keyId)),
+    byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
   ];
-  const [, claimed] = await Promise.all([client.query("begin"), client.query({ ...CLAIM_KEYS, values })]);
+  const [, joined, claimed] = await Promise.all([
+    client.query("begin"),
+    client.query<{ epoch: number }>(JOIN_EPOCH),
+    client.query({ ...CLAIM_KEYS, values }),
+  ]);
+  const epoch = joined.rows[0]?.epoch;
+  if (events.some((event) => event.sealed.epoch !== epoch)) return "stale";
   if (claimed.rowCount === events.length) return events;
   const { rows } = await client.query<{ event_id: string }>({ ...CLAIMED_KEYS, values: [accounts, keys] });
   const holders = new Set(rows.map((row) => row.event_id));
@@ -99,7 +124,8 @@ function eventColumns(events: readonly NewEvent[]): Buffer[] {
     textArray(events.map((event) => event.sdkVersion)),
     textArray(events.map((event) => event.platform)),
     textArray(events.map((event) => event.appVersion)),
-    byteaArray(events.map((event) => event.payload)),
+    byteaArray(events.map((event) => event.sealed.payload)),
+    uuidArray(events.map((event) => event.sealed.keyId)),
   ];
 }
 

@@ -58,6 +58,18 @@ export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettin
   return pool;
 }
 
+/** Runs `work` on a connection of its own. */
+export async function withClient<T>(database: DatabaseOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(database);
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
 /** Runs `work` in a transaction of its own, which is taken back where it is only tried. */
 export async function inTransaction<T>(
   pool: pg.Pool,
@@ -78,6 +90,19 @@ export async function inTransaction<T>(
     throw fault;
   } finally {
     client.release(broken);
+  }
+}
+
+/** The same on a connection that is at hand. */
+export async function inOneTransaction<T>(executor: Executor, work: () => Promise<T>): Promise<T> {
+  await executor.query("begin");
+  try {
+    const result = await work();
+    await executor.query("commit");
+    return result;
+  } catch (fault) {
+    await executor.query("rollback").catch(() => {});
+    throw fault;
   }
 }
 

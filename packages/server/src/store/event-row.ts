@@ -27,6 +27,8 @@ export interface EventRow {
 export interface SealedRow extends EventRow {
   /** The hold under whose key it is sealed. */
   readonly hold_id: string | null;
+  /** Otherwise the key of its account and purpose. */
+  readonly key_id: string | null;
   readonly payload: Buffer;
 }
 
@@ -47,6 +49,6 @@ export function storedEvent(row: SealedRow): StoredEvent {
     appVersion: row.app_version,
     collectedAt: row.collected_at,
     payload: row.payload,
-    ...(row.hold_id !== null && { holdId: row.hold_id }),
+    sealedUnder: row.hold_id === null ? { keyId: row.key_id ?? "" } : { holdId: row.hold_id },
   };
 }

@@ -8,7 +8,8 @@ import type { System } from "../operations/system.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
 import { textArray, uuidArray } from "./binary-array.ts";
 import { commitBatch } from "./commit-batch.ts";
-import { PostgresEventStore } from "./event-store.ts";
+import { openEventStore } from "./event-store.fixture.ts";
+import type { EventStoreOptions, PostgresEventStore } from "./event-store.ts";
 import { newEvent } from "./new-event.fixture.ts";
 import { Partitions } from "./partitions.ts";
 
@@ -36,20 +37,18 @@ afterAll(async () => {
   await database?.close();
 });
 
-function openStore(): PostgresEventStore {
-  return new PostgresEventStore({
-    database: system.database,
-    executor: system.pool,
+const openStore = (options: Partial<EventStoreOptions> = {}): Promise<PostgresEventStore> =>
+  openEventStore(system, {
     partitions: new Partitions(system.pool),
     onFault: (fault) => faults.push(fault),
     onBatch: (events) => batches.push(events),
+    ...options,
   });
-}
 
-beforeEach(() => {
+beforeEach(async () => {
   faults = [];
   batches = [];
-  store = openStore();
+  store = await openStore();
 });
 
 afterEach(() => store.close());
@@ -70,9 +69,8 @@ const idsOf = (events: readonly NewEvent[]): string[] => events.map(({ eventId }
 
 const ledgerOf = (event: NewEvent): LedgerEntry => ({
   eventId: event.eventId,
-  purpose: event.purpose,
-  receivedAt: event.receivedAt,
   requestMac: event.requestMac,
+  place: { purpose: event.purpose, receivedAt: event.receivedAt },
 });
 
 describe("an event", () => {
@@ -87,12 +85,14 @@ describe("an event", () => {
       platform: "ios",
       appVersion: "NULL",
       collectedAt: { epochMs: Date.parse("2026-02-28T23:59:59.123Z"), micros: 456 },
-      payload: Buffer.alloc(300_000, 7),
+      sealed: { ...newEvent().sealed, payload: Buffer.alloc(300_000, 7) },
     });
     expect(await store.append(event)).toBe("stored");
-    const { collectedAt: _, requestMac: __, ...same } = event;
+    const { collectedAt: _, requestMac: __, sealed, ...same } = event;
     expect(await store.findStored(event.account, ledgerOf(event))).toEqual({
       ...same,
+      payload: sealed.payload,
+      sealedUnder: { keyId: sealed.keyId },
       collectedAt: "2026-02-28T23:59:59.123456Z",
     });
     expect(await store.findKey(event.account, event.idempotencyKey)).toEqual(ledgerOf(event));
@@ -222,7 +222,7 @@ describe("a partition that is missing", () => {
 
   it("is made once, when several stores need it at the same time", async () => {
     const later = Date.now() + 25 * DAY_MS;
-    const stores = [store, ...range(3).map(openStore)];
+    const stores = [store, ...(await Promise.all(range(3).map(() => openStore())))];
     const events = range(40).map(() => newEvent({ receivedAt: later }));
     const outcomes = await Promise.all(events.map((event, index) => stores[index % 4]?.append(event)));
     expect(outcomes).toEqual(events.map(() => "stored"));
@@ -232,7 +232,7 @@ describe("a partition that is missing", () => {
 
 describe("the same keys at once", () => {
   it("from two stores, in opposite order: one winner each, no deadlock", async () => {
-    const others = [openStore(), openStore()];
+    const others = [await openStore(), await openStore()];
     for (let round = 0; round < 15; round++) {
       const forth = range(60).map((index) => newEvent({ idempotencyKey: `opposite-${round}-${index}` }));
       const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
@@ -266,10 +266,10 @@ describe("the same keys at once", () => {
       const forth = range(60).map(() => newEvent());
       const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
       const [first, second] = await Promise.all(
-        [forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events)),
+        [forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events, system.names)),
       );
       expect([...new Set(first)]).toHaveLength(1);
-      expect([...new Set(second)]).toEqual([!first?.[0]]);
+      expect([...new Set(second)]).toEqual([first?.[0] === "stored" ? "taken" : "stored"]);
     } finally {
       await owner.query("drop trigger slow on idempotency_key");
       await Promise.all(clients.map((client) => client.end()));
@@ -299,15 +299,11 @@ describe("the same keys at once", () => {
     const first = newEvent();
     await store.append(first);
     let hidden = 2;
-    const other = new PostgresEventStore({
-      database: system.database,
+    const other = await openStore({
       executor: {
         query: async (text, values) =>
           hidden-- > 0 ? ({ rows: [] } as never) : system.pool.query(text, values as unknown[]),
       },
-      partitions: new Partitions(system.pool),
-      onFault: () => {},
-      onBatch: () => {},
     });
     expect(await other.append(newEvent({ idempotencyKey: first.idempotencyKey }))).toEqual(ledgerOf(first));
     await other.close();
@@ -315,13 +311,14 @@ describe("the same keys at once", () => {
 
   async function holdKey({ account, idempotencyKey }: NewEvent, theirs: NewEvent): Promise<void> {
     await owner.query("begin");
-    await owner.query("insert into idempotency_key values ($1, $2, $3, $4, $5, $6)", [
+    await owner.query("insert into idempotency_key values ($1, $2, $3, $4, $5, $6, $7)", [
       account,
       idempotencyKey,
       theirs.eventId,
       theirs.purpose,
       new Date(theirs.receivedAt).toISOString(),
       theirs.requestMac,
+      theirs.sealed.keyId,
     ]);
   }
 });
@@ -355,7 +352,7 @@ describe("trouble that passes", () => {
 
   it("a database that is away: refused early, until it answers again", async () => {
     let away = true;
-    const inner = new PostgresEventStore({
+    const inner = await openStore({
       database: { ...system.database, connectionString: database.url("no_such_database") },
       executor: {
         query: (text, values) =>
@@ -363,9 +360,6 @@ describe("trouble that passes", () => {
             ? Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }))
             : system.pool.query(text, values as unknown[]),
       },
-      partitions: new Partitions(system.pool),
-      onFault: (fault) => faults.push(fault),
-      onBatch: () => {},
     });
     expect(inner.available).toBe(true);
     await expect(inner.findKey("a", "b")).rejects.toBeInstanceOf(Unavailable);

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Unavailable } from "../ports.ts";
-import { commitBatch } from "./commit-batch.ts";
+import { type LedgerNames, uuidText } from "../seal/ledger-names.ts";
+import { commitBatch, type Committed } from "./commit-batch.ts";
 import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "./database.ts";
 import { isLive } from "../retention/expired.ts";
 import { EVENT_COLUMNS, type SealedRow, storedEvent } from "./event-row.ts";
@@ -21,13 +22,16 @@ export interface EventStoreOptions {
   /** For single statements. */
   readonly executor: Executor;
   readonly partitions: Partitions;
+  readonly names: LedgerNames;
+  /** Learns what was erased, so that what is stale can be sealed again. */
+  readonly onStale: () => Promise<void>;
   /** Called with faults that requests were told about in general terms only. */
   readonly onFault: (fault: unknown) => void;
   readonly onBatch: (events: number, seconds: number) => void;
 }
 
-/** Whether an event was stored (if not, its key was taken), or why it alone could not be. */
-type Committed = boolean | Failed;
+/** What became of an event, or why it alone could not be stored. */
+type Result = Committed | Failed;
 
 class Failed {
   readonly fault: unknown;
@@ -41,7 +45,7 @@ class Failed {
 export class PostgresEventStore implements EventStore {
   readonly #options: EventStoreOptions;
   readonly #clients: (pg.Client | undefined)[] = [];
-  readonly #batcher: MicroBatcher<NewEvent, Committed>;
+  readonly #batcher: MicroBatcher<NewEvent, Result>;
   #available = true;
   #probe: NodeJS.Timeout | undefined;
   #closed = false;
@@ -60,11 +64,15 @@ export class PostgresEventStore implements EventStore {
     return this.#available;
   }
 
-  async append(event: NewEvent): Promise<"stored" | LedgerEntry> {
+  async append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry> {
     for (;;) {
       const committed = await this.#batcher.add(event);
       if (committed instanceof Failed) throw committed.fault;
-      if (committed) return "stored";
+      if (committed === "stored") return "stored";
+      if (committed === "stale") {
+        await this.#options.onStale();
+        return "stale";
+      }
       // Whoever holds the key has committed by now, or has rolled back: then it is ours to take.
       const entry = await this.findKey(event.account, event.idempotencyKey);
       if (entry) return entry;
@@ -78,12 +86,26 @@ export class PostgresEventStore implements EventStore {
       text,
       [account, key],
     );
-    if (!row) return undefined;
-    return { eventId: row.event_id, purpose: row.purpose, receivedAt: row.received_ms, requestMac: row.request_mac };
+    if (!row) return this.#findTombstone(account, key);
+    const place = { purpose: row.purpose, receivedAt: row.received_ms };
+    return { eventId: row.event_id, requestMac: row.request_mac, place };
   }
 
-  async findStored(account: string, { purpose, receivedAt, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
-    const text = `select ${EVENT_COLUMNS}, hold_id, payload from kept_event
+  async #findTombstone(account: string, key: string): Promise<LedgerEntry | undefined> {
+    const { names } = this.#options;
+    const text = "select masked_event_id, request_mac from tombstone where name_mac = $1";
+    const [row] = await this.#query<{ masked_event_id: Buffer; request_mac: Buffer }>(text, [
+      names.nameOf(account, key),
+    ]);
+    if (!row) return undefined;
+    const eventId = uuidText(names.mask(account, key, row.masked_event_id));
+    return { eventId, requestMac: row.request_mac };
+  }
+
+  async findStored(account: string, { place, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
+    if (!place) return undefined;
+    const { purpose, receivedAt } = place;
+    const text = `select ${EVENT_COLUMNS}, key_id, hold_id, payload from kept_event
       where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 and ${isLive("kept_event")}`;
     const [row] = await this.#query<SealedRow>(text, [account, purpose, new Date(receivedAt).toISOString(), eventId]);
     return row && storedEvent(row);
@@ -103,7 +125,7 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  async #commit(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
+  async #commit(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
     const started = performance.now();
     try {
       return await this.#commitTogether(events, lane);
@@ -117,24 +139,24 @@ export class PostgresEventStore implements EventStore {
   }
 
   /** One bad row must not fail its neighbours: each alone, and whoever fails then fails alone. */
-  async #commitApart(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
-    const results: Committed[] = [];
+  async #commitApart(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
+    const results: Result[] = [];
     for (const event of events) {
-      const alone = this.#commitTogether([event], lane).then(([stored = false]) => stored);
+      const alone = this.#commitTogether([event], lane).then(([result = "taken"]) => result);
       results.push(await alone.catch((fault: unknown) => new Failed(this.#noted(fault))));
     }
     return results;
   }
 
-  async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly boolean[]> {
+  async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
     const client = await this.#client(lane);
     try {
-      return await commitBatch(client, events);
+      return await commitBatch(client, events, this.#options.names);
     } catch (fault) {
       if (isPassing(fault)) this.#drop(lane);
       if (sqlState(fault) !== NO_PARTITION) throw fault;
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
-      return commitBatch(client, events);
+      return commitBatch(client, events, this.#options.names);
     }
   }
 

@@ -2,6 +2,9 @@ import { randomBytes } from "node:crypto";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import type { NewEvent } from "../ports.ts";
 
+/** What nobody marked as erased: `knowTestKey` lets the database know it. */
+export const TEST_KEY = "00000000-0000-4000-8000-000000000001";
+
 let made = 0;
 
 /** An event as the ingest core hands it to the store, with a key of its own. */
@@ -23,7 +26,7 @@ export function newEvent(change: Partial<NewEvent> = {}): NewEvent {
     appVersion: "",
     collectedAt: { epochMs: receivedAt - 1_000, micros: 0 },
     requestMac: randomBytes(16),
-    payload: randomBytes(200),
+    sealed: { payload: randomBytes(200), keyId: TEST_KEY, epoch: 0 },
     ...change,
   };
 }

@@ -5,7 +5,7 @@ import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { Unavailable } from "../ports.ts";
 import { openPool } from "./database.ts";
-import { PostgresEventStore } from "./event-store.ts";
+import { openEventStore } from "./event-store.fixture.ts";
 import { newEvent } from "./new-event.fixture.ts";
 import { Partitions } from "./partitions.ts";
 
@@ -143,20 +143,14 @@ describe("ahead of time", () => {
   });
 
   it("takes no lock that ingestion would have to wait for, nor waits for it", async () => {
-    const store = new PostgresEventStore({
-      database: system.database,
-      executor: system.pool,
-      partitions: new Partitions(system.pool),
-      onFault: () => {},
-      onBatch: () => {},
-    });
+    const store = await openEventStore(system, { partitions: new Partitions(system.pool) });
     await store.append(newEvent({ receivedAt: day(8) }));
     await owner.query("begin");
     try {
       // As a batch that is under way.
       await owner.query(
         `insert into event select account, purpose, received_at + interval '1 second', event_id, collected_at,
-        schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload
+        schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id
         from event where received_at = $1`,
         [new Date(day(8)).toISOString()],
       );
@@ -221,13 +215,7 @@ describe("far dates", () => {
 
 it("events land in the partition of their time", async () => {
   const partitions = new Partitions(system.pool);
-  const store = new PostgresEventStore({
-    database: system.database,
-    executor: system.pool,
-    partitions,
-    onFault: () => {},
-    onBatch: () => {},
-  });
+  const store = await openEventStore(system, { partitions });
   const times = [day(20), day(21) - 1, day(21), day(21) + 1, day(22) - 1, day(22)];
   const events = times.map((receivedAt) => newEvent({ receivedAt }));
   await Promise.all(events.map((event) => store.append(event)));

@@ -5,8 +5,8 @@ import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import type { System } from "../operations/system.ts";
 import type { NewEvent } from "../ports.ts";
-import { PostgresEventStore } from "./event-store.ts";
-import { newEvent } from "./new-event.fixture.ts";
+import { openEventStore } from "./event-store.fixture.ts";
+import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
 import { type EventFilter, findEvent, isEventId, listEvents, listQuery, receivedAtOf } from "./read-events.ts";
 
 const DAY_MS = 86_400_000;
@@ -45,13 +45,7 @@ describe("what is listed", () => {
     const opened = await scene();
     ({ system, close } = opened);
     await opened.owner.query("insert into purpose (code, id, title) values (2, 'second', 'Second')");
-    const store = new PostgresEventStore({
-      database: system.database,
-      executor: system.pool,
-      partitions: system.partitions,
-      onFault: () => {},
-      onBatch: () => {},
-    });
+    const store = await openEventStore(system);
     // Over three days and two purposes, many in the same millisecond.
     events = Array.from({ length: 120 }, (_, index) =>
       newEvent({
@@ -122,8 +116,9 @@ describe("what is listed", () => {
 
   it("one event is found by its id alone, with its payload", async () => {
     const [event] = events as [NewEvent];
-    const { collectedAt: _, requestMac: __, ...same } = event;
-    expect(await findEvent(system.pool, event.eventId)).toMatchObject(same);
+    const { collectedAt: _, requestMac: __, sealed, ...same } = event;
+    const expected = { ...same, payload: sealed.payload, sealedUnder: { keyId: sealed.keyId } };
+    expect(await findEvent(system.pool, event.eventId)).toMatchObject(expected);
     expect(await findEvent(system.pool, uuidv7(event.receivedAt))).toBeUndefined();
   });
 });
@@ -175,12 +170,13 @@ describe("each access pattern uses its index", () => {
   beforeAll(async () => {
     ({ system, owner, close } = await scene());
     await system.partitions.prepare(1, TODAY, DAYS - 1);
+    await system.pool.query("select ensure_account_key('nobody', 1, $1)", [TEST_KEY]);
     await owner.query(
       `insert into event
         select 'account-' || i % 200, 1, at,
           (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
           at, 1, 'key-' || i, 'action-' || i % 1000, 'type-' || i % 50, 'session', 'device_intel_collection', '1.0.' || i % 60,
-          'android', '', decode(repeat('ab', 600), 'hex')
+          'android', '', decode(repeat('ab', 600), 'hex'), '${TEST_KEY}'
         from (select i, to_timestamp($1::float8 / 1000) + i * interval '21 seconds' as at
           from generate_series(1, $2::int) i) as g`,
       [TODAY, DAYS * ROWS],

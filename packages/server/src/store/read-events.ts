@@ -28,7 +28,7 @@ export function receivedAtOf(eventId: string): Date {
 }
 
 export async function findEvent(executor: Executor, eventId: string): Promise<StoredEvent | undefined> {
-  const text = `select ${EVENT_COLUMNS}, hold_id, payload from kept_event
+  const text = `select ${EVENT_COLUMNS}, key_id, hold_id, payload from kept_event
     where received_at = $1 and event_id = $2 and ${isLive("kept_event")}`;
   const values = [receivedAtOf(eventId).toISOString(), eventId];
   const { rows } = await executor.query<SealedRow>(text, values);

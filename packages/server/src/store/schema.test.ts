@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
-import { PostgresEventStore } from "./event-store.ts";
+import { openEventStore } from "./event-store.fixture.ts";
 import { DatabaseUnfit, migrate, readMigrations } from "./migrate.ts";
 import { newEvent } from "./new-event.fixture.ts";
 import { schemaText } from "./schema-text.fixture.ts";
@@ -141,13 +141,7 @@ describe("the schema", () => {
     owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
     await owner.connect();
     await system.partitions.ensure(1, Date.now());
-    const store = new PostgresEventStore({
-      database: system.database,
-      executor: system.pool,
-      partitions: system.partitions,
-      onFault: () => {},
-      onBatch: () => {},
-    });
+    const store = await openEventStore(system);
     await store.append(newEvent());
     await store.close();
   });

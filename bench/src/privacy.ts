@@ -1,0 +1,270 @@
+/**
+ * `npm run bench:privacy`: what letting go of events costs, among a million of them: expiry beside ingestion, the erasure
+ * of an account, forgotten tombstones, listings. `--events N` (default 1000000), `--rate N` requests a second beside the
+ * expiry (default 200).
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import pg from "pg";
+import { registerAction } from "../../packages/server/src/actions/action-table.ts";
+import { readConfig } from "../../packages/server/src/config/config.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { openSystem } from "../../packages/server/src/operations/system.ts";
+import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
+import { type EventFilter, listQuery } from "../../packages/server/src/store/read-events.ts";
+import type { LoadOptions, LoadResult } from "./load.ts";
+
+const DAY_MS = 86_400_000;
+const DAYS = 10;
+const OLDEST = 70;
+const ERASED = 10_000;
+const CONNECTIONS = 16;
+const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+
+const { values: options } = parseArgs({
+  options: { events: { type: "string", default: "1000000" }, rate: { type: "string", default: "200" } },
+});
+const EVENTS = Number(options.events);
+const RATE = Number(options.rate);
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const rows: string[] = [];
+const row = (what: string, figure: string, goal = ""): void => void rows.push(`| ${what} | ${figure} | ${goal} |`);
+
+const folder = await mkdtemp(join(tmpdir(), "drs-bench-"));
+const embedded = await EmbeddedPostgres.open({ dataDir: join(folder, "data"), asServer: false, onFault: () => {} });
+const url = (name: string): string =>
+  `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
+const admin = new pg.Client({ connectionString: url("postgres") });
+await admin.connect();
+await admin.query("create database bench");
+await admin.end();
+
+const environment = {
+  DRS_DATABASE_URL: url("bench"),
+  DRS_KEY_DIR: join(folder, "keys"),
+  DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+  DRS_ERASURE_JOURNAL: join(folder, "journal"),
+  DRS_THROTTLE_RATE: "0",
+  DRS_RETENTION_INTERVAL: "24h",
+  DRS_PORT: "0",
+  DRS_ADMIN_PORT: "0",
+};
+const config = readConfig(environment, folder);
+if (!config.ok) throw new Error(config.problems.join("\n"));
+const system = await openSystem(config.config, { asServer: false, onFault: () => {} });
+const { token } = await issueToken(system.pool, system.clock, "bench", DAY_MS);
+await registerAction(system.pool, system.clock, {
+  account: "bench",
+  actionType: "payment",
+  actionId: "act_1",
+  ttlMs: DAY_MS,
+});
+const owner = new pg.Client({ connectionString: url("bench"), options: "-c search_path=drs -c timezone=UTC" });
+await owner.connect();
+
+function run(args: readonly string[]): { readonly child: ChildProcess; readonly text: Promise<string> } {
+  const child = spawn(process.execPath, [...args], {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  const ended = new Promise<string>((resolve, reject) => {
+    child.once("close", (code) => (code === 0 ? resolve(text) : reject(new Error(`${args.join(" ")}: exit ${code}`))));
+  });
+  return { child, text: ended };
+}
+
+async function applyPeriod(period: string): Promise<void> {
+  const file = join(folder, "policy.yaml");
+  const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
+  const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
+  await writeFile(file, JSON.stringify(policy));
+  await run([DRS, "purpose", "apply", file, "--yes"]).text;
+}
+
+/** A million events of other days, by account, action and type; one account has 10,000. Payloads are not opened. */
+async function fill(): Promise<void> {
+  await owner.query("insert into account_identity (account) select 'account-' || i from generate_series(0, 9999) i");
+  await owner.query(
+    "insert into account_key (key_id, account, purpose) select gen_random_uuid(), 'account-' || i, 1 from generate_series(0, 9999) i",
+  );
+  for (let day = 0; day < DAYS; day++) {
+    const name = `bench_${day}`;
+    const from = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - (OLDEST - day) * DAY_MS);
+    const [lower, upper] = [from.toISOString(), new Date(from.getTime() + DAY_MS).toISOString()];
+    await owner.query(`create table ${name} (like event including defaults including constraints including storage)`);
+    await owner.query(`alter table ${name} set (toast_tuple_target = 8160)`);
+    await owner.query(
+      `insert into ${name} (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
+          action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
+        select k.account, 1, at, (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' ||
+            lpad(to_hex(i), 15, '0'))::uuid, at, 1, 'key-' || i, 'action-' || i % 100000, 'type-' || i % 50, 'session',
+          'device_intel_collection', '1.0.' || i % 60, 'android', '', decode(repeat(md5(i::text), 90), 'hex'), k.key_id
+        from (select i, date_trunc('milliseconds', $1::timestamptz + (i % $3) * interval '86400 seconds' / $3) as at,
+            'account-' || case when i % ($3 * ${DAYS} / ${ERASED}) = 0 then 0 else 1 + i % 9999 end as account
+          from generate_series($2::int, $2::int + $3::int - 1) i) g join account_key k on k.account = g.account`,
+      [lower, day * (EVENTS / DAYS), EVENTS / DAYS],
+    );
+    await owner.query(
+      `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
+        select account, idempotency_key, event_id, purpose, received_at, decode(md5(idempotency_key), 'hex'), key_id from ${name}`,
+    );
+    await owner.query(`alter table event attach partition ${name} for values from (1, '${lower}') to (1, '${upper}')`);
+    await owner.query(
+      `insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '${lower}', '${upper}', '${name}')`,
+    );
+    await owner.query(`analyze ${name}`);
+  }
+  await owner.query("analyze idempotency_key");
+}
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Index Name"?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+function nodesOf(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** The first page and one in the middle, by each pattern; each must be read by an index. */
+async function listings(): Promise<void> {
+  const filters: Record<string, EventFilter> = {
+    "an account": { account: "account-77" },
+    "an action": { actionId: "action-77" },
+    "an action type": { actionType: "type-7" },
+    "an SDK version": { sdkVersion: "1.0.7" },
+    everything: {},
+  };
+  const middle = await owner.query<{ event_id: string }>("select event_id from bench_5 order by received_at limit 1");
+  for (const [what, filter] of Object.entries(filters)) {
+    const times: number[] = [];
+    const indexes = new Set<string>();
+    for (const after of [undefined, middle.rows[0]?.event_id]) {
+      const { text, values } = listQuery(filter, 50, after);
+      const explained = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan; "Execution Time": number }] }>(
+        `explain (analyze, format json) ${text}`,
+        values,
+      );
+      const [{ Plan: plan, "Execution Time": ms }] = explained.rows[0]?.["QUERY PLAN"] ?? [
+        { Plan: { "Node Type": "" }, "Execution Time": 0 },
+      ];
+      times.push(ms);
+      for (const node of nodesOf(plan)) {
+        if (node["Node Type"] === "Seq Scan" && /bench_|event/.test(JSON.stringify(node)))
+          throw new Error(`${what} is read without an index`);
+        if (node["Index Name"]?.startsWith("bench_5")) indexes.add(node["Index Name"].replace("bench_5_", ""));
+      }
+    }
+    row(
+      `50 of ${what}, first page and in the middle`,
+      `${times.map((ms) => ms.toFixed(1)).join(" and ")} ms by ${[...indexes].join(", ")}`,
+      "by index",
+    );
+  }
+}
+
+let runs = 0;
+
+async function load(at: string, seconds: number): Promise<LoadResult> {
+  const settings: LoadOptions = {
+    url: at,
+    token,
+    actionId: "act_1",
+    connections: CONNECTIONS,
+    seconds,
+    rate: RATE,
+    run: ++runs,
+  };
+  const text = await run([join(import.meta.dirname, "load.ts"), JSON.stringify(settings)]).text;
+  const result = JSON.parse(text) as LoadResult;
+  if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
+  return result;
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: number; readonly result: T }> {
+  const started = performance.now();
+  const result = await work();
+  return { seconds: (performance.now() - started) / 1_000, result };
+}
+
+async function erasure(): Promise<void> {
+  const args = [DRS, "erase", "run", "--account", "account-0", "--reason", "bench", "--yes", "--json"];
+  const { seconds, result } = await timed(() => run(args).text);
+  const { events } = JSON.parse(result) as { events: number };
+  row(`an account with ${events} events erased, as a command`, `${seconds.toFixed(1)} s`);
+}
+
+async function expiry(at: string): Promise<void> {
+  await load(at, 3);
+  const quiet = await load(at, 12);
+  await applyPeriod("P30D");
+  const [{ seconds }, busy] = await Promise.all([timed(() => run([DRS, "retention", "run"]).text), load(at, 12)]);
+  const { rows: left } = await owner.query<{ count: number }>(
+    "select count(*)::int as count from event_partition where dropped_at is null and table_name like 'bench%'",
+  );
+  if (left[0]?.count !== 0) throw new Error("something was not dropped");
+  row(`${EVENTS} events expired (${DAYS} partitions), as a command`, `${seconds.toFixed(1)} s`);
+  const ms = (value: number): string => value.toFixed(1);
+  row(`p99 of ingestion at ${RATE} requests/s, without and beside it`, `${ms(quiet.p99Ms)} and ${ms(busy.p99Ms)} ms`);
+}
+
+async function forgetting(): Promise<void> {
+  const count = 200_000;
+  await owner.query(
+    `insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '31 days'
+      from generate_series(1, ${count}) i`,
+  );
+  const batches = await timed(async () => {
+    for (let done = 1; done > 0;) {
+      const { rows: told } = await system.pool.query<{ done: number }>(
+        "select forget_tombstones('30 days', 1000) as done",
+      );
+      done = told[0]?.done ?? 0;
+    }
+  });
+  const perSecond = count / batches.seconds;
+  row("tombstones forgotten", `${perSecond.toFixed(0)}/s, ${(perSecond / 4_000).toFixed(1)} × 4,000`, "> 4,000/s");
+  await owner.query(
+    "update event_partition set dropped_at = dropped_at - interval '31 days' where table_name like 'bench%'",
+  );
+  const { seconds, result } = await timed(() => run([DRS, "retention", "run", "--json"]).text);
+  const { keys } = JSON.parse(result) as { keys: number };
+  row(
+    `${keys} keys of expired events forgotten`,
+    `${(keys / seconds).toFixed(0)}/s, ${(keys / seconds / 4_000).toFixed(1)} × 4,000`,
+    "> 4,000/s",
+  );
+}
+
+await applyPeriod("P90D");
+const filled = await timed(fill);
+print(`filled in ${filled.seconds.toFixed(0)} s`);
+await listings();
+await erasure();
+const server = run(["--max-semi-space-size=4", DRS, "serve"]);
+const at = await new Promise<string>((resolve) => {
+  server.child.stdout?.on("data", (chunk: Buffer) => {
+    const found = /is ready: (http:\/\/[^/\s]+)/.exec(chunk.toString())?.[1];
+    if (found !== undefined) resolve(found);
+  });
+});
+await expiry(at);
+await forgetting();
+server.child.kill("SIGTERM");
+await server.text;
+
+print(`\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${EVENTS} events\n`);
+print("| what | figure | goal |\n| --- | --- | --- |");
+for (const line of rows) print(line);
+await owner.end();
+await system.close();
+await embedded.close();
+await rm(folder, { recursive: true, force: true });

@@ -1,0 +1,134 @@
+/** Versions of the key-encryption key: what is wrapped anew still opens, and a destroyed version opens no backup. */
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { authorized, send, transport } from "./support/client.ts";
+import { command, objects, type Printed } from "./support/command.ts";
+import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type ServerProcess, startServer } from "./support/server.ts";
+
+interface Version {
+  readonly version: string;
+  readonly current: boolean;
+  readonly secrets: number;
+  readonly known: boolean;
+}
+
+let database: TestDatabase;
+let folder: string;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+
+afterAll(() => database?.close());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-keys-"));
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+/** A fresh database and key store, whose key the test names. */
+async function withoutKey(): Promise<Record<string, string>> {
+  const { DRS_KEY_ENCRYPTION_KEY: _, ...environment } = await database.environment();
+  return environment;
+}
+
+/** Stores an event; @returns its id and exact text. */
+async function store(environment: Record<string, string>, server: ServerProcess, account: string) {
+  const system = await openTestSystem(environment);
+  const who = await makeCredentials(system, account);
+  await system.close();
+  const body = transport(who);
+  const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
+  expect(reply.status, reply.text).toBe(201);
+  return { eventId: String(reply.json["event_id"]), text: JSON.stringify(body.observations) };
+}
+
+const read = (environment: Record<string, string>, eventId: string): Promise<Printed> =>
+  command(environment, "event", "get", eventId, "--raw", "--reason", "r");
+
+const versions = async (environment: Record<string, string>): Promise<Version[]> =>
+  objects<Version>((await command(environment, "key", "list", "--json")).stdout);
+
+describe("keys in a file", () => {
+  test("rotate beside a server that goes on; the old version is destroyed, and opens no backup any more", async () => {
+    const file = join(folder, "key");
+    await writeFile(file, `${randomBytes(32).toString("base64")}\n`);
+    const environment: Record<string, string> = { ...(await withoutKey()), DRS_KEY_ENCRYPTION_KEY_FILE: file };
+    const server = await startServer(environment);
+    const first = await store(environment, server, "one");
+    const [before] = await versions(environment);
+    expect(before).toMatchObject({ current: true, known: true });
+    expect(before?.secrets).toBeGreaterThan(2);
+    const backup = join(folder, "backup");
+    await cp(environment["DRS_KEY_DIR"] ?? "", backup, { recursive: true });
+
+    const old = before?.version ?? "";
+    expect((await command(environment, "key", "destroy", old, "--yes")).stderr).toContain("current version");
+    const dry = objects((await command(environment, "key", "rotate", "--dry-run", "--json")).stdout)[0];
+    expect(dry).toMatchObject({ secrets: before?.secrets, dry_run: true });
+    expect(objects((await command(environment, "key", "rotate", "--json")).stdout)[0]).toMatchObject({
+      secrets: before?.secrets,
+    });
+    const second = await store(environment, server, "two");
+    expect(await read(environment, first.eventId)).toMatchObject({ stdout: first.text });
+    expect(await read(environment, second.eventId)).toMatchObject({ stdout: second.text });
+    const [left, current] = await versions(environment);
+    expect([left, current]).toMatchObject([
+      { version: old, current: false, secrets: 0 },
+      { current: true, known: true },
+    ]);
+    expect(current?.secrets).toBeGreaterThan(before?.secrets ?? 0);
+
+    const asked = await command(environment, "key", "destroy", old);
+    expect(asked).toMatchObject({ code: 2, stdout: "" });
+    expect(await command(environment, "key", "destroy", old, "--yes")).toMatchObject({ code: 0, stderr: "" });
+    expect(await versions(environment)).toHaveLength(1);
+    expect(await read(environment, first.eventId)).toMatchObject({ stdout: first.text });
+    await server.stop();
+    const restored = { ...environment, DRS_KEY_DIR: backup };
+    expect((await read(restored, first.eventId)).stderr).toMatch(/wrapped by another key-encryption key/);
+  });
+
+  test("a rotation that was interrupted is finished by the next, under the same version", async () => {
+    const file = join(folder, "key");
+    const [old, next] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+    await writeFile(file, `${old}\n`);
+    const environment = { ...(await withoutKey()), DRS_KEY_ENCRYPTION_KEY_FILE: file };
+    const server = await startServer(environment);
+    const event = await store(environment, server, "one");
+    await server.stop();
+    // As one that was killed right after the new version was made.
+    await writeFile(file, `${old}\n${next}\n`);
+    const [, made] = await versions(environment);
+    const done = objects((await command(environment, "key", "rotate", "--json")).stdout)[0];
+    expect(done).toMatchObject({ version: made?.version });
+    expect(await versions(environment)).toHaveLength(2);
+    expect(await read(environment, event.eventId)).toMatchObject({ stdout: event.text });
+    await writeFile(file, `${next}\n`);
+    expect(await read(environment, event.eventId)).toMatchObject({ stdout: event.text });
+  });
+});
+
+describe("keys of the environment", () => {
+  test("rotate by the previous one beside the new one; without it nothing is half done", async () => {
+    const environment = await database.environment();
+    const server = await startServer(environment);
+    const event = await store(environment, server, "one");
+    await server.stop();
+    const alone = await command(environment, "key", "rotate");
+    expect(alone).toMatchObject({ code: 1, stdout: "" });
+    expect(alone.stderr).toContain("DRS_PREVIOUS_KEY_ENCRYPTION_KEY");
+    const next = randomBytes(32).toString("base64");
+    const without = { ...environment, DRS_KEY_ENCRYPTION_KEY: next };
+    expect((await read(without, event.eventId)).stderr).toMatch(/wrapped by another key-encryption key/);
+    const both = { ...without, DRS_PREVIOUS_KEY_ENCRYPTION_KEY: environment["DRS_KEY_ENCRYPTION_KEY"] ?? "" };
+    expect(await read(both, event.eventId)).toMatchObject({ stdout: event.text });
+    expect(await command(both, "key", "rotate")).toMatchObject({ code: 0, stderr: "" });
+    expect(await read(without, event.eventId)).toMatchObject({ stdout: event.text });
+  });
+});

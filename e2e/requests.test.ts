@@ -1,0 +1,173 @@
+/** Requests of data subjects, and the export of everything that is held about an account. */
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { System } from "../packages/server/src/operations/system.ts";
+import { command, objects, type Printed } from "./support/command.ts";
+import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { Past, type PastEvent } from "./support/past-event.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let system: System;
+let owner: pg.Client;
+let past: Past;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-requests-"));
+  database = await startDatabase();
+  environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal") };
+  system = await openTestSystem(environment);
+  owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
+  await owner.connect();
+  past = new Past(system);
+});
+
+afterAll(async () => {
+  await past?.close();
+  await owner?.end();
+  await system?.close();
+  await database?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+
+async function object(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await drs(...args, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(stdout)[0] ?? {};
+}
+
+describe("a request", () => {
+  test.each([
+    ["2026-01-31", "2026-02-28", "2026-04-30"],
+    ["2024-01-31", "2024-02-29", "2024-04-30"],
+    ["2026-03-15", "2026-04-15", "2026-06-15"],
+  ])("of %s is due on %s, extended on %s", async (received, due, extended) => {
+    const added = await object("request", "add", "--account", "a", "--kind", "access", "--received", received);
+    expect(added).toMatchObject({ account: "a", due_at: `${due}T00:00:00.000Z`, closed_at: null });
+    const id = String(added["request_id"]);
+    const longer = await object("request", "extend", id, "--ground", "many at once");
+    expect(longer).toMatchObject({ due_at: `${extended}T00:00:00.000Z`, extension_ground: "many at once" });
+    expect(await drs("request", "extend", id, "--ground", "again")).toMatchObject({ code: 1, stdout: "" });
+    await object("request", "close", id, "--outcome", "refused", "--ground", "no such person");
+  });
+
+  test("is overdue until it is closed: in the list, the doctor, the metrics", async () => {
+    const added = await object("request", "add", "--account", "b", "--kind", "erasure", "--received", "2020-01-01");
+    expect(added).toMatchObject({ overdue: true });
+    const examined = await drs("doctor", "--json");
+    expect(examined.code).toBe(1);
+    expect(objects(examined.stdout).find(({ what }) => what === "requests")).toMatchObject({ ok: false });
+    const id = String(added["request_id"]);
+    const unknown = await drs("request", "close", id, "--outcome", "done");
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    expect(unknown.stderr).toContain("--identity");
+    await past.store(0, { account: "b" });
+    const { erasure_id } = await object("erase", "run", "--account", "b", "--reason", "request", "--yes");
+    const closed = ["--outcome", "done", "--identity", "passport", "--erasure", String(erasure_id)];
+    expect(await object("request", "close", id, ...closed)).toMatchObject({
+      outcome: "done",
+      erasure_id,
+      account: null,
+    });
+    expect((await drs("doctor")).code).toBe(0);
+    expect(await drs("request", "close", id, ...closed)).toMatchObject({ code: 1, stdout: "" });
+    const [found] = objects((await drs("request", "list", "--account", "b", "--json")).stdout);
+    expect(found).toMatchObject({ request_id: id, account: null, overdue: false });
+    const { rows } = await owner.query<{ text: string }>(
+      "select d::text as text from data_request d where request_id = $1",
+      [id],
+    );
+    expect(rows[0]?.text).not.toMatch(/[,(]b[,)]/);
+  });
+
+  test("that is only tried changes nothing", async () => {
+    const count = async (): Promise<number> => (await owner.query("select from data_request")).rowCount ?? 0;
+    const before = await count();
+    await object("request", "add", "--account", "c", "--kind", "access", "--dry-run");
+    expect(await count()).toBe(before);
+  });
+
+  test.each([
+    ["no account", ["add", "--kind", "access"]],
+    ["no kind", ["add", "--account", "a"]],
+    ["another kind", ["add", "--account", "a", "--kind", "revenge"]],
+    ["a day that is no day", ["add", "--account", "a", "--kind", "access", "--received", "2026-02-30"]],
+    ["tomorrow", ["add", "--account", "a", "--kind", "access", "--received", "2999-01-01"]],
+    ["refused without a ground", ["close", "0190a0b0-0000-7000-8000-000000000000", "--outcome", "refused"]],
+  ])("with %s is wrong usage", async (_, args) => {
+    expect(await drs("request", ...args)).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("is nothing that the serving role may change", async () => {
+    await expect(system.pool.query("delete from data_request")).rejects.toMatchObject({ code: "42501" });
+    await expect(system.pool.query("update data_request set ground = 'x'")).rejects.toMatchObject({ code: "42501" });
+  });
+});
+
+describe("an export", () => {
+  test("holds everything of the account, exact bytes included, and nothing of another", async () => {
+    const who = await makeCredentials(system, "exported");
+    const mine: PastEvent[] = [];
+    for (let count = 0; count < 30; count++) mine.push(await past.store(count % 20, { account: "exported" }));
+    await past.store(1, { account: "somebody-else" });
+    await drs("event", "get", mine[0]?.eventId ?? "", "--raw", "--reason", "a look");
+    const out = join(folder, "export");
+    const manifest = await object("account", "export", "--account", "exported", "--out", out, "--reason", "request 17");
+    expect(JSON.parse(await readFile(join(out, "manifest.json"), "utf8"))).toEqual(manifest);
+    expect((await stat(out)).mode & 0o777).toBe(0o700);
+    for (const { eventId, exact } of mine) {
+      expect(await readFile(join(out, "events", `${eventId}.json`), "utf8")).toBe(exact);
+    }
+    expect(await readdir(join(out, "events"))).toHaveLength(mine.length);
+    const rows = async (name: string) => objects(await readFile(join(out, name), "utf8"));
+    expect((await rows("events.ndjson")).map(({ event_id }) => event_id).toSorted()).toEqual(
+      mine.map(({ eventId }) => eventId).toSorted(),
+    );
+    expect((await rows("events.ndjson"))[0]).toMatchObject({ account: "exported", purpose: "default" });
+    expect(await rows("idempotency-keys.ndjson")).toHaveLength(mine.length);
+    expect(await rows("actions.ndjson")).toMatchObject([{ action_id: who.actionId }]);
+    expect(await rows("tokens.ndjson")).toHaveLength(1);
+    const accesses = await rows("accesses.ndjson");
+    expect(accesses).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ operation: "event.read_raw", reason: "a look", event_id: mine[0]?.eventId }),
+        expect.objectContaining({ operation: "account.export", reason: "request 17" }),
+      ]),
+    );
+    for (const { name, sha256, bytes } of manifest["files"] as { name: string; sha256: string; bytes: number }[]) {
+      const content = await readFile(join(out, name));
+      expect([createHash("sha256").update(content).digest("hex"), content.length]).toEqual([sha256, bytes]);
+      expect(content.includes("somebody-else")).toBe(false);
+      expect(content.includes(who.token)).toBe(false);
+    }
+  });
+
+  test("does not mix with what is there, and of nobody is empty", async () => {
+    const out = join(folder, "taken");
+    await object("account", "export", "--account", "nobody", "--out", out, "--reason", "r");
+    expect(await readFile(join(out, "events.ndjson"), "utf8")).toBe("");
+    const again = await drs("account", "export", "--account", "nobody", "--out", out, "--reason", "r");
+    expect(again).toMatchObject({ code: 1, stdout: "" });
+    expect(again.stderr).toContain("not empty");
+    await writeFile(join(folder, "file"), "");
+    const onFile = await drs(
+      "account",
+      "export",
+      "--account",
+      "nobody",
+      "--out",
+      join(folder, "file"),
+      "--reason",
+      "r",
+    );
+    expect(onFile).toMatchObject({ code: 1, stdout: "" });
+  });
+});

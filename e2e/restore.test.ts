@@ -1,0 +1,232 @@
+/** Backups: a database or a key store that is restored from one is told by the journal what it must not hold. */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, cp, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { authorized, send, transport } from "./support/client.ts";
+import { objects } from "./support/command.ts";
+import { temporaryFolder } from "./support/database.ts";
+import { makeHome, type Home, until } from "./support/embedded.ts";
+import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+
+const run = promisify(execFile);
+
+type Environment = Record<string, string>;
+
+interface Stored {
+  readonly eventId: string;
+  readonly text: string;
+}
+
+async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
+  const body = transport(who);
+  const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
+  expect(reply.status, reply.text).toBe(201);
+  return { eventId: String(reply.json["event_id"]), text: JSON.stringify(body.observations) };
+}
+
+async function read(environment: Environment, { eventId }: Stored): Promise<string | undefined> {
+  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "r"]);
+  return code === 0 ? stdout.toString() : undefined;
+}
+
+async function listed(environment: Environment): Promise<unknown[]> {
+  const { stdout } = await runDrs(environment, ["event", "list", "--limit", "0", "--json"]);
+  return objects(stdout.toString()).map(({ event_id }) => event_id);
+}
+
+async function erase(environment: Environment, ...args: readonly string[]): Promise<void> {
+  const done = await runDrs(environment, ["erase", "run", ...args, "--reason", "r", "--yes"]);
+  expect(done.code, done.stderr).toBe(0);
+}
+
+/**
+ * Stores, lets a backup be made, stores more, erases an account and an event, restores, and looks.
+ * @param backUp makes a backup; what it returns brings it back, while nothing runs.
+ */
+async function eraseAndRestore(environment: Environment, backUp: () => Promise<() => Promise<void>>): Promise<void> {
+  let server = await startServer(environment);
+  const [gone, stays] = [await credentials(environment, "gone", {}), await credentials(environment, "stays", {})];
+  const before = [await store(server, gone), await store(server, stays), await store(server, stays)] as const;
+  await server.stop();
+  const restore = await backUp();
+
+  server = await startServer(environment);
+  const after = [await store(server, gone), await store(server, stays)] as const;
+  await erase(environment, "--account", "gone");
+  await erase(environment, "--event", before[1].eventId);
+  expect((await listed(environment)).toSorted()).toEqual([before[2].eventId, after[1].eventId].toSorted());
+  await server.stop();
+
+  await restore();
+  server = await startServer(environment);
+  expect(server.stderr()).toContain("the database lacked 2 erasures of the journal: they were carried out again");
+  expect(await listed(environment)).toEqual([before[2].eventId]);
+  expect(await read(environment, before[2])).toBe(before[2].text);
+  for (const erased of [before[0], before[1]]) expect(await read(environment, erased)).toBeUndefined();
+  const tokens = await runDrs(environment, ["token", "list", "--account", "gone", "--json"]);
+  expect(tokens.stdout.toString()).toBe("");
+  const later = await store(server, stays);
+  expect(await read(environment, later)).toBe(later.text);
+  await server.stop();
+  server = await startServer(environment);
+  expect(server.stderr()).not.toContain("lacked");
+  await server.stop();
+}
+
+describe("the embedded database, from a copy of its files", () => {
+  let home: Home;
+  let environment: Environment;
+
+  beforeEach(async () => {
+    home = await makeHome();
+    environment = { ...home.environment, DRS_ERASURE_JOURNAL: join(home.path, "journal") };
+  });
+
+  afterEach(() => home.remove());
+
+  /** As `cp -a`: PostgreSQL wants its folders as they were. */
+  const copy = async (from: string, to: string): Promise<void> => void (await run("cp", ["-a", from, to]));
+
+  const backUp = (folder: string) => async (): Promise<() => Promise<void>> => {
+    await until(async () => (await home.postgres()).length === 0);
+    await copy(folder, `${folder}.backup`);
+    return async () => {
+      await until(async () => (await home.postgres()).length === 0);
+      await rm(folder, { recursive: true });
+      await rename(`${folder}.backup`, folder);
+    };
+  };
+
+  test("what was erased since is neither readable nor listed, and nothing else is lost", async () => {
+    await eraseAndRestore(environment, backUp(home.dataDir));
+  }, 60_000);
+
+  test("a key store that is older is told what it must destroy, or refused where it lacks keys", async () => {
+    let server = await startServer(environment);
+    const who = await credentials(environment, "gone");
+    const stored = await store(server, who);
+    await server.stop();
+    const restore = await backUp(home.keyDir)();
+    const secrets = async (folder: string): Promise<number> =>
+      (await readdir(join(folder, "secrets"), { recursive: true })).filter((name) => name.length > 10).length;
+    const held = await secrets(home.keyDir);
+    await erase(environment, "--account", "gone");
+    expect(await secrets(home.keyDir)).toBe(held - 1);
+    await restore();
+    server = await startServer(environment);
+    expect(server.stderr()).toContain(
+      "the key store lacked 1 erasures of the journal: their keys were destroyed again",
+    );
+    expect(await secrets(home.keyDir)).toBe(held - 1);
+    expect(await read(environment, stored)).toBeUndefined();
+
+    const again = backUp(home.keyDir);
+    await server.stop();
+    const older = await again();
+    server = await startServer(environment);
+    const other = await store(server, await credentials(environment, "new"));
+    expect(await read(environment, other)).toBe(other.text);
+    await server.stop();
+    await older();
+    await expect(startServer(environment)).rejects.toThrow(/older than the events/);
+  }, 60_000);
+
+  test("a journal that was cut short, changed, or is another's stops the start and says what to do", async () => {
+    const journal = environment["DRS_ERASURE_JOURNAL"] ?? "";
+    const server = await startServer(environment);
+    const who = await credentials(environment, "gone");
+    await store(server, who);
+    await erase(environment, "--account", "gone");
+    await store(server, await credentials(environment, "next"));
+    await erase(environment, "--account", "next");
+    await server.stop();
+    const [folder = ""] = await readdir(journal);
+    const [first = "", second = ""] = (await readdir(join(journal, folder))).map((name) => join(journal, folder, name));
+    await rename(second, `${second}.away`);
+    await expect(startServer(environment)).rejects.toThrow(/has no entry 2.*cut short/);
+    await cp(first, second);
+    await expect(startServer(environment)).rejects.toThrow(/entry 2 of the erasure journal/);
+    await rm(second);
+    await writeFile(second, '{"version":1,"seq');
+    await expect(startServer(environment)).rejects.toThrow(/entry 2 of the erasure journal is not whole/);
+    await rename(`${second}.away`, second);
+    const elsewhere = { ...environment, DRS_ERASURE_JOURNAL: join(home.path, "elsewhere") };
+    await expect(startServer(elsewhere)).rejects.toThrow(/has no entry 2/);
+    await (await startServer(environment)).stop();
+  }, 60_000);
+});
+
+/** Where Debian puts the programs that make and run clusters. */
+async function debianPostgres(): Promise<string | undefined> {
+  const versions = await readdir("/usr/lib/postgresql").catch((): string[] => []);
+  return versions.length === 0 ? undefined : join("/usr/lib/postgresql", versions.toSorted().at(-1) ?? "", "bin");
+}
+
+const programs = await debianPostgres();
+
+/** A PostgreSQL of the system's, with its own tools: `apt-get install postgresql`. */
+describe.skipIf(programs === undefined)("an external database, by pg_dump", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let url: (database: string) => string;
+  const env = { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` };
+  const asPostgres = (...command: readonly string[]): Promise<{ stdout: string }> =>
+    process.getuid?.() === 0
+      ? run("setpriv", ["--reuid=postgres", "--regid=postgres", "--clear-groups", ...command], { env })
+      : run(command[0] ?? "", command.slice(1), { env });
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    await chmod(folder.path, 0o777);
+    const data = join(folder.path, "cluster");
+    await asPostgres(`${programs}/initdb`, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync");
+    const settings = `-c listen_addresses= -c unix_socket_directories=${folder.path}`;
+    await asPostgres(`${programs}/pg_ctl`, "-D", data, "-w", "-l", join(folder.path, "log"), "-o", settings, "start");
+    url = (database) => `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(folder.path)}`;
+  });
+
+  afterAll(async () => {
+    await asPostgres(`${programs}/pg_ctl`, "-D", join(folder.path, "cluster"), "-m", "immediate", "stop");
+    await folder.remove();
+  });
+
+  async function query(database: string, text: string): Promise<void> {
+    const client = new pg.Client({ connectionString: url(database) });
+    await client.connect();
+    await client.query(text);
+    await client.end();
+  }
+
+  test.each(["a directory", "another PostgreSQL"])(
+    "with its journal in %s",
+    async (where) => {
+      const name = `events_${where.length}`;
+      await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
+      await query("postgres", `create database journal_${name} encoding 'UTF8' template template0`);
+      const keys = await mkdtemp(join(tmpdir(), "drs-restore-"));
+      const environment = {
+        DRS_DATABASE_URL: url(name),
+        DRS_KEY_DIR: join(keys, "keys"),
+        DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+        ...(where === "a directory"
+          ? { DRS_ERASURE_JOURNAL: join(keys, "journal") }
+          : { DRS_ERASURE_JOURNAL_DATABASE_URL: url(`journal_${name}`) }),
+      };
+      await eraseAndRestore(environment, async () => {
+        const dump = join(folder.path, `${name}.dump`);
+        await asPostgres("pg_dump", "-Fc", "-f", dump, url(name));
+        return async () => {
+          await query("postgres", `drop database ${name} with (force)`);
+          await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
+          await asPostgres("pg_restore", "-d", url(name), dump);
+        };
+      });
+      await rm(keys, { recursive: true });
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { Command } from "commander";
+import type { System } from "../operations/system.ts";
+import { exportAccount } from "../requests/account-export.ts";
+import { writeAudit } from "../store/audit.ts";
+import { inOneTransaction, withClient } from "../store/database.ts";
+import { type Context, operatorOf, print, printJson, withSystem } from "./context.ts";
+import { account, example, name } from "./options.ts";
+
+interface ExportOptions {
+  readonly account: string;
+  readonly out: string;
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+export function accountCommand(context: Context): Command {
+  const command = new Command("account")
+    .description("What is held about an account.")
+    .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'));
+  command
+    .command("export")
+    .description("Write everything that is held about an account into a new folder, exact bytes included. Audited.")
+    .requiredOption("--account <account>", "of whom", account)
+    .requiredOption("--out <folder>", "a folder that is not there yet, or empty")
+    .requiredOption("--reason <text>", "why", name("a reason", 1_000))
+    .option("--json", "print the manifest as one JSON object")
+    .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'))
+    .action((options: ExportOptions) => withSystem(context, (system) => write(context, system, options)));
+  return command;
+}
+
+async function write(
+  context: Context,
+  system: System,
+  { account: of, out, reason, json }: ExportOptions,
+): Promise<void> {
+  const { pool, clock, sealer, database } = system;
+  const folder = resolve(context.directory, out);
+  const announce = (exportId: string): Promise<void> => {
+    const entry = { actor: operatorOf(context), operation: "account.export", outcome: "done", account: of, reason };
+    return writeAudit(pool, clock, { ...entry, detail: { export_id: exportId } });
+  };
+  const onProgress = (events: number): void => void context.stderr.write(`${events} events\n`);
+  const manifest = await withClient(database, (client) =>
+    inOneTransaction(client, async () => {
+      await client.query("set transaction isolation level repeatable read read only");
+      const ports = { executor: client, sealer, announce, onProgress: json ? () => {} : onProgress };
+      return exportAccount(ports, of, folder, new Date(clock.now()));
+    }),
+  );
+  if (json) return printJson(context, manifest);
+  const rows = manifest.files.map(({ name: file, rows: count }) => `${count} in ${file}`).join(", ");
+  print(context, `Export ${manifest.export_id} is in ${folder}: ${rows}.`);
+}

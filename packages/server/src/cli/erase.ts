@@ -1,0 +1,208 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { LIMITS } from "@device-risk-signals/contract";
+import { Command, Option } from "commander";
+import { beginErasure } from "../erasure/erase.ts";
+import { type ErasureRow, findErasures, receiptOf } from "../erasure/erasures.ts";
+import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "../erasure/subject.ts";
+import { erasurePorts, type System } from "../operations/system.ts";
+import { finishNow } from "../retention/retention-worker.ts";
+import { writeAudit } from "../store/audit.ts";
+import { inOneTransaction, withClient } from "../store/database.ts";
+import { confirm } from "./confirm.ts";
+import { type Context, Failure, operatorOf, PartlyDone, print, printJson, printRows, withSystem } from "./context.ts";
+import { account, example, name, uuid } from "./options.ts";
+
+interface SubjectOptions {
+  readonly account?: string;
+  readonly purpose?: string;
+  readonly action?: string;
+  readonly event?: string;
+}
+
+interface PlanOptions extends SubjectOptions {
+  readonly json?: boolean;
+}
+
+interface RunOptions extends PlanOptions {
+  readonly reason: string;
+  readonly receipt?: string;
+  readonly refuseLater?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export function eraseCommand(context: Context): Command {
+  return new Command("erase")
+    .description("Erasure: of an account, of an account under one purpose, of an action's events, of one event.")
+    .addHelpText("after", example("drs erase plan --account customer-1"))
+    .addCommand(planCommand(context))
+    .addCommand(runCommand(context))
+    .addCommand(listCommand(context));
+}
+
+function withSubject(command: Command): Command {
+  const actionId = name("an action id", LIMITS.actionId);
+  return command
+    .addOption(new Option("--account <account>", "everything of it").argParser(account).conflicts(["action", "event"]))
+    .addOption(new Option("--purpose <id>", "with --account: only what is kept under this purpose"))
+    .addOption(
+      new Option("--action <id>", "the events of this action").argParser(actionId).conflicts(["event", "purpose"]),
+    )
+    .addOption(new Option("--event <event-id>", "this event").argParser(uuid).conflicts("purpose"));
+}
+
+function planCommand(context: Context): Command {
+  return withSubject(new Command("plan"))
+    .description("Say what would go, and what a hold keeps.")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs erase plan --account customer-1 --json"))
+    .action(async (options: PlanOptions, self: Command) => {
+      requireSubject(options, self);
+      const plan = await withSystem(context, async ({ pool, names }) => {
+        const subject = await subjectOf(pool, options);
+        const found = await planErasure(pool, subject);
+        if (isNothing(found)) await requireKnown(pool, subjectMac(names, subject));
+        return found;
+      });
+      if (options.json) return printJson(context, plan);
+      print(context, sentence(plan));
+    });
+}
+
+function runCommand(context: Context): Command {
+  return withSubject(new Command("run"))
+    .description("Erase. Begun, it is finished even if this command is killed; again, it finds nothing left.")
+    .requiredOption("--reason <text>", "why", name("a reason", 1_000))
+    .option("--receipt <file>", "write the signed receipt to this file")
+    .option("--refuse-later", "with --account: refuse its later events, too")
+    .option("--dry-run", "say what would go, and change nothing")
+    .option("--yes", "do not ask")
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      example('drs erase run --account customer-1 --reason "request 17" --receipt receipt.jws --yes'),
+    )
+    .action(async (options: RunOptions, self: Command) => {
+      requireSubject(options, self);
+      if (options.refuseLater && (options.account === undefined || options.purpose !== undefined)) {
+        self.error("error: --refuse-later goes with --account alone");
+      }
+      await withSystem(context, (system) => run(context, system, options));
+    });
+}
+
+async function run(context: Context, system: System, options: RunOptions): Promise<void> {
+  const { pool, names } = system;
+  const subject = await subjectOf(pool, options);
+  const mac = subjectMac(names, subject);
+  const plan = await planErasure(pool, subject);
+  const what = sentence(plan);
+  if (options.dryRun) {
+    if (options.json) printJson(context, { ...plan, dry_run: true });
+    else print(context, `${what} Nothing was changed.`);
+    return;
+  }
+  let sequence: number;
+  if (isNothing(plan)) sequence = await requireKnown(pool, mac);
+  else {
+    await confirm(context, { what, yes: options.yes });
+    sequence = await erase(context, system, subject, options);
+  }
+  await finishNow({ ...erasurePorts(system), database: system.database, actor: operatorOf(context) });
+  const [erasure] = await findErasures(pool, { sequence });
+  if (!erasure) throw new Failure("The erasure is not in the register.");
+  if (options.receipt !== undefined) {
+    const path = resolve(context.directory, options.receipt);
+    const receipt = `${await receiptOf(pool, sequence)}\n`;
+    await writeFile(path, receipt, { mode: 0o600 }).catch((fault: NodeJS.ErrnoException) => {
+      throw new Failure(`It is erased; the receipt can't be written to ${path} (${fault.code}): see drs receipt get`);
+    });
+  }
+  if (options.json) printJson(context, { ...erasure, dry_run: false });
+  else print(context, told(erasure));
+  if (erasure.still_held > 0) {
+    throw new PartlyDone(`A hold keeps ${erasure.still_held} events: they go when it ends. See drs hold list.`);
+  }
+}
+
+/** The order is in the audit before anything goes, under the keyed MAC of its subject. */
+async function erase(
+  context: Context,
+  system: System,
+  subject: ErasureSubject,
+  { reason, refuseLater = false }: RunOptions,
+): Promise<number> {
+  const { pool, clock, sealer, names, journal, administration } = system;
+  if (!journal) {
+    throw new Failure(
+      "DRS_ERASURE_JOURNAL names no journal: without one, a restored backup would bring back what is erased.",
+    );
+  }
+  const actor = operatorOf(context);
+  const subject_mac = subjectMac(names, subject).toString("hex");
+  const entry = { actor, operation: "erase.run", reason };
+  const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
+  await writeAudit(pool, clock, { ...entry, outcome: "begun", detail });
+  const sequence = await withClient(administration, (owner) =>
+    inOneTransaction(owner, () =>
+      beginErasure(owner, { clock, sealer, names, journal }, { subject, actor, reason, refuseLater }),
+    ),
+  );
+  await writeAudit(pool, clock, { ...entry, outcome: "done", detail: { ...detail, sequence } });
+  return sequence;
+}
+
+function listCommand(context: Context): Command {
+  return withSubject(new Command("list"))
+    .description("List erasures, newest first: all, or those of what is named.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs erase list", "drs erase list --account customer-1"))
+    .action(async (options: PlanOptions) => {
+      const rows = await withSystem(context, async ({ pool, names }) => {
+        const named = options.account !== undefined || options.action !== undefined || options.event !== undefined;
+        return findErasures(pool, named ? { subjectMac: subjectMac(names, await subjectOf(pool, options)) } : {});
+      });
+      if (options.json) return printRows(context, rows, true, "");
+      const shown = rows.map(({ sequence, kind, began_at, finished_at, events, still_held, actor, reason }) => {
+        return { sequence, kind, began_at, finished_at, events, still_held, actor, reason };
+      });
+      printRows(context, shown, false, "No erasures.");
+    });
+}
+
+function requireSubject({ account: of, purpose, action, event }: SubjectOptions, command: Command): void {
+  if (of === undefined && action === undefined && event === undefined) {
+    command.error("error: one of --account, --action, --event says what is erased");
+  }
+  if (purpose !== undefined && of === undefined) command.error("error: --purpose goes with --account");
+}
+
+async function subjectOf(pool: System["pool"], options: SubjectOptions): Promise<ErasureSubject> {
+  const { account: of = "", purpose, action, event } = options;
+  if (action !== undefined) return { kind: "action", actionId: action };
+  if (event !== undefined) return { kind: "event", eventId: event };
+  if (purpose === undefined) return { kind: "account", account: of };
+  const { rows } = await pool.query<{ code: number }>("select code from purpose where id = $1", [purpose]);
+  if (!rows[0]) throw new Failure(`There is no purpose ${purpose}: see drs purpose list.`);
+  return { kind: "purpose", account: of, purpose: rows[0].code };
+}
+
+/** What nothing is kept of was erased before, or is not known at all. */
+async function requireKnown(pool: System["pool"], mac: Buffer): Promise<number> {
+  const [before] = await findErasures(pool, { subjectMac: mac });
+  if (!before) throw new Failure("Nothing is known of what is to be erased: check the spelling.");
+  return before.sequence;
+}
+
+function sentence({ events, held, idempotency_keys, tokens, actions }: ErasurePlan): string {
+  const rest = `${idempotency_keys} idempotency keys, ${tokens} tokens and ${actions} actions`;
+  return `${events - held} events, ${rest} go; a hold keeps ${held} events.`;
+}
+
+function told({ sequence, events, idempotency_keys, tokens, actions, began_at, destroyed_keys }: ErasureRow): string {
+  return (
+    `Erasure ${sequence} of ${began_at}: ${events} events, ${tokens} tokens and ${actions} actions are gone, ` +
+    `${idempotency_keys} idempotency keys are tombstones, ${destroyed_keys.length} keys are destroyed.`
+  );
+}

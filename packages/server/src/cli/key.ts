@@ -1,0 +1,109 @@
+import { Command } from "commander";
+import { listKeyVersions, rewrap } from "../seal/rotation.ts";
+import { alone } from "../retention/retention-worker.ts";
+import type { System } from "../operations/system.ts";
+import { writeAudit } from "../store/audit.ts";
+import { confirm } from "./confirm.ts";
+import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { example } from "./options.ts";
+
+interface ChangeOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** Progress is told after so many secrets. */
+const TOLD_EVERY = 1_000;
+
+export function keyCommand(context: Context): Command {
+  const command = new Command("key")
+    .description("Versions of the key-encryption key, which wraps everything in the key store.")
+    .addHelpText("after", example("drs key list"));
+
+  command
+    .command("list")
+    .description("List the versions, and how many secrets each wraps.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs key list --json"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const rows = await withSystem(context, ({ keyStore, keyEncryption }) => listKeyVersions(keyStore, keyEncryption));
+      printRows(context, rows, json, "No keys.");
+    });
+
+  command
+    .command("rotate")
+    .description("Wrap every secret under a new version; events are not touched. Interrupted, run again, it goes on.")
+    .option("--dry-run", "say how many would be wrapped anew, and change nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs key rotate"))
+    .action((options: ChangeOptions) => withSystem(context, (system) => rotate(context, system, options)));
+
+  command
+    .command("destroy")
+    .description(
+      "Destroy a version that nothing is wrapped under: backups of the key store from its time open nothing.",
+    )
+    .argument("<version>", "as `list` shows it")
+    .option("--dry-run", "look, and destroy nothing")
+    .option("--yes", "do not ask")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs key destroy 1f0e3dad99908345"))
+    .action((version: string, options: ChangeOptions) =>
+      withSystem(context, (system) => destroy(context, system, version, options)),
+    );
+  return command;
+}
+
+async function rotate(context: Context, system: System, { dryRun = false, json }: ChangeOptions): Promise<void> {
+  const { keyStore, keyEncryption, pool, clock } = system;
+  const versions = await listKeyVersions(keyStore, keyEncryption);
+  const lost = versions.filter(({ known }) => !known);
+  if (lost.length > 0) {
+    const names = lost.map(({ version, secrets }) => `${version} (${secrets} secrets)`).join(", ");
+    throw new Failure(`Secrets are wrapped under versions that nobody has here: ${names}. Bring those keys first.`);
+  }
+  const unfinished = versions.reduce((sum, { current, secrets }) => sum + (current ? 0 : secrets), 0);
+  const all = versions.reduce((sum, { secrets }) => sum + secrets, 0);
+  const before = versions.find(({ current }) => current)?.version ?? "";
+  if (dryRun) {
+    const secrets = unfinished > 0 ? unfinished : all;
+    if (json) return printJson(context, { secrets, dry_run: true });
+    return print(context, `${secrets} secrets would be wrapped anew. Nothing was changed.`);
+  }
+  // A rotation that was interrupted is finished first.
+  const version = unfinished > 0 ? before : await keyEncryption.rotate();
+  const actor = operatorOf(context);
+  await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "begun", detail: { version } });
+  const onProgress = (secrets: number): void => {
+    if (!json && secrets % TOLD_EVERY === 0) context.stderr.write(`${secrets} secrets\n`);
+  };
+  // Nobody destroys a secret meanwhile.
+  const secrets = await alone(system.database, () => rewrap(keyStore, keyEncryption, onProgress));
+  await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "done", detail: { version, secrets } });
+  if (json) return printJson(context, { version, secrets, dry_run: false });
+  print(context, `${secrets} secrets are wrapped under version ${version}.`);
+}
+
+async function destroy(
+  context: Context,
+  system: System,
+  version: string,
+  { dryRun = false, yes, json }: ChangeOptions,
+): Promise<void> {
+  const { keyStore, keyEncryption, pool, clock } = system;
+  const versions = await listKeyVersions(keyStore, keyEncryption);
+  const found = versions.find((one) => one.version === version && one.known);
+  if (!found) throw new Failure(`There is no version ${version}: see drs key list.`);
+  if (found.current) throw new Failure("It is the current version: drs key rotate first.");
+  if (found.secrets > 0) throw new Failure(`${found.secrets} secrets are wrapped under it: drs key rotate first.`);
+  if (!dryRun) {
+    const what = "Backups of the key store that were made under it can't be opened any more, by anybody.";
+    await confirm(context, { what, yes });
+    await keyEncryption.destroy(version);
+    const entry = { actor: operatorOf(context), operation: "key.destroy", outcome: "done" };
+    await writeAudit(pool, clock, { ...entry, detail: { version } });
+  }
+  if (json) return printJson(context, { version, dry_run: dryRun });
+  print(context, dryRun ? "Nothing is wrapped under it. Nothing was changed." : `Version ${version} is destroyed.`);
+}

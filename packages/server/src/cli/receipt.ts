@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { verifyReceipt } from "../erasure/receipts.ts";
+import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
+import { example, uuid } from "./options.ts";
+
+export function receiptCommand(context: Context): Command {
+  const command = new Command("receipt")
+    .description("Signed receipts of erasures and retention passes.")
+    .addHelpText("after", example("drs receipt verify receipt.jws --public-key receipts.pem"));
+
+  command
+    .command("verify")
+    .description("Check who signed a receipt, and print what it says. It attests; it proves no absence.")
+    .argument("<file>", "the receipt")
+    .requiredOption("--public-key <file>", "the key that must have signed it, in PEM or as a JWK")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs receipt verify receipt.jws --public-key receipts.pem"))
+    .action(async (file: string, { publicKey, json = false }: { publicKey: string; json?: boolean }) => {
+      loadConfig(context);
+      const said = await verifyReceipt(await textOf(context, file), await textOf(context, publicKey));
+      if (json) return printJson(context, said);
+      print(context, "The signature is good. The receipt says:");
+      printJson(context, said);
+    });
+
+  command
+    .command("key")
+    .description("Print the public key that verifies this installation's receipts, in PEM.")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs receipt key > receipts.pem"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const { publicKey, keyId } = await withSystem(context, async ({ receipts }) => receipts);
+      if (json) printJson(context, { key_id: keyId, public_key: publicKey });
+      else print(context, publicKey.trimEnd());
+    });
+
+  command
+    .command("get")
+    .description("Print the receipt of an erasure or a retention pass.")
+    .argument("<id>", "erasure_id or run_id, as the lists show it", uuid)
+    .addHelpText("after", example("drs receipt get 5f0c2b9e-… > receipt.jws"))
+    .action(async (id: string) => {
+      const receipt = await withSystem(context, async ({ pool }) => {
+        const text = `select receipt from erasure where erasure_id = $1 and receipt is not null
+          union all select receipt from retention_run where run_id = $1 and receipt is not null`;
+        return (await pool.query<{ receipt: string }>(text, [id])).rows[0]?.receipt;
+      });
+      if (receipt === undefined) throw new Failure(`There is no receipt of ${id}.`);
+      print(context, receipt);
+    });
+  return command;
+}
+
+async function textOf({ directory }: Context, file: string): Promise<string> {
+  const path = resolve(directory, file);
+  return readFile(path, "utf8").catch((fault: NodeJS.ErrnoException) => {
+    throw new Failure(`${path} can't be read (${fault.code})`);
+  });
+}

@@ -1,0 +1,161 @@
+import { Command, Option } from "commander";
+import {
+  addRequest,
+  closeRequest,
+  extendRequest,
+  listRequests,
+  REQUEST_KINDS,
+  type RequestKind,
+  type RequestRow,
+} from "../requests/data-requests.ts";
+import { writeAudit } from "../store/audit.ts";
+import type { Executor } from "../store/database.ts";
+import type { Clock } from "../ports.ts";
+import {
+  type Context,
+  Failure,
+  operatorOf,
+  print,
+  printJson,
+  printRows,
+  withAdministration,
+  withSystem,
+} from "./context.ts";
+import { account, example, name, pastDate, uuid } from "./options.ts";
+
+interface AddOptions {
+  readonly account: string;
+  readonly kind: RequestKind;
+  readonly received?: string;
+  readonly identity?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface CloseOptions {
+  readonly outcome: "done" | "refused";
+  readonly ground?: string;
+  readonly identity?: string;
+  readonly erasure?: string;
+  readonly export?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface ExtendOptions {
+  readonly ground: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export function requestCommand(context: Context): Command {
+  return new Command("request")
+    .description("Requests by data subjects: what was asked, when it is due, what came of it.")
+    .addHelpText("after", example("drs request list"))
+    .addCommand(addCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(extendCommand(context))
+    .addCommand(closeCommand(context));
+}
+
+function addCommand(context: Context): Command {
+  return new Command("add")
+    .description("Record a request; it is due one month after it was received.")
+    .requiredOption("--account <account>", "who asks", account)
+    .addOption(new Option("--kind <kind>", "what for").choices([...REQUEST_KINDS]).makeOptionMandatory())
+    .option("--received <date>", "when it came; today where nothing is said", pastDate)
+    .option("--identity <text>", "how it was made sure who asks", name("a text", 1_000))
+    .option("--dry-run", "look, and record nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      example('drs request add --account customer-1 --kind erasure --identity "signed in, code by mail"'),
+    )
+    .action(async ({ account: of, kind, received, identity, dryRun = false, json }: AddOptions) => {
+      const subjectMac = await withSystem(context, async ({ names }) => names.subjectOf("account", of));
+      await change(context, { operation: "request.add", dryRun, json }, (executor, clock, actor) => {
+        const receivedAt = received ?? new Date(clock.now()).toISOString();
+        return addRequest(executor, { account: of, subjectMac, kind, receivedAt, identity, actor });
+      });
+    });
+}
+
+function listCommand(context: Context): Command {
+  return new Command("list")
+    .description("List requests: those that are open first, by when they are due.")
+    .option("--account <account>", "only those of this account, closed ones too", account)
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs request list --json"))
+    .action(async ({ account: of, json = false }: { account?: string; json?: boolean }) => {
+      const rows = await withSystem(context, ({ pool, names }) =>
+        listRequests(pool, of === undefined ? undefined : names.subjectOf("account", of)),
+      );
+      printRows(context, rows, json, "No requests.");
+    });
+}
+
+function extendCommand(context: Context): Command {
+  return new Command("extend")
+    .description("Extend a request by two further months, once.")
+    .argument("<request-id>", "as `list` shows it", uuid)
+    .requiredOption("--ground <text>", "why it takes longer", name("a ground", 1_000))
+    .option("--dry-run", "look, and change nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs request extend 5f0c2b9e-… --ground "many requests at once"'))
+    .action(async (id: string, { ground, dryRun = false, json }: ExtendOptions) => {
+      await change(context, { operation: "request.extend", dryRun, json }, async (executor) => {
+        const row = await extendRequest(executor, id, ground);
+        if (!row) throw new Failure(`There is no request ${id} that is open and was not extended yet.`);
+        return row;
+      });
+    });
+}
+
+function closeCommand(context: Context): Command {
+  return new Command("close")
+    .description("Close a request: done, or refused with a ground. The account's name goes with it.")
+    .argument("<request-id>", "as `list` shows it", uuid)
+    .addOption(new Option("--outcome <outcome>", "what came of it").choices(["done", "refused"]).makeOptionMandatory())
+    .option("--ground <text>", "why; required with refused", name("a ground", 1_000))
+    .option("--identity <text>", "how it was made sure who asks; required with done", name("a text", 1_000))
+    .option("--erasure <erasure-id>", "the erasure that it led to", uuid)
+    .option("--export <export-id>", "the export that it led to", uuid)
+    .option("--dry-run", "look, and change nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs request close 5f0c2b9e-… --outcome done --erasure 0d3c…"))
+    .action(async (id: string, options: CloseOptions, self: Command) => {
+      const { outcome, ground, identity, erasure, export: exportId, dryRun = false, json } = options;
+      if (outcome === "refused" && ground === undefined) self.error("error: --outcome refused needs --ground");
+      await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor) => {
+        const open = (await listRequests(executor)).find(({ request_id }) => request_id === id);
+        if (!open || open.closed_at !== null) throw new Failure(`There is no request ${id} that is open.`);
+        if (outcome === "done" && (identity ?? open.identity) === null) {
+          throw new Failure("It does not say yet how it was made sure who asks: say so with --identity.");
+        }
+        const closed = { outcome, actor, ground, identity, erasureId: erasure, exportId };
+        return (await closeRequest(executor, id, closed)) ?? open;
+      });
+    });
+}
+
+async function change(
+  context: Context,
+  { operation, dryRun, json }: { operation: string; dryRun: boolean; json: boolean | undefined },
+  work: (executor: Executor, clock: Clock, actor: string) => Promise<RequestRow>,
+): Promise<void> {
+  const actor = operatorOf(context);
+  const row = await withAdministration(
+    context,
+    async (executor, clock) => {
+      const changed = await work(executor, clock, actor);
+      const { request_id, kind, outcome, ground } = changed;
+      const detail = { request_id, kind, outcome, ground };
+      await writeAudit(executor, clock, { actor, operation, outcome: "done", detail });
+      return changed;
+    },
+    dryRun,
+  );
+  if (json) return printJson(context, { ...row, dry_run: dryRun });
+  const state = row.closed_at === null ? `is due on ${row.due_at}` : `is closed: ${row.outcome}`;
+  print(context, dryRun ? "Nothing was changed." : `Request ${row.request_id} ${state}.`);
+}

@@ -1,0 +1,168 @@
+import { copyHeldEvents } from "../holds/held-copies.ts";
+import { KeysGone, type Sealer } from "../ports.ts";
+import { type LedgerNames, uuidBytes } from "../seal/ledger-names.ts";
+import type { Executor } from "../store/database.ts";
+import { receivedAtOf } from "../store/read-events.ts";
+import { digestOf, type JournalEntry } from "./journal.ts";
+
+/** Who asked for it, and why. */
+export interface ErasureRecord {
+  readonly actor: string;
+  readonly reason: string;
+  /** Absent where an entry of the journal is carried out again. */
+  readonly subjectMac?: Buffer;
+}
+
+/**
+ * Takes everything of a journal's entry from the database, or marks it so that no read finds it, in the transaction of
+ * the executor, which is the owner's and has copied what holds keep. The same for an erasure that begins and for one that
+ * a restored database lacks.
+ */
+export async function carryOut(
+  executor: Executor,
+  names: LedgerNames,
+  text: string,
+  entry: JournalEntry,
+  { actor, reason, subjectMac }: ErasureRecord,
+): Promise<void> {
+  const { sequence, keys } = entry;
+  await executor.query(
+    `insert into erasure (sequence, erasure_id, entry_digest, kind, subject_mac, began_at, actor, reason, keys)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [sequence, entry.erasure_id, digestOf(text), entry.kind, subjectMac ?? null, entry.at, actor, reason, keys],
+  );
+  await executor.query(
+    `update held_event c set erased_by = $1 from event e where e.key_id = any ($2::uuid[]) and c.erased_by is null
+      and c.account = e.account and c.purpose = e.purpose and c.received_at = e.received_at and c.event_id = e.event_id`,
+    [sequence, keys],
+  );
+  await executor.query("update account_key set erased_by = $1 where key_id = any ($2::uuid[]) and erased_by is null", [
+    sequence,
+    keys,
+  ]);
+  for (const id of entry.events) await eraseEvent(executor, names, sequence, id);
+  await executor.query(
+    "update erasure set held = (select count(*) from held_event where erased_by = $1) where sequence = $1",
+    [sequence],
+  );
+  for (const id of entry.accounts) await eraseAccount(executor, sequence, id);
+  for (const mac of entry.refused) {
+    const insert = "insert into refused_account (account_mac, sequence) values ($1, $2) on conflict do nothing";
+    await executor.query(insert, [Buffer.from(mac, "hex"), sequence]);
+  }
+  for (const id of entry.holds) await endHold(executor, id, actor, reason);
+}
+
+/** Its tokens and actions; its keys are in the entry. */
+async function eraseAccount(executor: Executor, sequence: number, accountId: string): Promise<void> {
+  const { rows } = await executor.query<{ account: string }>(
+    "delete from account_identity where account_id = $1 returning account",
+    [accountId],
+  );
+  const [row] = rows;
+  if (!row) return;
+  const tokens = await executor.query("delete from session_token where account = $1", [row.account]);
+  const actions = await executor.query("delete from action where account = $1", [row.account]);
+  await executor.query("update erasure set tokens = tokens + $2, actions = actions + $3 where sequence = $1", [
+    sequence,
+    tokens.rowCount,
+    actions.rowCount,
+  ]);
+}
+
+/** The event's row goes, or, where a hold covers it, is left to the end of the hold; its key becomes a tombstone. */
+async function eraseEvent(executor: Executor, names: LedgerNames, sequence: number, eventId: string): Promise<void> {
+  const at = [eventId, receivedAtOf(eventId).toISOString()];
+  const { rows } = await executor.query<{ account: string; key: string; request_mac: Buffer }>(
+    `delete from idempotency_key where event_id = $1 and received_at = $2 and purpose = any (select code from purpose)
+      returning account, key, request_mac`,
+    at,
+  );
+  await insertTombstones(
+    executor,
+    names,
+    rows.map((row) => ({ ...row, event_id: eventId })),
+  );
+  await executor.query(
+    "update held_event set erased_by = $3 where event_id = $1 and received_at = $2 and erased_by is null",
+    [...at, sequence],
+  );
+  const released = await executor.query(
+    `delete from held_event where event_id = $1 and received_at = $2 and not is_held(account, action_id, event_id)`,
+    at,
+  );
+  const deleted = await executor.query("delete from event where event_id = $1 and received_at = $2", at);
+  const { rows: kept } = await executor.query<{ held: number }>(
+    "select count(*) as held from held_event where event_id = $1 and received_at = $2",
+    at,
+  );
+  const gone = kept[0]?.held === 0 && (released.rowCount === 1 || deleted.rowCount === 1) ? 1 : 0;
+  await executor.query(
+    "update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3 where sequence = $1",
+    [sequence, gone, rows.length],
+  );
+}
+
+async function endHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<void> {
+  await executor.query("delete from held_event where hold_id = $1", [holdId]);
+  await executor.query(
+    `update legal_hold set lifted_at = coalesce(lifted_at, now()), lifted_by = coalesce(lifted_by, $2),
+        lift_reason = coalesce(lift_reason, $3), secret_destroyed_at = now()
+      where hold_id = $1 and secret_destroyed_at is null`,
+    [holdId, actor, reason],
+  );
+}
+
+export interface LedgerRow {
+  readonly account: string;
+  readonly key: string;
+  readonly event_id: string;
+  readonly request_mac: Buffer;
+}
+
+export async function insertTombstones(
+  executor: Executor,
+  names: LedgerNames,
+  rows: readonly LedgerRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await executor.query(
+    `insert into tombstone (name_mac, masked_event_id, request_mac)
+      select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) on conflict do nothing`,
+    [
+      rows.map(({ account, key }) => names.nameOf(account, key)),
+      rows.map(({ account, key, event_id }) => names.mask(account, key, uuidBytes(event_id))),
+      rows.map(({ request_mac }) => request_mac),
+    ],
+  );
+}
+
+/** Copies what holds cover of an entry, before it is carried out. @throws KeysGone */
+export async function copyHeldOf(
+  executor: Executor,
+  sealer: Sealer,
+  { keys, events }: Pick<JournalEntry, "keys" | "events">,
+): Promise<void> {
+  await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] });
+  await copyHeldEvents(executor, sealer, {
+    where: "u.event_id = any ($1::uuid[]) and u.received_at = any ($2::timestamptz[])",
+    values: [events, events.map((id) => receivedAtOf(id).toISOString())],
+  });
+}
+
+/** The same, one by one, where what is to be copied may not be readable any more. */
+export async function copyWhatIsLeft(
+  executor: Executor,
+  sealer: Sealer,
+  { keys, events }: Pick<JournalEntry, "keys" | "events">,
+): Promise<void> {
+  const single = [
+    ...keys.map((id) => ({ keys: [id], events: [] })),
+    ...events.map((id) => ({ keys: [], events: [id] })),
+  ];
+  for (const one of single) {
+    await copyHeldOf(executor, sealer, one).catch((fault: unknown) => {
+      if (!(fault instanceof KeysGone)) throw fault;
+    });
+  }
+}

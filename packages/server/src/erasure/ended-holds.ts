@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../ports.ts";
+import { holdSecretName } from "../seal/sealer.ts";
+import type { Secrets } from "../seal/secrets.ts";
+import { type Executor, inOneTransaction } from "../store/database.ts";
+import { digestOf, type ErasureJournal, type JournalEntry } from "./journal.ts";
+import { headOf, installationId } from "./journal-head.ts";
+
+export interface HoldEndPorts {
+  readonly secrets: Secrets;
+  readonly journal: ErasureJournal | undefined;
+  readonly clock: Clock;
+}
+
+/** Destroys the secrets of lifted holds that no copy needs any more, as the journal then says. @returns how many. */
+export async function destroyHoldSecrets(
+  executor: Executor,
+  { secrets, journal, clock }: HoldEndPorts,
+): Promise<number> {
+  const { rows } = await executor.query<{ hold_id: string }>(
+    `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
+      and not exists (select from held_event c where c.hold_id = h.hold_id)`,
+  );
+  for (const { hold_id } of rows) {
+    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));
+    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
+    await secrets.destroy(holdSecretName(hold_id));
+  }
+  return rows.length;
+}
+
+/** Writes an ended hold into the journal, so that a restored key store does not bring its key back. */
+async function recordEndedHold(
+  executor: Executor,
+  journal: ErasureJournal,
+  clock: Clock,
+  holdId: string,
+): Promise<void> {
+  await executor.query("select lock_journal()");
+  const { sequence, previous } = await headOf(executor);
+  const entry: JournalEntry = {
+    version: 1,
+    sequence: sequence + 1,
+    installation: await installationId(executor),
+    erasure_id: randomUUID(),
+    kind: "hold",
+    at: new Date(clock.now()).toISOString(),
+    previous,
+    keys: [],
+    accounts: [],
+    events: [],
+    holds: [holdId],
+    refused: [],
+  };
+  const text = `${JSON.stringify(entry)}\n`;
+  await journal.append(entry.sequence, text);
+  const values = [entry.sequence, entry.erasure_id, digestOf(text), entry.at, holdId];
+  await executor.query("select record_ended_hold($1, $2, $3, $4, $5)", values);
+}

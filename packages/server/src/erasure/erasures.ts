@@ -1,0 +1,50 @@
+import type { Executor } from "../store/database.ts";
+
+export interface ErasureRow {
+  readonly sequence: number;
+  readonly erasure_id: string;
+  readonly kind: "account" | "purpose" | "action" | "event" | "hold";
+  /** Keyed MAC of what was erased, in hexadecimal. */
+  readonly subject_mac: string | null;
+  readonly began_at: string;
+  readonly finished_at: string | null;
+  readonly actor: string;
+  readonly reason: string;
+  readonly events: number;
+  readonly idempotency_keys: number;
+  readonly tokens: number;
+  readonly actions: number;
+  /** Events that a hold kept when it began, and those that one still keeps. */
+  readonly held: number;
+  readonly still_held: number;
+  /** Ids of the secrets that were destroyed. */
+  readonly destroyed_keys: readonly string[];
+}
+
+export interface ErasureFilter {
+  readonly subjectMac?: Buffer;
+  readonly sequence?: number;
+  readonly unfinished?: boolean;
+}
+
+/** Newest first. */
+export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
+  const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+  const { rows } = await executor.query<ErasureRow>(
+    `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${at("began_at")}, ${at("finished_at")},
+        actor, reason, events, idempotency_keys, tokens, actions, held,
+        (select count(*) from held_event c where c.erased_by = e.sequence) as still_held, keys::text[] as destroyed_keys
+      from erasure e
+      where ($1::bytea is null or subject_mac = $1) and ($2::bigint is null or sequence = $2)
+        and ($3::boolean is false or finished_at is null)
+      order by sequence desc`,
+    [filter.subjectMac ?? null, filter.sequence ?? null, filter.unfinished ?? false],
+  );
+  return rows;
+}
+
+/** The receipt that was signed when it was finished. */
+export async function receiptOf(executor: Executor, sequence: number): Promise<string | undefined> {
+  const text = "select receipt from erasure where sequence = $1";
+  return (await executor.query<{ receipt: string | null }>(text, [sequence])).rows[0]?.receipt ?? undefined;
+}

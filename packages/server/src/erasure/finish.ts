@@ -1,0 +1,70 @@
+import type { LedgerNames } from "../seal/ledger-names.ts";
+import type { Secrets } from "../seal/secrets.ts";
+import { accountSecretName } from "../seal/sealer.ts";
+import { type Executor, inOneTransaction } from "../store/database.ts";
+import { insertTombstones, type LedgerRow } from "./carry-out.ts";
+import { type ErasureRow, findErasures } from "./erasures.ts";
+
+/** Rows that one statement deletes. */
+const BATCH = 1_000;
+
+export interface FinishPorts {
+  readonly secrets: Secrets;
+  readonly names: LedgerNames;
+  /** Signs what was done. @returns a JWS. */
+  readonly attest: (erasure: ErasureRow) => Promise<string>;
+  readonly signal?: AbortSignal;
+}
+
+interface ErasedKey {
+  readonly key_id: string;
+  readonly account: string;
+}
+
+/**
+ * Destroys the secrets of erased keys, turns their ledger into tombstones and deletes their rows, in batches. What was
+ * begun and not finished, because somebody was killed, goes on here; nothing is done twice.
+ *
+ * @param executor one connection, in no transaction.
+ * @returns how many erasures were finished.
+ */
+export async function finishErasures(executor: Executor, ports: FinishPorts): Promise<number> {
+  const { rows: keys } = await executor.query<ErasedKey>(
+    "select key_id, account from account_key where erased_by is not null order by erased_by",
+  );
+  for (const { key_id } of keys) await ports.secrets.destroy(accountSecretName(key_id));
+  for (const key of keys) {
+    await buryLedger(executor, ports, key);
+    for (let deleted = BATCH; deleted === BATCH && !ports.signal?.aborted;) {
+      deleted = await count(executor, "delete_erased_events($1, $2)", [key.key_id, BATCH]);
+    }
+    await executor.query("select forget_account_key($1)", [key.key_id]);
+    if (ports.signal?.aborted) return 0;
+  }
+  const open = await findErasures(executor, { unfinished: true });
+  for (const erasure of open) {
+    await executor.query("select finish_erasure($1, $2)", [erasure.sequence, await ports.attest(erasure)]);
+  }
+  return open.length;
+}
+
+/** Tombstones stand before the ledger's rows go, and no commit batch is under way that has not seen them. */
+async function buryLedger(executor: Executor, { names, signal }: FinishPorts, key: ErasedKey): Promise<void> {
+  const text = `select account, key, event_id, request_mac from idempotency_key
+    where account = $1 and key_id = $2 limit ${BATCH}`;
+  for (;;) {
+    if (signal?.aborted) return;
+    const { rows } = await executor.query<LedgerRow>(text, [key.account, key.key_id]);
+    if (rows.length === 0) return;
+    await insertTombstones(executor, names, rows);
+    await inOneTransaction(executor, async () => {
+      await executor.query("set local lock_timeout = '10s'");
+      await executor.query("select close_epoch()");
+    });
+    await executor.query("select delete_erased_keys($1, $2)", [key.key_id, rows.map((row) => row.key)]);
+  }
+}
+
+async function count(executor: Executor, call: string, values: readonly unknown[]): Promise<number> {
+  return (await executor.query<{ done: number }>(`select ${call} as done`, values)).rows[0]?.done ?? 0;
+}

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+
+/**
+ * What an erasure took, by random ids alone: enough to take it again from a restored database, and nothing for anybody
+ * else. Refused accounts are keyed MACs.
+ */
+export interface Erased {
+  /** Ids of account keys whose secrets are destroyed. */
+  readonly keys: readonly string[];
+  /** Ids of accounts of which nothing is to be left, tokens and actions included. */
+  readonly accounts: readonly string[];
+  readonly events: readonly string[];
+  /** Holds that ended, with the secret of their copies. */
+  readonly holds: readonly string[];
+  /** Keyed MACs in hexadecimal of accounts whose later events are refused. */
+  readonly refused: readonly string[];
+}
+
+export interface JournalEntry extends Erased {
+  readonly version: 1;
+  /** Counted from 1, without a gap. */
+  readonly sequence: number;
+  readonly installation: string;
+  readonly erasure_id: string;
+  readonly kind: "account" | "purpose" | "action" | "event" | "hold";
+  readonly at: string;
+  /** SHA-256 in hexadecimal of the entry before; of the first one, 64 zeros. */
+  readonly previous: string;
+}
+
+export const NO_ENTRY = "0".repeat(64);
+
+export const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/**
+ * The erasure journal: append-only, and outside of what it speaks of. A database or a key store that is restored from a
+ * backup learns from it what it must not hold any more.
+ */
+export interface ErasureJournal {
+  /** @returns the text of an entry as it was appended; `undefined` where there is none. @throws Unavailable */
+  read(sequence: number): Promise<string | undefined>;
+  /** Durable when the promise resolves. @throws JournalUnfit where that entry stands already. @throws Unavailable */
+  append(sequence: number, text: string): Promise<void>;
+  /** A line for people: where it is. */
+  readonly description: string;
+  close(): Promise<void>;
+}
+
+/** A journal that does not go with the database, with a message that says what to do. */
+export class JournalUnfit extends Error {
+  override readonly name = "JournalUnfit";
+}
+
+/** @throws JournalUnfit where the text is no entry of this installation and place. */
+export function parseEntry(text: string, sequence: number, installation: string): JournalEntry {
+  let entry: Partial<JournalEntry>;
+  try {
+    entry = JSON.parse(text) as JournalEntry;
+  } catch (cause) {
+    throw new JournalUnfit(`entry ${sequence} of the erasure journal is not whole: restore the journal`, { cause });
+  }
+  if (entry.version !== 1 || entry.sequence !== sequence) {
+    throw new JournalUnfit(`entry ${sequence} of the erasure journal is not of a form that this version knows`);
+  }
+  if (entry.installation !== installation) {
+    throw new JournalUnfit(
+      "the erasure journal belongs to another installation: point DRS_ERASURE_JOURNAL at this one's",
+    );
+  }
+  return entry as JournalEntry;
+}

@@ -1,0 +1,79 @@
+import type { LedgerNames } from "../seal/ledger-names.ts";
+import type { Executor } from "../store/database.ts";
+import { receivedAtOf } from "../store/read-events.ts";
+
+/** What is to be erased. */
+export type ErasureSubject =
+  | { readonly kind: "account"; readonly account: string }
+  /** What is kept of an account under one purpose, by the purpose's code: its consent was withdrawn. */
+  | { readonly kind: "purpose"; readonly account: string; readonly purpose: number }
+  | { readonly kind: "action"; readonly actionId: string }
+  | { readonly kind: "event"; readonly eventId: string };
+
+/** The keyed MAC that finds an erasure again for whoever can name its subject. */
+export function subjectMac(names: LedgerNames, subject: ErasureSubject): Buffer {
+  switch (subject.kind) {
+    case "account":
+      return names.subjectOf("account", subject.account);
+    case "purpose":
+      return names.subjectOf("purpose", subject.account, String(subject.purpose));
+    case "action":
+      return names.subjectOf("action", subject.actionId);
+    case "event":
+      return names.subjectOf("event", subject.eventId);
+  }
+}
+
+/** A condition on a table of events. */
+export function conditionOf(subject: ErasureSubject): { readonly where: string; readonly values: readonly unknown[] } {
+  switch (subject.kind) {
+    case "account":
+      return { where: "account = $1", values: [subject.account] };
+    case "purpose":
+      return { where: "account = $1 and purpose = $2", values: [subject.account, subject.purpose] };
+    case "action":
+      return { where: "action_id = $1", values: [subject.actionId] };
+    case "event":
+      return {
+        where: "event_id = $1 and received_at = $2",
+        values: [subject.eventId, receivedAtOf(subject.eventId).toISOString()],
+      };
+  }
+}
+
+/** What an erasure takes, and what holds keep of it. */
+export interface ErasurePlan {
+  /** Events, copies that holds made included. */
+  readonly events: number;
+  /** Those of them that a hold covers: they go when the last hold ends. */
+  readonly held: number;
+  readonly idempotency_keys: number;
+  readonly tokens: number;
+  readonly actions: number;
+}
+
+export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
+  const { where, values } = conditionOf(subject);
+  const { rows } = await executor.query<{ events: number; held: number }>(
+    `select count(*) as events, count(*) filter (where is_held(account, action_id, event_id)) as held
+      from kept_event where ${where} and erased_by is null and (hold_id is not null or not is_erased(key_id))`,
+    [...values],
+  );
+  const { events = 0, held = 0 } = rows[0] ?? {};
+  const plan = { events, held, idempotency_keys: events, tokens: 0, actions: 0 };
+  if (subject.kind === "action") return plan;
+  const ledger = await executor.query<{ keys: number }>(
+    `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`,
+    [...values],
+  );
+  const idempotency_keys = ledger.rows[0]?.keys ?? 0;
+  if (subject.kind !== "account") return { ...plan, idempotency_keys };
+  const credentials = await executor.query<{ tokens: number; actions: number }>(
+    `select (select count(*) from session_token where account = $1) as tokens,
+      (select count(*) from action where account = $1) as actions`,
+    [subject.account],
+  );
+  return { ...plan, idempotency_keys, ...credentials.rows[0] };
+}
+
+export const isNothing = (plan: ErasurePlan): boolean => Object.values(plan).every((count: number) => count === 0);

@@ -1,0 +1,62 @@
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import type { Policy, PurposeDefinition } from "./policy.ts";
+
+const LEVELS = ["low", "medium", "high"] as const;
+type Probe = (typeof CATALOG)[number];
+
+function sensitivityOf({ fields }: Probe): (typeof LEVELS)[number] {
+  const levels = Object.values(fields).map(({ sensitivity }) => LEVELS.indexOf(sensitivity));
+  return LEVELS[Math.max(0, ...levels)] ?? "low";
+}
+
+/**
+ * A record of processing activities (GDPR, article 30 (1)), in Markdown: what a policy says of each purpose, and what the
+ * catalog says of the data. What only the operator knows is left to fill in, and marked.
+ */
+export function recordOfProcessing({ purposes, actions, unmapped }: Policy): string {
+  return `# Record of processing: device risk signals
+
+| | |
+| --- | --- |
+| Controller, representative, data protection officer | _to be filled in by the operator_ |
+| Data subjects | people who use the operator's mobile app |
+| Recipients | the operator's own fraud, risk and operations teams, by audited access; no vendor, no third party |
+| Transfers to third countries | none by this software; _the operator says where its databases, backups and staff are_ |
+| Security (article 32) | payloads encrypted under keys of each account and partition, kept apart from the events; least privilege in the database; audited access; see the threat model |
+| Erasure | by the periods below, on request, and after a restore, as the erasure journal says |
+
+${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), unmapped === purpose.id)).join("\n")}
+## Categories of data
+
+What a probe may hold; field by field in the data dictionary. Beside them each event holds account, action, session, the app's and the
+SDK's version, platform and times.
+
+| probe | what | highest sensitivity |
+| --- | --- | --- |
+${CATALOG.map((probe) => `| \`${probe.id}\` | ${probe.meaning} | ${sensitivityOf(probe)} |`).join("\n")}
+`;
+}
+
+const actionTypesOf = ({ id }: PurposeDefinition, actions: Policy["actions"]): readonly string[] =>
+  Object.keys(actions).filter((type) => actions[type] === id);
+
+function section(purpose: PurposeDefinition, actionTypes: readonly string[], takesUnmapped: boolean): string {
+  const types = [...actionTypes.map((type) => `\`${type}\``), ...(takesUnmapped ? ["all that are not mapped"] : [])];
+  const within = CATALOG.filter(({ id }) => purpose.probes?.includes(id) ?? true).map(({ id }) => `\`${id}\``);
+  const limit = purpose.highest_sensitivity ? `, fields up to ${purpose.highest_sensitivity} sensitivity` : "";
+  const beyond = purpose.beyond === "refuse" ? "an event that holds more is refused" : "what is beyond is recorded";
+  const rows = [
+    ["Purpose", cell(purpose.title)],
+    ["Legal basis", cell(purpose.legal_basis)],
+    ["Responsible", cell(purpose.owner)],
+    ["Action types", types.join(", ") || "none: it takes no new events"],
+    ["Data", `${within.length === CATALOG.length ? "all probes" : within.join(", ")}${limit}; ${beyond}`],
+    ["Kept: the exact event", `${purpose.raw_retention} after receipt`],
+    ["Kept: what is computed from it", `${purpose.derived_retention} after receipt`],
+    ["State", purpose.retired ? "retired: what it holds expires" : "in use"],
+  ];
+  return `## ${cell(purpose.id)}\n\n| | |\n| --- | --- |\n${rows.map(([what, text]) => `| ${what} | ${text} |`).join("\n")}\n`;
+}
+
+/** Text of the policy's author in a table of Markdown. */
+const cell = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("|", "\\|").replaceAll(/\s+/g, " ");

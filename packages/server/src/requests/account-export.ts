@@ -1,0 +1,143 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { once } from "node:events";
+import type { Sealer } from "../ports.ts";
+import type { AuditRow } from "../store/audit.ts";
+import { listAudit } from "../store/audit.ts";
+import type { Executor } from "../store/database.ts";
+import { findEvent, listEvents } from "../store/read-events.ts";
+
+/** Events that are listed at once. */
+const PAGE = 500;
+
+export interface AccountExport {
+  readonly export_id: string;
+  readonly account: string;
+  readonly exported_at: string;
+  readonly files: readonly ExportedFile[];
+}
+
+export interface ExportedFile {
+  readonly name: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A folder that holds something already: an export does not mix with it. */
+export class ExportUnfit extends Error {
+  override readonly name = "ExportUnfit";
+}
+
+export interface ExportPorts {
+  readonly executor: Executor;
+  readonly sealer: Sealer;
+  /** Called before anything is written. */
+  readonly announce: (exportId: string) => Promise<void>;
+  readonly onProgress: (events: number) => void;
+}
+
+/**
+ * Writes everything that is held about an account into a folder: exact events, their attributes and purposes, keys,
+ * actions, tokens (never their hashes), and who read or changed what, when and why. `manifest.json` comes last: without
+ * it, an export is not whole.
+ *
+ * @param executor in one transaction, so that all of it is of one moment.
+ * @throws ExportUnfit, KeysGone, SealBroken
+ */
+export async function exportAccount(
+  { executor, sealer, announce, onProgress }: ExportPorts,
+  account: string,
+  folder: string,
+  now: Date,
+): Promise<AccountExport> {
+  await mkdir(join(folder, "events"), { recursive: true, mode: 0o700 });
+  const found = (await readdir(folder)).filter((name) => name !== "events");
+  if (found.length > 0 || (await readdir(join(folder, "events"))).length > 0) {
+    throw new ExportUnfit(`${folder} is not empty: name a new folder`);
+  }
+  const exportId = randomUUID();
+  await announce(exportId);
+
+  const files = [
+    await writeRows(folder, "events.ndjson", exportEvents(executor, sealer, account, folder, onProgress)),
+    await writeRows(folder, "idempotency-keys.ndjson", rowsOf(executor, KEYS, account)),
+    await writeRows(folder, "actions.ndjson", rowsOf(executor, ACTIONS, account)),
+    await writeRows(folder, "tokens.ndjson", rowsOf(executor, TOKENS, account)),
+    await writeRows(folder, "accesses.ndjson", accesses(executor, account)),
+  ];
+  const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), files };
+  await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, {
+    mode: 0o600,
+    flag: "wx",
+  });
+  return manifest;
+}
+
+async function* exportEvents(
+  executor: Executor,
+  sealer: Sealer,
+  account: string,
+  folder: string,
+  onProgress: (events: number) => void,
+): AsyncGenerator<object> {
+  const { rows } = await executor.query<{ code: number; id: string }>("select code, id from purpose");
+  const purposes = new Map(rows.map(({ code, id }) => [code, id]));
+  let count = 0;
+  for (let after: string | undefined; ;) {
+    const page = await listEvents(executor, { account }, PAGE, after);
+    for (const row of page) {
+      const event = await findEvent(executor, row.event_id);
+      if (!event) throw new Error("an event vanished from its snapshot");
+      const exact = await sealer.open(event, event.sealedUnder, event.payload);
+      const file = `events/${row.event_id}.json`;
+      await writeFile(join(folder, file), exact, { mode: 0o600, flag: "wx" });
+      const sha256 = createHash("sha256").update(exact).digest("hex");
+      yield { ...row, purpose: purposes.get(row.purpose), file, bytes: exact.length, sha256 };
+    }
+    count += page.length;
+    onProgress(count);
+    after = page.at(-1)?.event_id;
+    if (page.length < PAGE) return;
+  }
+}
+
+const time = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+const KEYS = `select key as idempotency_key, event_id, ${time("received_at")} from idempotency_key where account = $1
+  and not is_erased(key_id) order by idempotency_key.received_at, key`;
+const ACTIONS = `select action_id, action_type, session_id, ${time("registered_at")}, ${time("expires_at")}, ${time("revoked_at")}
+  from action where account = $1 order by action.registered_at, action_id`;
+const TOKENS = `select token_id, ${time("issued_at")}, ${time("expires_at")}, ${time("revoked_at")}
+  from session_token where account = $1 order by session_token.issued_at, token_id`;
+
+async function* rowsOf(executor: Executor, text: string, account: string): AsyncGenerator<object> {
+  yield* (await executor.query<Record<string, unknown>>(text, [account])).rows;
+}
+
+/** More than any account has. */
+const ALL = 2_147_483_647;
+
+async function* accesses(executor: Executor, account: string): AsyncGenerator<object> {
+  const rows: readonly AuditRow[] = await listAudit(executor, { account, limit: ALL });
+  for (const { at, actor, operation, outcome, event_id, occurrences, reason } of rows) {
+    yield { at, actor, operation, outcome, event_id, occurrences, reason };
+  }
+}
+
+async function writeRows(folder: string, name: string, rows: AsyncIterable<object>): Promise<ExportedFile> {
+  const hash = createHash("sha256");
+  const file = createWriteStream(join(folder, name), { mode: 0o600, flags: "wx" });
+  let [count, bytes] = [0, 0];
+  for await (const row of rows) {
+    const line = `${JSON.stringify(row)}\n`;
+    hash.update(line);
+    bytes += Buffer.byteLength(line);
+    count++;
+    if (!file.write(line)) await once(file, "drain");
+  }
+  file.end();
+  await once(file, "close");
+  return { name, rows: count, bytes, sha256: hash.digest("hex") };
+}

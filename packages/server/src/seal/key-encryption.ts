@@ -1,0 +1,126 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+
+/**
+ * Wraps and unwraps secrets. Several versions of the key are alive at once: the current one wraps, each of them unwraps.
+ * A key-management service can take the place of the keys in a file; then its keys never leave it.
+ */
+export interface KeyEncryption {
+  /** Oldest first; the last one is the current one. */
+  versions(): Promise<readonly string[]>;
+  /** @param context what the secret is bound to. */
+  wrap(secret: Buffer, context: Buffer): Promise<Buffer>;
+  /** @throws WrapBroken */
+  unwrap(wrapped: Buffer, context: Buffer): Promise<Buffer>;
+  /** Under which version it is wrapped. @throws WrapBroken */
+  versionOf(wrapped: Buffer): string;
+  /** Makes a new version the current one. @throws KeyVersionsFixed where versions are made elsewhere. */
+  rotate(): Promise<string>;
+  /** Destroys a version that nothing is wrapped under. @throws KeyVersionsFixed */
+  destroy(version: string): Promise<void>;
+}
+
+/** A wrapped secret that no key-encryption key at hand opens, or that was changed. */
+export class WrapBroken extends Error {
+  override readonly name = "WrapBroken";
+}
+
+/** Keys that the environment gives; the message says what to do there. */
+export class KeyVersionsFixed extends Error {
+  override readonly name = "KeyVersionsFixed";
+}
+
+const SECRET_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_ID_BYTES = 8;
+const NONCE_AT = 1 + KEY_ID_BYTES;
+const SECRET_AT = NONCE_AT + NONCE_BYTES;
+const FORMAT = 2;
+
+/** Where keys of 32 bytes come from, oldest first. */
+export interface KeySource {
+  read(): Promise<readonly Buffer[]>;
+  /** Replaces what is there; absent where it can't be changed from here. */
+  write?(keys: readonly Buffer[]): Promise<void>;
+  /** What an operator does to change the keys. */
+  readonly advice: string;
+}
+
+/** A key's version is its id: the first 8 bytes of a hash of it, in hexadecimal. */
+export function versionOfKey(key: Buffer): string {
+  return createHash("sha256")
+    .update("drs key id\0")
+    .update(key)
+    .digest("hex")
+    .slice(0, 2 * KEY_ID_BYTES);
+}
+
+/**
+ * Wraps by AES-256-GCM with keys at hand. A wrapped secret is `format (1) | version (8) | nonce (12) | ciphertext (32) |
+ * tag (16)`, bound to its context.
+ */
+export class LocalKeyEncryption implements KeyEncryption {
+  readonly #source: KeySource;
+  #keys = new Map<string, Buffer>();
+
+  constructor(source: KeySource) {
+    this.#source = source;
+  }
+
+  async versions(): Promise<readonly string[]> {
+    return (await this.#source.read()).map(versionOfKey);
+  }
+
+  async wrap(secret: Buffer, context: Buffer): Promise<Buffer> {
+    // Read anew: another process may have made a new version.
+    const key = (await this.#source.read()).at(-1);
+    if (!key) throw new WrapBroken("there is no key-encryption key");
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(context);
+    const head = Buffer.concat([Buffer.of(FORMAT), Buffer.from(versionOfKey(key), "hex"), nonce]);
+    return Buffer.concat([head, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  versionOf(wrapped: Buffer): string {
+    if (wrapped.length !== SECRET_AT + SECRET_BYTES + TAG_BYTES || wrapped[0] !== FORMAT) {
+      throw new WrapBroken("a secret in the key store is not of a form that this version knows");
+    }
+    return wrapped.toString("hex", 1, NONCE_AT);
+  }
+
+  async unwrap(wrapped: Buffer, context: Buffer): Promise<Buffer> {
+    const key = await this.#keyOf(this.versionOf(wrapped));
+    const decipher = createDecipheriv("aes-256-gcm", key, wrapped.subarray(NONCE_AT, SECRET_AT));
+    decipher.setAAD(context).setAuthTag(wrapped.subarray(-TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(wrapped.subarray(SECRET_AT, -TAG_BYTES)), decipher.final()]);
+    } catch (cause) {
+      throw new WrapBroken("a secret in the key store was changed", { cause });
+    }
+  }
+
+  async rotate(): Promise<string> {
+    const key = randomBytes(SECRET_BYTES);
+    await this.#write([...(await this.#source.read()), key]);
+    return versionOfKey(key);
+  }
+
+  async destroy(version: string): Promise<void> {
+    await this.#write((await this.#source.read()).filter((key) => versionOfKey(key) !== version));
+    this.#keys.clear();
+  }
+
+  async #write(keys: readonly Buffer[]): Promise<void> {
+    if (!this.#source.write) throw new KeyVersionsFixed(this.#source.advice);
+    await this.#source.write(keys);
+  }
+
+  async #keyOf(version: string): Promise<Buffer> {
+    if (!this.#keys.has(version)) {
+      this.#keys = new Map((await this.#source.read()).map((key) => [versionOfKey(key), key]));
+    }
+    const key = this.#keys.get(version);
+    if (!key) throw new WrapBroken("a secret in the key store was wrapped by another key-encryption key");
+    return key;
+  }
+}

@@ -1,0 +1,45 @@
+import { createHmac } from "node:crypto";
+
+const MAC_BYTES = 16;
+const ID_BYTES = 16;
+
+/**
+ * What stands in the ledger's place after an erasure: names that only whoever knows the account and the key can compute,
+ * and event ids that only they can read. Keyed by the installation's secret, which an erasure leaves.
+ */
+export class LedgerNames {
+  readonly #key: Buffer;
+
+  constructor(macKey: Buffer) {
+    this.#key = macKey;
+  }
+
+  /** HMAC-SHA-256 (RFC 2104) of an account and a key, 16 bytes. */
+  nameOf(account: string, key: string): Buffer {
+    return this.#mac("tombstone name", account, key).subarray(0, MAC_BYTES);
+  }
+
+  /** The same of what was erased, 16 bytes: an account, an account under a purpose, an action, an event. */
+  subjectOf(kind: string, ...names: readonly string[]): Buffer {
+    return this.#mac(`erased ${kind}`, ...names).subarray(0, MAC_BYTES);
+  }
+
+  /** Masks an event id, or takes the mask off: each (account, key) has a mask of its own, which is used once. */
+  mask(account: string, key: string, id: Buffer): Buffer {
+    const mask = this.#mac("tombstone event", account, key);
+    return Buffer.from(id.subarray(0, ID_BYTES).map((byte, at) => byte ^ (mask[at] ?? 0)));
+  }
+
+  /** Names can't hold U+0000, so that no two lists of them read alike. */
+  #mac(use: string, ...names: readonly string[]): Buffer {
+    return createHmac("sha256", this.#key)
+      .update([use, ...names].join("\0"))
+      .digest();
+  }
+}
+
+export const uuidBytes = (id: string): Buffer => Buffer.from(id.replaceAll("-", ""), "hex");
+
+export function uuidText(bytes: Buffer): string {
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

@@ -1,0 +1,58 @@
+import type { KeyEncryption } from "./key-encryption.ts";
+import type { KeyStore } from "./key-store.ts";
+
+export interface KeyVersion {
+  readonly version: string;
+  /** Whether new secrets are wrapped under it. */
+  readonly current: boolean;
+  /** Secrets that are wrapped under it. */
+  readonly secrets: number;
+  /** Whether the key is at hand; without it those secrets can't be opened. */
+  readonly known: boolean;
+}
+
+/** The versions, oldest first; then those that secrets are wrapped under and that nobody has. */
+export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Promise<readonly KeyVersion[]> {
+  const versions = await keys.versions();
+  const counts = new Map<string, number>();
+  for await (const id of store.ids()) {
+    const wrapped = await store.read(id);
+    if (!wrapped) continue;
+    const version = keys.versionOf(wrapped);
+    counts.set(version, (counts.get(version) ?? 0) + 1);
+  }
+  const unknown = [...counts.keys()].filter((version) => !versions.includes(version));
+  return [...versions, ...unknown].map((version) => ({
+    version,
+    current: version === versions.at(-1),
+    secrets: counts.get(version) ?? 0,
+    known: versions.includes(version),
+  }));
+}
+
+/**
+ * Wraps every secret under the current version; events are not touched. Killed, it goes on where it was when it is run
+ * again. A server that makes a secret meanwhile may still use the version before, so it looks again until none is left.
+ *
+ * @param onProgress called with how many were wrapped anew.
+ */
+export async function rewrap(
+  store: KeyStore,
+  keys: KeyEncryption,
+  onProgress: (secrets: number) => void,
+): Promise<number> {
+  const current = (await keys.versions()).at(-1);
+  let total = 0;
+  for (;;) {
+    let pass = 0;
+    for await (const id of store.ids()) {
+      const wrapped = await store.read(id);
+      if (!wrapped || keys.versionOf(wrapped) === current) continue;
+      const context = Buffer.from(id, "hex");
+      await store.replace(id, wrapped, await keys.wrap(await keys.unwrap(wrapped, context), context));
+      onProgress(total + ++pass);
+    }
+    total += pass;
+    if (pass === 0) return total;
+  }
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { QueryResult, QueryResultRow } from "pg";
+import type { AccountKeys, CurrentKey } from "../seal/sealer.ts";
+import type { LedgerNames } from "../seal/ledger-names.ts";
+import type { Secrets } from "../seal/secrets.ts";
+import { accountSecretName } from "../seal/sealer.ts";
+import { asUnavailable, type Executor } from "./database.ts";
+
+/** Key ids in memory; past it the oldest go first. */
+const MOST_KNOWN = 50_000;
+
+/**
+ * Which key the events of an account and purpose are sealed under. What it remembers is good for one epoch: the time
+ * between two erasures.
+ */
+export class PostgresAccountKeys implements AccountKeys {
+  readonly #executor: Executor;
+  readonly #secrets: Secrets;
+  readonly #names: LedgerNames;
+  readonly #known = new Map<string, string>();
+  readonly #finding = new Map<string, Promise<CurrentKey>>();
+  #refused: ReadonlySet<string> = new Set();
+  #epoch = 0;
+  #erasedKeys: (keyIds: readonly string[]) => void = () => {};
+  #refreshing: Promise<void> | undefined;
+
+  constructor(executor: Executor, secrets: Secrets, names: LedgerNames) {
+    this.#executor = executor;
+    this.#secrets = secrets;
+    this.#names = names;
+  }
+
+  /** Told of keys that were erased, so that nothing that was derived from them stays in memory. */
+  onErased(listener: (keyIds: readonly string[]) => void): void {
+    this.#erasedKeys = listener;
+  }
+
+  current(account: string, purpose: number): CurrentKey | Promise<CurrentKey> {
+    const name = `${purpose}/${account}`;
+    const keyId = this.#known.get(name);
+    if (keyId !== undefined) return { keyId, epoch: this.#epoch };
+    const finding =
+      this.#finding.get(name) ?? this.#find(name, account, purpose).finally(() => this.#finding.delete(name));
+    this.#finding.set(name, finding);
+    return finding;
+  }
+
+  /** Whether events of the account are refused since it was erased. */
+  refuses(account: string): boolean {
+    return this.#refused.size > 0 && this.#refused.has(this.#names.subjectOf("account", account).toString("hex"));
+  }
+
+  /** Forgets the keys of erasures that it did not know of. @throws Unavailable */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    const text = "select sequence, keys::text[] from erasure where sequence > $1 order by sequence";
+    const { rows } = await this.#query<{ sequence: number; keys: string[] }>(text, [this.#epoch]);
+    const last = rows.at(-1);
+    if (!last) return;
+    const refused = await this.#query<{ mac: string }>("select encode(account_mac, 'hex') as mac from refused_account");
+    this.#refused = new Set(refused.rows.map(({ mac }) => mac));
+    const gone = new Set(rows.flatMap(({ keys }) => keys));
+    for (const [name, keyId] of this.#known) if (gone.has(keyId)) this.#known.delete(name);
+    this.#epoch = last.sequence;
+    this.#erasedKeys([...gone]);
+  }
+
+  async #find(name: string, account: string, purpose: number): Promise<CurrentKey> {
+    const epoch = this.#epoch;
+    const text = "select key_id from account_key where account = $1 and purpose = $2 and erased_by is null";
+    const [row] = (await this.#query<{ key_id: string }>(text, [account, purpose])).rows;
+    const keyId = row?.key_id ?? (await this.#create(account, purpose));
+    if (epoch === this.#epoch) this.#remember(name, keyId);
+    return { keyId, epoch };
+  }
+
+  /** The secret is durable before its id stands in the database: an id without a secret is a secret that was lost. */
+  async #create(account: string, purpose: number): Promise<string> {
+    const mine = randomUUID();
+    await this.#secrets.findOrCreate(accountSecretName(mine));
+    const text = "select ensure_account_key($1, $2, $3) as key_id";
+    const [row] = (await this.#query<{ key_id: string }>(text, [account, purpose, mine])).rows;
+    if (!row) throw new Error("the database gave no row");
+    if (row.key_id !== mine) await this.#secrets.destroy(accountSecretName(mine));
+    return row.key_id;
+  }
+
+  #remember(name: string, keyId: string): void {
+    this.#known.set(name, keyId);
+    if (this.#known.size > MOST_KNOWN) {
+      const [oldest = ""] = this.#known.keys();
+      this.#known.delete(oldest);
+    }
+  }
+
+  #query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    return this.#executor.query<Row>(text, values).catch((fault: unknown) => {
+      throw asUnavailable(fault);
+    });
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The life of an account, shown on the embedded database with the server and the commands that an operator uses. Each
+ * line says what it shows; it fails when it is not so.
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { authorized, send, transport, type Reply, type Transport } from "../../e2e/support/client.ts";
+import { objects } from "../../e2e/support/command.ts";
+import { makeHome, until } from "../../e2e/support/embedded.ts";
+import {
+  type CommandResult,
+  type Credentials,
+  runDrs,
+  type ServerProcess,
+  startServer,
+} from "../../e2e/support/server.ts";
+
+const home = await makeHome();
+const folder = await mkdtemp(join(tmpdir(), "drs-demo-"));
+const environment = {
+  ...home.environment,
+  DRS_ERASURE_JOURNAL: join(folder, "erasures"),
+  DRS_RETENTION_INTERVAL: "24h",
+  DRS_KEY_BACKUP_RETENTION: "7d",
+  DRS_BACKUP_RETENTION: "30d",
+};
+let shown = 0;
+
+function show(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`not so: ${what}`);
+  process.stdout.write(`  ✓ ${what}\n`);
+  shown++;
+}
+
+function step(title: string): void {
+  process.stdout.write(`\n${title}\n`);
+}
+
+async function drs(args: readonly string[], expected = 0): Promise<CommandResult> {
+  process.stdout.write(
+    `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
+  );
+  const result = await runDrs(environment, args);
+  if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
+  return result;
+}
+
+const json = async <T>(args: readonly string[], expected = 0): Promise<T> =>
+  objects<T>((await drs([...args, "--json"], expected)).stdout.toString())[0] as T;
+
+interface Stored {
+  readonly id: string;
+  readonly exact: string;
+  readonly request: { readonly headers: Record<string, string>; readonly body: string };
+}
+
+async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
+  const body: Transport = transport(who);
+  const request = { headers: authorized(who), body: JSON.stringify(body) };
+  const reply: Reply = await send({ url: server.url, ...request });
+  if (reply.status !== 201) throw new Error(`${reply.status}: ${reply.text}`);
+  return { id: String(reply.json["event_id"]), exact: JSON.stringify(body.observations), request };
+}
+
+async function exactBytes({ id }: Stored): Promise<string | undefined> {
+  const { code, stdout } = await runDrs(environment, ["event", "get", id, "--raw", "--reason", "demonstration"]);
+  return code === 0 ? stdout.toString() : undefined;
+}
+
+async function listed(account: string): Promise<unknown[]> {
+  const { stdout } = await runDrs(environment, ["event", "list", "--account", account, "--limit", "0", "--json"]);
+  return objects(stdout.toString()).map(({ event_id }) => event_id);
+}
+
+async function party(account: string, types: readonly string[]): Promise<Credentials[]> {
+  const issued = await runDrs(environment, ["token", "issue", "--account", account, "--json"]);
+  const { token } = JSON.parse(issued.stdout.toString()) as { token: string };
+  return Promise.all(
+    types.map(async (actionType) => {
+      const sessionId = `session-of-${account}`;
+      const args = ["action", "register", "--account", account, "--type", actionType, "--session", sessionId, "--json"];
+      const { action_id } = JSON.parse((await runDrs(environment, args)).stdout.toString()) as { action_id: string };
+      return { account, token, actionId: action_id, actionType, sessionId };
+    }),
+  );
+}
+
+async function stop(server: ServerProcess): Promise<void> {
+  await server.stop();
+  await until(async () => (await home.postgres()).length === 0);
+}
+
+async function demonstrate(): Promise<void> {
+  step("Two purposes: sign-ins are kept for six seconds, payments for ninety days.");
+  const purpose = { legal_basis: "legitimate interest", owner: "risk", derived_retention: "P1Y" };
+  const policy = {
+    purposes: [
+      { ...purpose, id: "default", title: "Anything else", raw_retention: "PT6S", derived_retention: "PT6S" },
+      { ...purpose, id: "payments", title: "Payment fraud", raw_retention: "P90D" },
+    ],
+    actions: { payment: "payments" },
+    unmapped: "default",
+  };
+  const policyFile = join(folder, "purposes.yaml");
+  await writeFile(policyFile, JSON.stringify(policy));
+  await drs(["purpose", "apply", policyFile, "--yes"]);
+
+  let server = await startServer(environment);
+  const [payment, signIn] = (await party("alice", ["payment", "sign-in"])) as [Credentials, Credentials];
+  const [other] = (await party("bob", ["payment"])) as [Credentials];
+  const paid = await store(server, payment);
+  const disputed = await store(server, payment);
+  const signedIn = await store(server, signIn);
+  const bobs = await store(server, other);
+  show("an event comes back byte for byte", (await exactBytes(paid)) === paid.exact);
+
+  step("A legal hold on one of Alice's payments.");
+  const review = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+  const why = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", review];
+  const { hold_id } = await json<{ hold_id: string }>(["hold", "add", "--event", disputed.id, ...why]);
+
+  step("Her sign-in expires.");
+  await until(async () => !(await listed("alice")).includes(signedIn.id));
+  show("no read finds it", (await exactBytes(signedIn)) === undefined);
+  const pass = await json<{ rows: number }>(["retention", "run"]);
+  show("its row is deleted, and only that", pass.rows === 1 && (await listed("alice")).length === 2);
+
+  step("A backup is made: a copy of the database's files.");
+  await stop(server);
+  const backup = join(folder, "backup");
+  await promisify(execFile)("cp", ["-a", home.dataDir, backup]);
+
+  step("Alice asks for erasure.");
+  server = await startServer(environment);
+  const request = await json<{ request_id: string; due_at: string }>([
+    "request",
+    "add",
+    "--account",
+    "alice",
+    "--kind",
+    "erasure",
+    "--identity",
+    "signed in, code by mail",
+  ]);
+  show("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
+  const plan = await json<{ events: number; held: number }>(["erase", "plan", "--account", "alice"]);
+  show("the plan says what goes and what the hold keeps", plan.events === 2 && plan.held === 1);
+  const receipt = join(folder, "receipt.jws");
+  const run = ["erase", "run", "--account", "alice", "--reason", "request of today", "--receipt", receipt, "--yes"];
+  const erasure = await json<{ erasure_id: string; still_held: number }>(run, 3);
+  show(
+    "exit code 3: the hold keeps one event",
+    erasure.still_held === 1 && (await exactBytes(disputed)) === disputed.exact,
+  );
+  show("the other one is gone", (await exactBytes(paid)) === undefined);
+  await drs(["request", "close", request.request_id, "--outcome", "done", "--erasure", erasure.erasure_id]);
+
+  step("The receipt is verified by the public key, and with one character changed it is not.");
+  const key = join(folder, "receipts.pem");
+  await writeFile(key, (await drs(["receipt", "key"])).stdout);
+  const verified = await json<{ events: number; held: number; destroyed_keys: string[] }>([
+    "receipt",
+    "verify",
+    receipt,
+    "--public-key",
+    key,
+  ]);
+  show("it says how many events, keys and held events", verified.held === 1 && verified.destroyed_keys.length === 2);
+  const text = await readFile(receipt, "utf8");
+  await writeFile(receipt, text.slice(0, 200) + (text[200] === "A" ? "B" : "A") + text.slice(201));
+  await drs(["receipt", "verify", receipt, "--public-key", key], 1);
+
+  step("A late retry of the erased payment, by Alice, who came back.");
+  const [again] = (await party("alice", ["payment"])) as [Credentials];
+  const headers = { ...paid.request.headers, Authorization: `Bearer ${again.token}` };
+  const retried = await send({ url: server.url, headers, body: paid.request.body });
+  show(
+    "200 with the id of then, and nothing is stored",
+    retried.status === 200 && retried.json["event_id"] === paid.id,
+  );
+  const changed = await send({
+    url: server.url,
+    headers,
+    body: paid.request.body.replace('"sensorCount":23', '"sensorCount":24'),
+  });
+  show("409 for other bytes under the same key", changed.status === 409);
+  const fresh = await store(server, again);
+  show("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
+
+  step("The hold ends, and with it the rest of the erasure.");
+  await drs(["hold", "lift", hold_id, "--reason", "settled", "--yes"]);
+  show("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
+  await drs(["retention", "run"]);
+  const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout.toString())];
+  show("its copy and its key are gone, as an erasure of its own", erasures[0]?.["kind"] === "hold");
+
+  step("Everything that is held about Bob.");
+  const out = join(folder, "export");
+  await drs(["account", "export", "--account", "bob", "--out", out, "--reason", "request of today"]);
+  show("his event, byte for byte", (await readFile(join(out, "events", `${bobs.id}.json`), "utf8")) === bobs.exact);
+  const accesses = objects(await readFile(join(out, "accesses.ndjson"), "utf8"));
+  show(
+    "and who looked, when and why",
+    accesses.some(({ operation }) => operation === "account.export"),
+  );
+
+  step("The old backup is restored: it holds what was erased.");
+  await stop(server);
+  await rm(home.dataDir, { recursive: true });
+  await rename(backup, home.dataDir);
+  server = await startServer(environment);
+  show("the start says what it carried out again", /lacked 2 erasures of the journal/.test(server.stderr()));
+  show("nothing of what was erased is listed", (await listed("alice")).length === 0);
+  for (const gone of [paid, disputed, signedIn]) {
+    if ((await exactBytes(gone)) !== undefined) throw new Error("an erased event is readable");
+  }
+  show("nor readable", true);
+  show("and nothing else is lost", (await exactBytes(bobs)) === bobs.exact);
+  await stop(server);
+}
+
+try {
+  await demonstrate();
+  process.stdout.write(`\nShown: ${shown}\n`);
+} finally {
+  await home.remove();
+  await rm(folder, { recursive: true, force: true });
+}

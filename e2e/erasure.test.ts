@@ -1,12 +1,16 @@
 /** Erasure: nothing of it is read again, late retries are answered, and what is committed meanwhile is whole. */
-import { createHash, randomUUID } from "node:crypto";
+import { spawn } from "node:child_process";
+import { createHash, createPrivateKey, randomUUID } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CompactSign } from "jose";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accountSecretName } from "../packages/server/src/seal/sealer.ts";
+import { beginErasure } from "../packages/server/src/erasure/erase.ts";
 import type { System } from "../packages/server/src/operations/system.ts";
+import { inOneTransaction, withClient } from "../packages/server/src/store/database.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { startDatabase, type TestDatabase } from "./support/database.ts";
@@ -14,6 +18,8 @@ import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { applyPeriod } from "./support/policy.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+
+const DRS = join(import.meta.dirname, "../packages/server/bin/drs.js");
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -130,7 +136,7 @@ describe("an account", () => {
     const keys = await keysOf(who.account);
     expect(await Promise.all(keys.map(secretExists))).toEqual([true]);
     const plan = objects((await drs("erase", "plan", "--account", who.account, "--json")).stdout)[0];
-    expect(plan).toEqual({ events: 3, held: 0, idempotency_keys: 3, tokens: 1, actions: 1 });
+    expect(plan).toEqual({ events: 3, held: 0, idempotency_keys: 3, tokens: 1, actions: 1, keys: 1 });
     const file = join(folder, "receipt.jws");
     const erasure = await erase("--account", who.account, "--receipt", file);
     expect(erasure).toMatchObject({
@@ -200,12 +206,34 @@ describe("an account", () => {
     expect(await listed(who.account)).toEqual([]);
   });
 
+  test("that was erased before can be refused later on, once", async () => {
+    const who = await party();
+    await store(who);
+    const first = await erase("--account", who.account);
+    const second = await erase("--account", who.account, "--refuse-later");
+    expect(second["sequence"]).not.toBe(first["sequence"]);
+    expect(await erase("--account", who.account, "--refuse-later")).toEqual(second);
+    const back = await party(who.account);
+    const fresh = { headers: authorized(back), body: JSON.stringify(transport(back)) };
+    await until(async () => (await post(fresh)).status === 403);
+  });
+
+  test("of which only its name and secret are left is erased, too", async () => {
+    const who = await party();
+    await store(who);
+    for (const table of ["event", "idempotency_key", "session_token", "action"]) {
+      await owner.query(`delete from ${table} where account = $1`, [who.account]);
+    }
+    expect(await erase("--account", who.account)).toMatchObject({ events: 0, destroyed_keys: [expect.any(String)] });
+    expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+  });
+
   test("at once with its ingestion on two servers: what is left is whole, what was answered before is gone", async () => {
     const who = await party();
     const other = await party();
     const before = [await store(who), await store(who)];
     const answered: { eventId: string; text: string; at: number }[] = [];
-    let statuses: number[] = [];
+    const statuses: number[] = [];
     const stopped = new AbortController();
     const ingest = async (): Promise<void> => {
       for (let count = 0; !stopped.signal.aborted; count++) {
@@ -234,7 +262,6 @@ describe("an account", () => {
     stopped.abort();
     await Promise.all(senders);
     expect(new Set(statuses)).toEqual(new Set([201]));
-    statuses = [];
     const left = await listed(who.account);
     expect(left.length).toBeGreaterThan(0);
     for (const { eventId, text } of answered.filter((one) => left.includes(one.eventId)).slice(0, 30)) {
@@ -244,6 +271,110 @@ describe("an account", () => {
     const rows = await owner.query("select from event where account = $1", [who.account]);
     expect(rows.rowCount, "nothing lies there that nobody can read").toBe(left.length);
   }, 60_000);
+});
+
+describe("beside others", () => {
+  const LOCKED = "select from pg_locks where locktype = 'advisory' and not granted";
+
+  /** Runs work while another connection holds a lock; @returns what it gave, after it was seen to wait for it. */
+  async function seenToWait<T>(lock: string, work: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> {
+    const holder = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
+    await holder.connect();
+    try {
+      await holder.query(`begin; select drs.${lock}()`);
+      const working = work();
+      await until(async () => (await owner.query(LOCKED)).rowCount === 1);
+      await meanwhile();
+      await holder.query("commit");
+      return await working;
+    } finally {
+      await holder.end();
+    }
+  }
+
+  const count = async (table: string, where: string, value: unknown): Promise<number | null> =>
+    (await owner.query(`select from ${table} where ${where} = $1`, [value])).rowCount;
+
+  test.each(["join_epoch", "lock_holds", "lock_journal"])("it begins when what has %s is over", async (lock) => {
+    const who = await party();
+    await store(who);
+    const erasures = async (): Promise<number> => (await readdir(join(folder, "journal"), { recursive: true })).length;
+    const before = await erasures();
+    await seenToWait(
+      lock,
+      () => erase("--account", who.account),
+      async () => expect(await erasures()).toBe(before),
+    );
+    expect(await erasures()).toBe(before + 1);
+  });
+
+  test("the ledger goes when no commit batch is left that may not have seen its tombstones", async () => {
+    const who = await party();
+    const stored = await store(who);
+    const subject = { kind: "account", account: who.account } as const;
+    const { administration, clock, sealer, names, journal } = system;
+    if (!journal) throw new Error("there is no journal");
+    const order = { subject, actor: "a test", reason: "r", refuseLater: false };
+    await withClient(administration, (client) =>
+      inOneTransaction(client, () => beginErasure(client, { clock, sealer, names, journal }, order)),
+    );
+    await seenToWait(
+      "join_epoch",
+      () => drs("retention", "run"),
+      async () => expect(await count("idempotency_key", "event_id", stored.eventId)).toBe(1),
+    );
+    expect(await count("idempotency_key", "event_id", stored.eventId)).toBe(0);
+    expect(
+      await count(
+        "tombstone",
+        "name_mac",
+        names.nameOf(who.account, String(stored.request.headers?.["Idempotency-Key"])),
+      ),
+    ).toBe(1);
+  });
+
+  test("several at once, of the same account too, are carried out one after the other", async () => {
+    const [one, two] = [await party(), await party()];
+    await Promise.all([store(one), store(two), store(two)]);
+    const done = await Promise.all([one, two, one, two].map((who) => erase("--account", who.account)));
+    expect(done[0]).toMatchObject({ events: 1, finished_at: expect.any(String) });
+    expect(done[1]).toMatchObject({ events: 2 });
+    for (const who of [one, two]) expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+  });
+
+  test("at once with an expiry of the same events", async () => {
+    const who = await party();
+    const stored = await store(who);
+    await Promise.all([erase("--account", who.account), drs("retention", "run"), drs("retention", "run")]);
+    expect(await read(stored.eventId)).toBeUndefined();
+    expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+  });
+
+  test("the serving role can take nothing that is not erased, nor change what was", async () => {
+    const who = await party();
+    const stored = await store(who);
+    const [key] = await keysOf(who.account);
+    const client = await system.pool.connect();
+    try {
+      await client.query("select delete_erased_keys($1, array(select key from idempotency_key))", [key]);
+      await client.query("select delete_erased_events($1, 10), forget_account_key($1)", [key]);
+      for (const text of [
+        "delete from erasure",
+        "update erasure set receipt = 'x'",
+        "insert into erasure (sequence) values (1000)",
+        "delete from tombstone",
+        "update account_key set erased_by = null",
+        "delete from refused_account",
+        "delete from session_token",
+      ]) {
+        await expect(client.query(text), text).rejects.toMatchObject({ code: "42501" });
+      }
+    } finally {
+      client.release();
+    }
+    expect(await read(stored.eventId)).toBe(stored.text);
+    expect(await count("idempotency_key", "event_id", stored.eventId)).toBe(1);
+  });
 });
 
 describe("less than an account", () => {
@@ -277,7 +408,6 @@ describe("less than an account", () => {
     expect(await read(second.eventId)).toBeUndefined();
     expect(await read(first.eventId)).toBe(first.text);
     expect(await post(second.request)).toMatchObject({ status: 200 });
-    await applyPeriod(environment, folder, "P30D").catch(() => {});
   });
 });
 
@@ -307,12 +437,80 @@ describe("what a hold keeps", () => {
 });
 
 describe("killed", () => {
+  /** The command, killed when it was seen to wait for a lock that is held meanwhile. */
+  async function eraseAndKill(account: string, lock: string): Promise<void> {
+    const holder = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
+    await holder.connect();
+    await holder.query("begin");
+    await holder.query(lock, lock.includes("$1") ? [account] : []);
+    const args = ["erase", "run", "--account", account, "--reason", "r", "--yes"];
+    const child = spawn(process.execPath, [DRS, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: "ignore",
+    });
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    await until(async () => (await owner.query("select from pg_locks where not granted")).rowCount !== 0);
+    child.kill("SIGKILL");
+    await ended;
+    // Without its client, the statement that waits would go on.
+    await owner.query("select pg_terminate_backend(pid) from pg_locks where not granted");
+    await until(async () => (await owner.query("select from pg_locks where not granted")).rowCount === 0);
+    await holder.query("rollback");
+    await holder.end();
+  }
+
+  /** What the command waits for at each of its steps, and what is seen of it then. */
+  const STEPS: readonly (readonly [string, string, { readonly inDatabase: boolean; readonly ledger: number }])[] = [
+    [
+      "when the journal has it and the database does not",
+      "select from account_key where account = $1 for update",
+      { inDatabase: false, ledger: 1 },
+    ],
+    ["before its tombstones stand", "lock table tombstone in exclusive mode", { inDatabase: true, ledger: 1 }],
+    [
+      "before its ledger is deleted",
+      "select from idempotency_key where account = $1 for update",
+      { inDatabase: true, ledger: 1 },
+    ],
+    [
+      "before its events are deleted",
+      "select from event where account = $1 for update",
+      { inDatabase: true, ledger: 0 },
+    ],
+  ];
+
+  test.each(STEPS)("%s, it is finished by the next, once", async (_, lock, { inDatabase, ledger }) => {
+    const who = await party();
+    const stored = await store(who);
+    const entries = async (): Promise<number> => (await readdir(join(folder, "journal"), { recursive: true })).length;
+    const [journalled, head] = [await entries(), (await owner.query("select from erasure")).rowCount ?? 0];
+    await eraseAndKill(who.account, lock);
+    expect(await entries(), "it is in the journal").toBe(journalled + 1);
+    expect((await owner.query("select from erasure")).rowCount).toBe(head + (inDatabase ? 1 : 0));
+    expect((await owner.query("select from idempotency_key where account = $1", [who.account])).rowCount).toBe(ledger);
+    expect(await listed(who.account)).toEqual([]);
+    expect((await drs("retention", "run")).code).toBe(0);
+    expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+    const [erasure] = objects((await drs("erase", "list", "--json")).stdout);
+    expect(erasure).toMatchObject({ events: 1, idempotency_keys: 1, finished_at: expect.any(String) });
+    expect((await drs("receipt", "get", String(erasure?.["erasure_id"]))).code).toBe(0);
+    expect(await read(stored.eventId)).toBeUndefined();
+    expect(await entries()).toBe(journalled + 1);
+  });
+
+  test("when the journal has it and the database does not, a server that runs carries it out", async () => {
+    const who = await party();
+    await store(who);
+    const server = await startServer({ ...serving, DRS_RETENTION_INTERVAL: "1s" });
+    await eraseAndKill(who.account, "select from account_key where account = $1 for update");
+    await until(async () => (await tablesWith(who.account)).length === 1);
+    await server.stop();
+  });
+
   test("at any moment, an erasure is finished by whoever comes next, once", async () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
-    const { spawn } = await import("node:child_process");
-    const cli = join(import.meta.dirname, "../packages/server/bin/drs.js");
-    const args = [cli, "erase", "run", "--account", who.account, "--reason", "r", "--yes"];
+    const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes"];
     for (let kill = 0; kill < 8; kill++) {
       const child = spawn(process.execPath, args, { env: { ...process.env, ...environment }, stdio: "ignore" });
       const ended = new Promise((resolve) => child.once("close", resolve));
@@ -373,6 +571,8 @@ describe("the register", () => {
   });
 });
 
+const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 describe("a receipt", () => {
   test("holds by the right key alone, and by no bit less", async () => {
     const who = await party();
@@ -394,14 +594,25 @@ describe("a receipt", () => {
     });
     expect(verified.stdout).not.toContain(who.account);
     const text = (await readFile(file, "utf8")).trim();
+    const lastOf = (characters: string): string =>
+      text.slice(0, -1) + (characters[characters.indexOf(text.at(-1) ?? "") ^ 1] ?? "");
     const bad = join(folder, "bad.jws");
+    const changed = [lastOf(BASE64URL), ` ${text}`, `\ufeff${text}`, `${text}==`, `${text}.`, text.slice(0, -1), ""];
     for (let at = 0; at < text.length; at += 29) {
-      const flipped = text[at] === "A" ? "B" : "A";
-      // The last character of a part may hold bits that say nothing.
-      if (text[at] === "." || text[at + 1] === "." || at === text.length - 1) continue;
-      await writeFile(bad, text.slice(0, at) + flipped + text.slice(at + 1));
-      expect((await drs("receipt", "verify", bad, "--public-key", key)).code, `character ${at}`).toBe(1);
+      const flipped = BASE64URL[BASE64URL.indexOf(text[at] ?? "") ^ 1] ?? "A";
+      changed.push(text.slice(0, at) + flipped + text.slice(at + 1));
     }
+    for (const one of changed) {
+      await writeFile(bad, one);
+      expect((await drs("receipt", "verify", bad, "--public-key", key)).code, one).toBe(1);
+    }
+    // The same key has signed something else.
+    const seed = await system.secrets.find("receipts/1");
+    const head = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed ?? Buffer.alloc(0)]);
+    const signing = createPrivateKey({ key: head, format: "der", type: "pkcs8" });
+    const said = Buffer.from('{"receipt":"erasure"}');
+    await writeFile(bad, await new CompactSign(said).setProtectedHeader({ alg: "Ed25519" }).sign(signing));
+    expect((await drs("receipt", "verify", bad, "--public-key", key)).stderr).toContain("no receipt");
     expect((await drs("retention", "run")).code).toBe(0);
     const run = objects((await drs("retention", "status", "--json")).stdout)[0]?.["runs"] as { run_id: string }[];
     const ofRun = await drs("receipt", "get", run[0]?.run_id ?? "");

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { destroyHoldSecrets } from "../packages/server/src/erasure/ended-holds.ts";
+import type { Secrets } from "../packages/server/src/seal/secrets.ts";
 import { holdSecretName } from "../packages/server/src/seal/sealer.ts";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
@@ -267,6 +269,50 @@ describe("expiry and a hold", () => {
     await run();
     expect([await rows("held_event"), await read(event)]).toEqual([1, event.exact]);
   });
+});
+
+test("a held event that can't be opened keeps its partition, and nothing else", async () => {
+  const [broken, other] = [await expired({ account: newAccount() }), await expired({ account: newAccount() })];
+  await hold("--event", broken.eventId);
+  await owner.query("set session_replication_role = replica");
+  await owner.query("update event set payload = '\\x00' where event_id = $1", [broken.eventId]);
+  await owner.query("reset session_replication_role");
+  expect(await drs("retention", "run")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/not what was sealed/),
+  });
+  expect((await owner.query("select from event where event_id = $1", [other.eventId])).rowCount).toBe(0);
+  expect((await owner.query("select from event where event_id = $1", [broken.eventId])).rowCount).toBe(1);
+  await owner.query("set session_replication_role = replica");
+  await owner.query("delete from event where event_id = $1", [broken.eventId]);
+  await owner.query("reset session_replication_role");
+  await run();
+});
+
+test("a hold's secret that can't be destroyed is tried again", async () => {
+  const event = await expired({ account: newAccount() });
+  const id = await hold("--event", event.eventId);
+  await run();
+  await drs("hold", "lift", id, "--reason", "settled", "--yes");
+  await owner.query("delete from held_event");
+  const fails = { destroy: () => Promise.reject(new Error("away")) } as unknown as Secrets;
+  const ports = { journal: undefined, clock: system.clock };
+  await expect(destroyHoldSecrets(owner, { ...ports, secrets: fails })).rejects.toThrow("away");
+  expect(await destroyHoldSecrets(owner, { ...ports, secrets: system.secrets })).toEqual([id]);
+});
+
+test("lifting says how many events go, and asks where any do", async () => {
+  const account = newAccount();
+  const [gone, fresh] = [await expired({ account }), await past.store(0, { account })];
+  const first = await hold("--account", account);
+  const second = await hold("--event", gone.eventId);
+  const lift = (id: string, ...more: readonly string[]): Promise<Printed> =>
+    drs("hold", "lift", id, "--reason", "settled", "--json", ...more);
+  expect(objects((await lift(first)).stdout)[0], "another hold keeps it").toMatchObject({ events_released: 0 });
+  expect(await lift(second)).toMatchObject({ code: 2, stdout: "" });
+  expect(await read(gone)).toBe(gone.exact);
+  expect(objects((await lift(second, "--yes")).stdout)[0]).toMatchObject({ events_released: 1 });
+  expect([await read(gone), await read(fresh)]).toEqual([undefined, fresh.exact]);
 });
 
 test("a review that is due shows until it is done", async () => {

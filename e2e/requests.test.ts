@@ -1,6 +1,6 @@
 /** Requests of data subjects, and the export of everything that is held about an account. */
-import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -9,6 +9,8 @@ import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { startDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { startServer } from "./support/server.ts";
+import { until } from "./support/embedded.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
 
 let database: TestDatabase;
@@ -65,12 +67,29 @@ describe("a request", () => {
     const examined = await drs("doctor", "--json");
     expect(examined.code).toBe(1);
     expect(objects(examined.stdout).find(({ what }) => what === "requests")).toMatchObject({ ok: false });
+    const server = await startServer({ ...environment, DRS_RETENTION_INTERVAL: "1s" });
+    const metrics = async (): Promise<string> => (await fetch(`${server.adminUrl}/metrics`)).text();
+    await until(async () => (await metrics()).includes("\ndrs_data_requests_overdue 1\n"));
     const id = String(added["request_id"]);
     const unknown = await drs("request", "close", id, "--outcome", "done");
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
     expect(unknown.stderr).toContain("--identity");
     await past.store(0, { account: "b" });
     const { erasure_id } = await object("erase", "run", "--account", "b", "--reason", "request", "--yes");
+    for (const link of ["--erasure", "--export"]) {
+      const wrong = await drs(
+        "request",
+        "close",
+        id,
+        "--outcome",
+        "done",
+        "--identity",
+        "passport",
+        link,
+        randomUUID(),
+      );
+      expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("There is no e") });
+    }
     const closed = ["--outcome", "done", "--identity", "passport", "--erasure", String(erasure_id)];
     expect(await object("request", "close", id, ...closed)).toMatchObject({
       outcome: "done",
@@ -78,6 +97,8 @@ describe("a request", () => {
       account: null,
     });
     expect((await drs("doctor")).code).toBe(0);
+    await until(async () => (await metrics()).includes("\ndrs_data_requests_overdue 0\n"));
+    await server.stop();
     expect(await drs("request", "close", id, ...closed)).toMatchObject({ code: 1, stdout: "" });
     const [found] = objects((await drs("request", "list", "--account", "b", "--json")).stdout);
     expect(found).toMatchObject({ request_id: id, account: null, overdue: false });
@@ -119,7 +140,11 @@ describe("an export", () => {
     for (let count = 0; count < 30; count++) mine.push(await past.store(count % 20, { account: "exported" }));
     await past.store(1, { account: "somebody-else" });
     await drs("event", "get", mine[0]?.eventId ?? "", "--raw", "--reason", "a look");
+    await object("request", "add", "--account", "exported", "--kind", "access");
+    const placed = ["--reason", "a secret dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+    await object("hold", "add", "--account", "exported", ...placed);
     const out = join(folder, "export");
+    await mkdir(out, { mode: 0o755 });
     const manifest = await object("account", "export", "--account", "exported", "--out", out, "--reason", "request 17");
     expect(JSON.parse(await readFile(join(out, "manifest.json"), "utf8"))).toEqual(manifest);
     expect((await stat(out)).mode & 0o777).toBe(0o700);
@@ -135,6 +160,7 @@ describe("an export", () => {
     expect(await rows("idempotency-keys.ndjson")).toHaveLength(mine.length);
     expect(await rows("actions.ndjson")).toMatchObject([{ action_id: who.actionId }]);
     expect(await rows("tokens.ndjson")).toHaveLength(1);
+    expect(await rows("requests.ndjson")).toMatchObject([{ kind: "access", outcome: null }]);
     const accesses = await rows("accesses.ndjson");
     expect(accesses).toEqual(
       expect.arrayContaining([
@@ -146,6 +172,7 @@ describe("an export", () => {
       const content = await readFile(join(out, name));
       expect([createHash("sha256").update(content).digest("hex"), content.length]).toEqual([sha256, bytes]);
       expect(content.includes("somebody-else")).toBe(false);
+      expect(content.includes("a secret dispute"), "holds are none of its business").toBe(false);
       expect(content.includes(who.token)).toBe(false);
     }
   });

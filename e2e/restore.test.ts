@@ -1,7 +1,7 @@
 /** Backups: a database or a key store that is restored from one is told by the journal what it must not hold. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, cp, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
@@ -155,6 +155,16 @@ describe("the embedded database, from a copy of its files", () => {
     await writeFile(second, '{"version":1,"seq');
     await expect(startServer(environment)).rejects.toThrow(/entry 2 of the erasure journal is not whole/);
     await rename(`${second}.away`, second);
+    // A key store that is older replays every entry, and believes none that was changed.
+    const [mark, original] = [join(home.keyDir, "mark"), await readFile(first, "utf8")];
+    const marked = await readFile(mark, "utf8");
+    await rm(mark);
+    await writeFile(first, original.replace(/"keys":\["[\da-f]{8}/, '"keys":["00000000'));
+    await expect(startServer(environment)).rejects.toThrow(/entry 2 .*does not follow/);
+    await writeFile(first, original.replace('"holds":[],', ""));
+    await expect(startServer(environment)).rejects.toThrow(/entry 1 .*form/);
+    await writeFile(first, original);
+    await writeFile(mark, marked);
     const elsewhere = { ...environment, DRS_ERASURE_JOURNAL: join(home.path, "elsewhere") };
     await expect(startServer(elsewhere)).rejects.toThrow(/has no entry 2/);
     await (await startServer(environment)).stop();

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { expire, type Expired } from "../packages/server/src/retention/expiry.ts";
+import { requireKeys } from "../packages/server/src/seal/installation.ts";
+import { COUNTS, expire, type Expired, nothingExpired } from "../packages/server/src/retention/expiry.ts";
 import { runRetention } from "../packages/server/src/retention/retention-worker.ts";
 import { partitionSecretName } from "../packages/server/src/seal/sealer.ts";
 import { Secrets } from "../packages/server/src/seal/secrets.ts";
@@ -16,6 +17,7 @@ import { startDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { moveIntoThePast } from "./support/past.ts";
 import { applyPeriod as applyPolicyPeriod } from "./support/policy.ts";
+import { Past } from "./support/past-event.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
 
@@ -96,7 +98,7 @@ async function run(): Promise<Expired> {
   return objects(stdout)[0] as unknown as Expired;
 }
 
-const NOTHING = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0, copies: 0 };
+const NOTHING = nothingExpired();
 
 async function partitions(condition = "dropped_at is null"): Promise<string[]> {
   const text = `select partition_id from event_partition where ${condition} order by lower_bound`;
@@ -165,7 +167,8 @@ describe("past its period", () => {
     expect(await run()).toEqual(NOTHING);
     const state = objects((await drs("retention", "status", "--json")).stdout)[0];
     expect(state).toMatchObject({ overdue_partitions: 0, lag_seconds: 0, secrets_to_destroy: 0 });
-    expect((state?.["runs"] as Expired[] | undefined)?.[1]).toMatchObject(expired);
+    const counts = Object.fromEntries(COUNTS.map((what) => [what, expired[what]]));
+    expect((state?.["runs"] as Expired[] | undefined)?.[1]).toMatchObject(counts);
     for (const one of stored) expect(await post(one.request)).toMatchObject({ status: 200 });
   });
 
@@ -271,11 +274,13 @@ describe("a pass", () => {
         statuses.push((await post({ url: "", headers: authorized(who), body: JSON.stringify(transport(who)) })).status);
     })();
     const client = await system.pool.connect();
-    const pass = expire(client, erasurePorts(system));
+    const expired = nothingExpired();
+    const pass = expire(client, erasurePorts(system), expired);
     await later(1_500);
     expect(await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()")).not.toEqual([]);
     await reader.query("commit");
-    expect((await pass).partitions).toBeGreaterThan(0);
+    await pass;
+    expect(expired.partitions).toBeGreaterThan(0);
     dropped.abort();
     await ingesting;
     reader.release();
@@ -335,3 +340,26 @@ async function startOf(partition: string): Promise<number> {
     "select extract(epoch from lower_bound)::float8 * 1000 as at from event_partition where partition_id = $1";
   return (await owner.query<{ at: number }>(text, [partition])).rows[0]?.at ?? 0;
 }
+
+test("a database that is older than its key store lacks no keys that it is missed for", async () => {
+  const restored = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal of the restored") };
+  const older = await openTestSystem(restored);
+  const events = new Past(older);
+  await events.store(0, { account: "a" });
+  const { pool, secrets, keyStore } = older;
+  const { rows } = await pool.query<{ id: string }>(
+    "select partition_id as id from event_partition where lower_bound <= now() and upper_bound > now()",
+  );
+  expect(rows).toHaveLength(1);
+  await expect(requireKeys(pool, secrets, false)).resolves.toBeUndefined();
+  await secrets.destroy(partitionSecretName(rows[0]?.id ?? ""));
+  await expect(requireKeys(pool, secrets, false)).rejects.toThrow(/older than the events/);
+  expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: false });
+  await keyStore.writeMark("0 1");
+  expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: true });
+  await expect(requireKeys(pool, secrets, true)).resolves.toBeUndefined();
+  await keyStore.writeMark("0 x");
+  await expect(older.catchUp()).rejects.toThrow(/mark.*not whole/);
+  await events.close();
+  await older.close();
+});

@@ -35,17 +35,18 @@ async function write(
   system: System,
   { account: of, out, reason, json }: ExportOptions,
 ): Promise<void> {
-  const { pool, clock, sealer, database } = system;
+  const { pool, clock, sealer, names, database } = system;
   const folder = resolve(context.directory, out);
   const announce = (exportId: string): Promise<void> => {
     const entry = { actor: operatorOf(context), operation: "account.export", outcome: "done", account: of, reason };
     return writeAudit(pool, clock, { ...entry, detail: { export_id: exportId } });
   };
   const onProgress = (events: number): void => void context.stderr.write(`${events} events\n`);
+  // The snapshot is taken after the announcement, which is an access like any other.
   const manifest = await withClient(database, (client) =>
     inOneTransaction(client, async () => {
       await client.query("set transaction isolation level repeatable read read only");
-      const ports = { executor: client, sealer, announce, onProgress: json ? () => {} : onProgress };
+      const ports = { executor: client, sealer, names, announce, onProgress: json ? () => {} : onProgress };
       return exportAccount(ports, of, folder, new Date(clock.now()));
     }),
   );

@@ -55,6 +55,7 @@ export async function withSystem<T>(context: Context, work: (system: System) => 
     },
   });
   try {
+    for (const line of system.caughtUp) context.stderr.write(`${line}\n`);
     return await work(system);
   } finally {
     await system.close();

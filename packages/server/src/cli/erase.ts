@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { beginErasure } from "../erasure/erase.ts";
+import type { ErasureJournal } from "../erasure/journal.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../erasure/erasures.ts";
 import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "../erasure/subject.ts";
 import { erasurePorts, type System } from "../operations/system.ts";
@@ -93,7 +94,7 @@ function runCommand(context: Context): Command {
 }
 
 async function run(context: Context, system: System, options: RunOptions): Promise<void> {
-  const { pool, names } = system;
+  const { pool, names, accountKeys } = system;
   const subject = await subjectOf(pool, options);
   const mac = subjectMac(names, subject);
   const plan = await planErasure(pool, subject);
@@ -103,24 +104,28 @@ async function run(context: Context, system: System, options: RunOptions): Promi
     else print(context, `${what} Nothing was changed.`);
     return;
   }
-  let sequence: number;
-  if (isNothing(plan)) sequence = await requireKnown(pool, mac);
-  else {
+  requireJournal(system);
+  await finishNow({ ...erasurePorts(system), database: system.database });
+  const before = isNothing(plan) ? await requireKnown(pool, mac) : undefined;
+  const refuses = options.refuseLater && !accountKeys.refuses(options.account ?? "");
+  let sequence = before;
+  if (sequence === undefined || refuses) {
     await confirm(context, { what, yes: options.yes });
-    sequence = await erase(context, system, subject, options);
+    // Nothing is left where another command was quicker.
+    sequence = (await erase(context, system, subject, options)) ?? (await requireKnown(pool, mac));
   }
-  await finishNow({ ...erasurePorts(system), database: system.database, actor: operatorOf(context) });
   const [erasure] = await findErasures(pool, { sequence });
-  if (!erasure) throw new Failure("The erasure is not in the register.");
+  if (!erasure) throw new Error("an erasure is not in the register");
   if (options.receipt !== undefined) {
     const path = resolve(context.directory, options.receipt);
-    const receipt = `${await receiptOf(pool, sequence)}\n`;
-    await writeFile(path, receipt, { mode: 0o600 }).catch((fault: NodeJS.ErrnoException) => {
+    const receipt = await receiptOf(pool, sequence);
+    if (receipt === undefined) throw new Failure("It is begun and not finished: drs retention run finishes it.");
+    await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((fault: NodeJS.ErrnoException) => {
       throw new Failure(`It is erased; the receipt can't be written to ${path} (${fault.code}): see drs receipt get`);
     });
   }
   if (options.json) printJson(context, { ...erasure, dry_run: false });
-  else print(context, told(erasure));
+  else print(context, `${sequence === before ? "Nothing is left. " : ""}${told(erasure)}`);
   if (erasure.still_held > 0) {
     throw new PartlyDone(`A hold keeps ${erasure.still_held} events: they go when it ends. See drs hold list.`);
   }
@@ -132,13 +137,9 @@ async function erase(
   system: System,
   subject: ErasureSubject,
   { reason, refuseLater = false }: RunOptions,
-): Promise<number> {
-  const { pool, clock, sealer, names, journal, administration } = system;
-  if (!journal) {
-    throw new Failure(
-      "DRS_ERASURE_JOURNAL names no journal: without one, a restored backup would bring back what is erased.",
-    );
-  }
+): Promise<number | undefined> {
+  const { pool, clock, sealer, names, administration } = system;
+  const journal = requireJournal(system);
   const actor = operatorOf(context);
   const subject_mac = subjectMac(names, subject).toString("hex");
   const entry = { actor, operation: "erase.run", reason };
@@ -149,8 +150,17 @@ async function erase(
       beginErasure(owner, { clock, sealer, names, journal }, { subject, actor, reason, refuseLater }),
     ),
   );
+  await finishNow({ ...erasurePorts(system), database: system.database });
   await writeAudit(pool, clock, { ...entry, outcome: "done", detail: { ...detail, sequence } });
   return sequence;
+}
+
+function requireJournal({ journal }: System): ErasureJournal {
+  if (journal) return journal;
+  throw new Failure(
+    "There is no erasure journal, and without one a restored backup would bring back what is erased: name a directory in " +
+      "DRS_ERASURE_JOURNAL, or a database in DRS_ERASURE_JOURNAL_DATABASE_URL.",
+  );
 }
 
 function listCommand(context: Context): Command {
@@ -158,14 +168,17 @@ function listCommand(context: Context): Command {
     .description("List erasures, newest first: all, or those of what is named.")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs erase list", "drs erase list --account customer-1"))
-    .action(async (options: PlanOptions) => {
+    .action(async (options: PlanOptions, self: Command) => {
+      if (options.purpose !== undefined && options.account === undefined) {
+        self.error("error: --purpose goes with --account");
+      }
       const rows = await withSystem(context, async ({ pool, names }) => {
         const named = options.account !== undefined || options.action !== undefined || options.event !== undefined;
         return findErasures(pool, named ? { subjectMac: subjectMac(names, await subjectOf(pool, options)) } : {});
       });
       if (options.json) return printRows(context, rows, true, "");
-      const shown = rows.map(({ sequence, kind, began_at, finished_at, events, still_held, actor, reason }) => {
-        return { sequence, kind, began_at, finished_at, events, still_held, actor, reason };
+      const shown = rows.map(({ erasure_id, kind, began_at, finished_at, events, still_held, actor, reason }) => {
+        return { erasure_id, kind, began_at, finished_at, events, still_held, actor, reason };
       });
       printRows(context, shown, false, "No erasures.");
     });
@@ -195,14 +208,14 @@ async function requireKnown(pool: System["pool"], mac: Buffer): Promise<number> 
   return before.sequence;
 }
 
-function sentence({ events, held, idempotency_keys, tokens, actions }: ErasurePlan): string {
-  const rest = `${idempotency_keys} idempotency keys, ${tokens} tokens and ${actions} actions`;
+function sentence({ events, held, idempotency_keys, tokens, actions, keys }: ErasurePlan): string {
+  const rest = `${idempotency_keys} idempotency keys, ${tokens} tokens, ${actions} actions and ${keys} secrets`;
   return `${events - held} events, ${rest} go; a hold keeps ${held} events.`;
 }
 
-function told({ sequence, events, idempotency_keys, tokens, actions, began_at, destroyed_keys }: ErasureRow): string {
+function told({ erasure_id, events, idempotency_keys, tokens, actions, began_at, destroyed_keys }: ErasureRow): string {
   return (
-    `Erasure ${sequence} of ${began_at}: ${events} events, ${tokens} tokens and ${actions} actions are gone, ` +
+    `Erasure ${erasure_id} of ${began_at}: ${events} events, ${tokens} tokens and ${actions} actions are gone, ` +
     `${idempotency_keys} idempotency keys are tombstones, ${destroyed_keys.length} keys are destroyed.`
   );
 }

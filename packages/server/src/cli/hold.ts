@@ -1,6 +1,6 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { countReleased, type HoldSubject, liftHold, listHolds, placeHold, reviewHold } from "../holds/holds.ts";
+import { type HoldSubject, liftHold, listHolds, placeHold, reviewHold } from "../holds/holds.ts";
 import { writeAudit } from "../store/audit.ts";
 import { confirm } from "./confirm.ts";
 import {
@@ -159,16 +159,16 @@ function liftCommand(context: Context): Command {
         withAdministration(
           context,
           async (executor, clock) => {
-            if (!(await liftHold(executor, holdId, actor, reason))) throw noHold(holdId);
-            const goes = await countReleased(executor);
+            const goes = await liftHold(executor, holdId, actor, reason);
+            if (goes === undefined) throw noHold(holdId);
             const entry = { actor, operation: "hold.lift", outcome: "done", reason };
-            await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, copies_released: goes } });
+            await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, events_released: goes } });
             return goes;
           },
           tried,
         );
       const would = await lift(true);
-      const what = `${would} events that only holds still kept go at once.`;
+      const what = `${would} events that only this hold still kept go at once.`;
       if (!dryRun) {
         if (would > 0) await confirm(context, { what, yes });
         await lift(false);

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { listKeyVersions, rewrap } from "../seal/rotation.ts";
-import { alone } from "../retention/retention-worker.ts";
+import { type KeyVersion, listKeyVersions, rewrap } from "../seal/rotation.ts";
+import { alone } from "../retention/worker-lock.ts";
 import type { System } from "../operations/system.ts";
 import { writeAudit } from "../store/audit.ts";
 import { confirm } from "./confirm.ts";
@@ -56,33 +56,36 @@ export function keyCommand(context: Context): Command {
 }
 
 async function rotate(context: Context, system: System, { dryRun = false, json }: ChangeOptions): Promise<void> {
-  const { keyStore, keyEncryption, pool, clock } = system;
-  const versions = await listKeyVersions(keyStore, keyEncryption);
-  const lost = versions.filter(({ known }) => !known);
-  if (lost.length > 0) {
-    const names = lost.map(({ version, secrets }) => `${version} (${secrets} secrets)`).join(", ");
-    throw new Failure(`Secrets are wrapped under versions that nobody has here: ${names}. Bring those keys first.`);
-  }
-  const unfinished = versions.reduce((sum, { current, secrets }) => sum + (current ? 0 : secrets), 0);
-  const all = versions.reduce((sum, { secrets }) => sum + secrets, 0);
-  const before = versions.find(({ current }) => current)?.version ?? "";
-  if (dryRun) {
-    const secrets = unfinished > 0 ? unfinished : all;
-    if (json) return printJson(context, { secrets, dry_run: true });
-    return print(context, `${secrets} secrets would be wrapped anew. Nothing was changed.`);
-  }
-  // A rotation that was interrupted is finished first.
-  const version = unfinished > 0 ? before : await keyEncryption.rotate();
+  const { keyStore, keyEncryption, pool, clock, database } = system;
   const actor = operatorOf(context);
-  await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "begun", detail: { version } });
   const onProgress = (secrets: number): void => {
     if (!json && secrets % TOLD_EVERY === 0) context.stderr.write(`${secrets} secrets\n`);
   };
-  // Nobody destroys a secret meanwhile.
-  const secrets = await alone(system.database, () => rewrap(keyStore, keyEncryption, onProgress));
-  await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "done", detail: { version, secrets } });
-  if (json) return printJson(context, { version, secrets, dry_run: false });
-  print(context, `${secrets} secrets are wrapped under version ${version}.`);
+  // Nobody destroys a secret or makes another version meanwhile.
+  const { version, secrets } = await alone(database, async () => {
+    const versions = await listKeyVersions(keyStore, keyEncryption);
+    requireAll(versions);
+    const unfinished = versions.reduce((sum, { current, secrets: held }) => sum + (current ? 0 : held), 0);
+    const all = versions.reduce((sum, { secrets: held }) => sum + held, 0);
+    const before = versions.find(({ current }) => current)?.version ?? "";
+    if (dryRun) return { version: before, secrets: unfinished > 0 ? unfinished : all };
+    await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "begun", detail: { from: before } });
+    // A rotation that was interrupted is finished first.
+    const next = unfinished > 0 ? before : await keyEncryption.rotate();
+    const done = { version: next, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
+    await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "done", detail: done });
+    return done;
+  });
+  if (json) return printJson(context, { ...(!dryRun && { version }), secrets, dry_run: dryRun });
+  if (dryRun) print(context, `${secrets} secrets would be wrapped anew. Nothing was changed.`);
+  else print(context, `${secrets} secrets are wrapped under version ${version}.`);
+}
+
+function requireAll(versions: readonly KeyVersion[]): void {
+  const lost = versions.filter(({ known }) => !known);
+  if (lost.length === 0) return;
+  const names = lost.map(({ version, secrets }) => `${version} (${secrets} secrets)`).join(", ");
+  throw new Failure(`Secrets are wrapped under versions that nobody has here: ${names}. Bring those keys first.`);
 }
 
 async function destroy(
@@ -91,19 +94,28 @@ async function destroy(
   version: string,
   { dryRun = false, yes, json }: ChangeOptions,
 ): Promise<void> {
-  const { keyStore, keyEncryption, pool, clock } = system;
-  const versions = await listKeyVersions(keyStore, keyEncryption);
+  const { keyStore, keyEncryption, pool, clock, database } = system;
+  const look = async (): Promise<void> => requireUnused(await listKeyVersions(keyStore, keyEncryption), version);
+  await look();
+  if (!dryRun) {
+    const what = "Backups of the key store that were made under it can't be opened any more, by anybody.";
+    await confirm(context, { what, yes });
+    const entry = { actor: operatorOf(context), operation: "key.destroy", detail: { version } };
+    await alone(database, async () => {
+      // Again: much can happen while a person thinks.
+      await look();
+      await writeAudit(pool, clock, { ...entry, outcome: "begun" });
+      await keyEncryption.destroy(version);
+    });
+    await writeAudit(pool, clock, { ...entry, outcome: "done" });
+  }
+  if (json) return printJson(context, { version, dry_run: dryRun });
+  print(context, dryRun ? "Nothing is wrapped under it. Nothing was changed." : `Version ${version} is destroyed.`);
+}
+
+function requireUnused(versions: readonly KeyVersion[], version: string): void {
   const found = versions.find((one) => one.version === version && one.known);
   if (!found) throw new Failure(`There is no version ${version}: see drs key list.`);
   if (found.current) throw new Failure("It is the current version: drs key rotate first.");
   if (found.secrets > 0) throw new Failure(`${found.secrets} secrets are wrapped under it: drs key rotate first.`);
-  if (!dryRun) {
-    const what = "Backups of the key store that were made under it can't be opened any more, by anybody.";
-    await confirm(context, { what, yes });
-    await keyEncryption.destroy(version);
-    const entry = { actor: operatorOf(context), operation: "key.destroy", outcome: "done" };
-    await writeAudit(pool, clock, { ...entry, detail: { version } });
-  }
-  if (json) return printJson(context, { version, dry_run: dryRun });
-  print(context, dryRun ? "Nothing is wrapped under it. Nothing was changed." : `Version ${version} is destroyed.`);
 }

@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { BUILT_IN_PURPOSE } from "../ports.ts";
 import { readPolicy } from "../purposes/policy.ts";
-import { applyPolicy, type Applied, type Change, currentPolicy } from "../purposes/policy-table.ts";
+import { applyPolicy, type Applied, type Change, currentPolicy, policyDocument } from "../purposes/policy-table.ts";
+import { recordOfProcessing } from "../purposes/record-of-processing.ts";
 import { confirm } from "./confirm.ts";
 import {
   type Context,
@@ -74,6 +75,18 @@ export function purposeCommand(context: Context): Command {
         policy_version: version,
       }));
       printRows(context, rows, json, "No purposes.");
+    });
+
+  command
+    .command("record")
+    .description("Print the record of processing (GDPR, article 30) of the policy in force, in Markdown.")
+    .option("--json", "print one JSON object: the policy")
+    .addHelpText("after", example("drs purpose record > record-of-processing.md"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const policy = await withSystem(context, ({ pool }) => policyDocument(pool));
+      if (!policy) throw new Failure("No policy was applied yet: see drs purpose apply.");
+      if (json) printJson(context, policy);
+      else context.stdout.write(recordOfProcessing(policy));
     });
   return command;
 }

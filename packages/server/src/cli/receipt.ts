@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { findReceipt } from "../erasure/erasures.ts";
 import { verifyReceipt } from "../erasure/receipts.ts";
 import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example, uuid } from "./options.ts";
@@ -40,15 +41,17 @@ export function receiptCommand(context: Context): Command {
     .command("get")
     .description("Print the receipt of an erasure or a retention pass.")
     .argument("<id>", "erasure_id or run_id, as the lists show it", uuid)
+    .option("--json", "print one JSON object")
     .addHelpText("after", example("drs receipt get 5f0c2b9e-… > receipt.jws"))
-    .action(async (id: string) => {
-      const receipt = await withSystem(context, async ({ pool }) => {
-        const text = `select receipt from erasure where erasure_id = $1 and receipt is not null
-          union all select receipt from retention_run where run_id = $1 and receipt is not null`;
-        return (await pool.query<{ receipt: string }>(text, [id])).rows[0]?.receipt;
-      });
-      if (receipt === undefined) throw new Failure(`There is no receipt of ${id}.`);
-      print(context, receipt);
+    .action(async (id: string, { json = false }: { json?: boolean }) => {
+      const receipt = await withSystem(context, ({ pool }) => findReceipt(pool, id));
+      if (receipt === undefined) {
+        throw new Failure(
+          `There is no receipt of ${id}: check the id; what is not finished, drs retention run finishes.`,
+        );
+      }
+      if (json) printJson(context, { receipt });
+      else print(context, receipt);
     });
   return command;
 }

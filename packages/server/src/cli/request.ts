@@ -3,11 +3,14 @@ import {
   addRequest,
   closeRequest,
   extendRequest,
+  findRequest,
+  isExport,
   listRequests,
   REQUEST_KINDS,
   type RequestKind,
   type RequestRow,
 } from "../requests/data-requests.ts";
+import { findErasures } from "../erasure/erasures.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { Executor } from "../store/database.ts";
 import type { Clock } from "../ports.ts";
@@ -127,10 +130,16 @@ function closeCommand(context: Context): Command {
       const { outcome, ground, identity, erasure, export: exportId, dryRun = false, json } = options;
       if (outcome === "refused" && ground === undefined) self.error("error: --outcome refused needs --ground");
       await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor) => {
-        const open = (await listRequests(executor)).find(({ request_id }) => request_id === id);
+        const open = await findRequest(executor, id);
         if (!open || open.closed_at !== null) throw new Failure(`There is no request ${id} that is open.`);
         if (outcome === "done" && (identity ?? open.identity) === null) {
           throw new Failure("It does not say yet how it was made sure who asks: say so with --identity.");
+        }
+        if (erasure !== undefined && (await findErasures(executor, { erasureId: erasure })).length === 0) {
+          throw new Failure(`There is no erasure ${erasure}: see drs erase list.`);
+        }
+        if (exportId !== undefined && !(await isExport(executor, exportId))) {
+          throw new Failure(`There is no export ${exportId}: see drs audit list.`);
         }
         const closed = { outcome, actor, ground, identity, erasureId: erasure, exportId };
         return (await closeRequest(executor, id, closed)) ?? open;

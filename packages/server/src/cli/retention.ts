@@ -3,10 +3,17 @@ import { runRetention } from "../retention/retention-worker.ts";
 import { listRuns, retentionState } from "../retention/runs.ts";
 import { erasurePorts } from "../operations/system.ts";
 import { writeAudit } from "../store/audit.ts";
+import { confirm } from "./confirm.ts";
 import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
 const RUNS_SHOWN = 20;
+
+interface RunOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
 
 export function retentionCommand(context: Context): Command {
   const command = new Command("retention")
@@ -15,18 +22,31 @@ export function retentionCommand(context: Context): Command {
 
   command
     .command("run")
-    .description("One pass now.")
+    .description(
+      "One pass now. It takes what no read finds any more; servers do the same, so only a terminal is asked.",
+    )
+    .option("--dry-run", "say what is overdue, and change nothing")
+    .option("--yes", "do not ask")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs retention run"))
-    .action(async ({ json = false }: { json?: boolean }) => {
+    .action(async ({ dryRun = false, yes, json = false }: RunOptions) => {
       const actor = operatorOf(context);
       const expired = await withSystem(context, async (system) => {
         const { database, pool, clock } = system;
+        const { overdue_partitions: overdue } = await retentionState(pool);
+        const what = `${overdue} partitions are past their period.`;
+        if (dryRun) {
+          if (json) printJson(context, { overdue_partitions: overdue, dry_run: true });
+          else print(context, `${what} Nothing was changed.`);
+          return "dry-run";
+        }
+        if (context.ask && overdue > 0) await confirm(context, { what, yes });
         const done = await runRetention({ ...erasurePorts(system), database, actor });
         const outcome = done ? "done" : "refused";
         await writeAudit(pool, clock, { actor, operation: "retention.run", outcome, detail: { ...done } });
         return done;
       });
+      if (expired === "dry-run") return;
       if (!expired) throw new Failure("A pass is under way, by a server or another command: see drs retention status.");
       if (json) return printJson(context, expired);
       const { partitions, rows, bytes, secrets, keys, copies } = expired;

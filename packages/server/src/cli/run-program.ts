@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
-import { KeyStoreUnfit } from "../operations/system.ts";
+import { KeyStoreUnfit } from "../seal/installation.ts";
 import { KeysGone, Unavailable } from "../ports.ts";
 import { PolicyUnfit } from "../purposes/policy-table.ts";
 import { SealBroken } from "../seal/sealer.ts";

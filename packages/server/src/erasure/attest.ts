@@ -21,12 +21,17 @@ export interface AttestPorts {
 /** A receipt for an erasure that is finished. @returns a JWS. */
 export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Promise<string> {
   const now = ports.clock.now();
+  const { kind, held, still_held } = erasure;
   return ports.signer.sign({
     receipt: "erasure",
     ...(await common(ports)),
     ...erasure,
     finished_at: new Date(now).toISOString(),
-    backups: horizon(ports, Date.parse(erasure.began_at), erasure.destroyed_keys.length > 0),
+    backups: horizon(ports, now, {
+      keys: kind !== "action" && kind !== "event",
+      rows: kind === "action" || kind === "event" || held > 0,
+      waits: still_held > 0,
+    }),
   });
 }
 
@@ -38,8 +43,13 @@ export async function attestExpiry(
   return ports.signer.sign({
     receipt: "expiry",
     ...(await common(ports)),
+    reason: "the periods of the policy",
     ...run,
-    backups: horizon(ports, ports.clock.now(), run.secrets > 0),
+    backups: horizon(ports, ports.clock.now(), {
+      keys: run.secrets > 0,
+      rows: run.deleted + run.copies > 0,
+      waits: false,
+    }),
   });
 }
 
@@ -52,14 +62,22 @@ async function common({ executor }: AttestPorts): Promise<Record<string, unknown
   };
 }
 
-/** From when on backups hold nothing of it either, as far as their periods are declared. */
-function horizon({ config }: AttestPorts, from: number, keysDestroyed: boolean): Record<string, string | null> {
-  const after = (period: number | undefined): string | null =>
-    period === undefined ? null : new Date(from + period).toISOString();
+interface Gone {
+  /** Secrets were destroyed. */
+  readonly keys: boolean;
+  /** Rows went whose secrets others need. */
+  readonly rows: boolean;
+  /** Something waits for the end of a hold. */
+  readonly waits: boolean;
+}
+
+/** From when on backups hold nothing of it either; `null` where a period is not declared, or something still waits. */
+function horizon({ config }: AttestPorts, from: number, { keys, rows, waits }: Gone): Record<string, string | null> {
+  const after = (...periods: readonly (number | undefined)[]): string | null =>
+    waits || periods.includes(undefined) ? null : new Date(from + Math.max(...periods.map(Number))).toISOString();
+  const { DRS_KEY_BACKUP_RETENTION: ofKeys, DRS_BACKUP_RETENTION: ofEvents } = config;
   return {
-    payloads_unreadable_after: keysDestroyed
-      ? after(config.DRS_KEY_BACKUP_RETENTION)
-      : after(config.DRS_BACKUP_RETENTION),
-    attributes_gone_after: after(config.DRS_BACKUP_RETENTION),
+    payloads_unreadable_after: after(...(keys ? [ofKeys] : []), ...(rows || !keys ? [ofEvents] : [])),
+    attributes_gone_after: after(ofEvents),
   };
 }

@@ -1,16 +1,18 @@
 import { copyHeldEvents } from "../holds/held-copies.ts";
 import { KeysGone, type Sealer } from "../ports.ts";
+import { SealBroken } from "../seal/sealer.ts";
 import { type LedgerNames, uuidBytes } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { receivedAtOf } from "../store/read-events.ts";
 import { digestOf, type JournalEntry } from "./journal.ts";
 
+/** Events that one statement takes. */
+const BATCH = 5_000;
+
 /** Who asked for it, and why. */
 export interface ErasureRecord {
   readonly actor: string;
   readonly reason: string;
-  /** Absent where an entry of the journal is carried out again. */
-  readonly subjectMac?: Buffer;
 }
 
 /**
@@ -23,13 +25,14 @@ export async function carryOut(
   names: LedgerNames,
   text: string,
   entry: JournalEntry,
-  { actor, reason, subjectMac }: ErasureRecord,
+  { actor, reason }: ErasureRecord,
 ): Promise<void> {
   const { sequence, keys } = entry;
+  const subject = entry.subject === null ? null : Buffer.from(entry.subject, "hex");
   await executor.query(
     `insert into erasure (sequence, erasure_id, entry_digest, kind, subject_mac, began_at, actor, reason, keys)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [sequence, entry.erasure_id, digestOf(text), entry.kind, subjectMac ?? null, entry.at, actor, reason, keys],
+    [sequence, entry.erasure_id, digestOf(text), entry.kind, subject, entry.at, actor, reason, keys],
   );
   await executor.query(
     `update held_event c set erased_by = $1 from event e where e.key_id = any ($2::uuid[]) and c.erased_by is null
@@ -40,7 +43,9 @@ export async function carryOut(
     sequence,
     keys,
   ]);
-  for (const id of entry.events) await eraseEvent(executor, names, sequence, id);
+  for (let at = 0; at < entry.events.length; at += BATCH) {
+    await eraseEvents(executor, names, sequence, entry.events.slice(at, at + BATCH));
+  }
   await executor.query(
     "update erasure set held = (select count(*) from held_event where erased_by = $1) where sequence = $1",
     [sequence],
@@ -70,36 +75,41 @@ async function eraseAccount(executor: Executor, sequence: number, accountId: str
   ]);
 }
 
-/** The event's row goes, or, where a hold covers it, is left to the end of the hold; its key becomes a tombstone. */
-async function eraseEvent(executor: Executor, names: LedgerNames, sequence: number, eventId: string): Promise<void> {
-  const at = [eventId, receivedAtOf(eventId).toISOString()];
-  const { rows } = await executor.query<{ account: string; key: string; request_mac: Buffer }>(
-    `delete from idempotency_key where event_id = $1 and received_at = $2 and purpose = any (select code from purpose)
-      returning account, key, request_mac`,
-    at,
+/** Rows go, or, where a hold covers them, are left to its end; keys become tombstones. */
+async function eraseEvents(
+  executor: Executor,
+  names: LedgerNames,
+  sequence: number,
+  eventIds: readonly string[],
+): Promise<void> {
+  const gone = "unnest($1::uuid[], $2::timestamptz[]) as gone (event_id, received_at)";
+  const of = (row: string): string => `${row}.event_id = gone.event_id and ${row}.received_at = gone.received_at`;
+  const values = [eventIds, eventIds.map((id) => receivedAtOf(id).toISOString())];
+  const { rows: ledger } = await executor.query<LedgerRow>(
+    `delete from idempotency_key i using ${gone} cross join purpose u where i.purpose = u.code and ${of("i")}
+      returning i.account, i.key, i.event_id, i.request_mac`,
+    values,
   );
-  await insertTombstones(
-    executor,
-    names,
-    rows.map((row) => ({ ...row, event_id: eventId })),
+  await insertTombstones(executor, names, ledger);
+  await executor.query(`update held_event c set erased_by = $3 from ${gone} where ${of("c")} and c.erased_by is null`, [
+    ...values,
+    sequence,
+  ]);
+  const { rows } = await executor.query<{ event_id: string }>(
+    `with released as (delete from held_event c using ${gone}
+        where ${of("c")} and not is_held(c.account, c.action_id, c.event_id) returning c.event_id),
+      deleted as (delete from event e using ${gone} where ${of("e")} returning e.event_id)
+      select event_id from released union select event_id from deleted`,
+    values,
   );
-  await executor.query(
-    "update held_event set erased_by = $3 where event_id = $1 and received_at = $2 and erased_by is null",
-    [...at, sequence],
+  const { rows: kept } = await executor.query<{ event_id: string }>(
+    `select c.event_id from held_event c join ${gone} on ${of("c")}`,
+    values,
   );
-  const released = await executor.query(
-    `delete from held_event where event_id = $1 and received_at = $2 and not is_held(account, action_id, event_id)`,
-    at,
-  );
-  const deleted = await executor.query("delete from event where event_id = $1 and received_at = $2", at);
-  const { rows: kept } = await executor.query<{ held: number }>(
-    "select count(*) as held from held_event where event_id = $1 and received_at = $2",
-    at,
-  );
-  const gone = kept[0]?.held === 0 && (released.rowCount === 1 || deleted.rowCount === 1) ? 1 : 0;
+  const held = new Set(kept.map((row) => row.event_id));
   await executor.query(
     "update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3 where sequence = $1",
-    [sequence, gone, rows.length],
+    [sequence, rows.filter((row) => !held.has(row.event_id)).length, ledger.length],
   );
 }
 
@@ -156,13 +166,20 @@ export async function copyWhatIsLeft(
   sealer: Sealer,
   { keys, events }: Pick<JournalEntry, "keys" | "events">,
 ): Promise<void> {
+  if (await isCopied(executor, sealer, { keys, events })) return;
   const single = [
     ...keys.map((id) => ({ keys: [id], events: [] })),
     ...events.map((id) => ({ keys: [], events: [id] })),
   ];
-  for (const one of single) {
-    await copyHeldOf(executor, sealer, one).catch((fault: unknown) => {
-      if (!(fault instanceof KeysGone)) throw fault;
-    });
+  for (const one of single) await isCopied(executor, sealer, one);
+}
+
+async function isCopied(executor: Executor, sealer: Sealer, what: Parameters<typeof copyHeldOf>[2]): Promise<boolean> {
+  try {
+    await copyHeldOf(executor, sealer, what);
+    return true;
+  } catch (fault) {
+    if (fault instanceof KeysGone || fault instanceof SealBroken) return false;
+    throw fault;
   }
 }

@@ -3,16 +3,21 @@ import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
-import { type Executor, inOneTransaction } from "../store/database.ts";
+import { alone } from "../retention/worker-lock.ts";
+import { type DatabaseOptions, type Executor, inOneTransaction, sqlState, withClient } from "../store/database.ts";
 import { carryOut, copyWhatIsLeft } from "./carry-out.ts";
+import { closeEpoch } from "./close-epoch.ts";
 import { headOf, installationId } from "./journal-head.ts";
 import { digestOf, type ErasureJournal, JournalUnfit, type JournalEntry, parseEntry } from "./journal.ts";
+
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 export interface CatchUpPorts {
   /** For looking. */
   readonly executor: Executor;
-  /** Runs work on a connection of the owner's, which alone may erase. */
-  readonly asOwner: <T>(work: (executor: Executor) => Promise<T>) => Promise<T>;
+  /** Of a connection that may destroy secrets, and of one that is the owner's and may erase. */
+  readonly database: DatabaseOptions;
+  readonly administration: DatabaseOptions;
   readonly journal: ErasureJournal | undefined;
   readonly keyStore: KeyStore;
   readonly secrets: Secrets;
@@ -25,6 +30,8 @@ export interface CaughtUp {
   readonly erasures: number;
   /** Erasures whose secrets the key store held again. */
   readonly keyStore: number;
+  /** Whether secrets of partitions were destroyed that the database still has: it is older than the key store. */
+  readonly isDatabaseBehind: boolean;
 }
 
 interface Entry {
@@ -42,24 +49,41 @@ export async function catchUp(ports: CatchUpPorts): Promise<CaughtUp> {
   const { executor, journal, keyStore } = ports;
   const { sequence: head, previous: digest } = await headOf(executor);
   const mark = readMark(await keyStore.readMark());
+  const partitions = (await destroyedPartitions(executor)).length;
+  const isDatabaseBehind = mark.partitions > partitions;
   if (!journal) {
-    if (head === 0 && mark.sequence === 0) return { erasures: 0, keyStore: 0 };
+    if (head === 0 && mark.sequence === 0) return { erasures: 0, keyStore: 0, isDatabaseBehind };
     throw new JournalUnfit(
       `${Math.max(head, mark.sequence)} erasures were carried out: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name their journal`,
     );
   }
   const installation = await installationId(executor);
   await requireHead(journal, head, digest, installation);
-  const missing = await readFrom(journal, head, digest, installation);
+  const missing = await readChain(journal, head + 1, installation, digest);
   const last = head + missing.length;
   if (mark.sequence > last) {
     throw new JournalUnfit(
       `the key store has carried out ${mark.sequence} erasures, the journal knows of ${last}: it was cut short. Restore it`,
     );
   }
-  if (missing.length > 0) await ports.asOwner((owner) => carryOutAll(owner, ports, missing));
-  const behind = await catchUpKeys(ports, mark, last, installation);
-  return { erasures: missing.length, keyStore: behind };
+  const erasures = missing.length > 0 ? await asOwner(ports, (owner) => carryOutAll(owner, ports, missing)) : 0;
+  if (mark.sequence >= last && mark.partitions >= partitions) return { erasures, keyStore: 0, isDatabaseBehind };
+  return {
+    erasures,
+    isDatabaseBehind,
+    keyStore: await alone(ports.database, () => catchUpKeys(ports, journal, installation, last)),
+  };
+}
+
+function asOwner<T>({ administration }: CatchUpPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
+  return withClient(administration, work).catch((fault: unknown) => {
+    if (sqlState(fault) !== INSUFFICIENT_PRIVILEGE) throw fault;
+    throw new JournalUnfit(
+      "the database lacks erasures of the journal, and its login may not carry them out: " +
+        "run drs erase list with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
+      { cause: fault },
+    );
+  });
 }
 
 async function requireHead(journal: ErasureJournal, head: number, digest: string, installation: string): Promise<void> {
@@ -79,20 +103,21 @@ async function requireHead(journal: ErasureJournal, head: number, digest: string
   }
 }
 
-async function readFrom(
+/** Entries from one on, each of which follows from the one before; the first from the digest, where that is known. */
+async function readChain(
   journal: ErasureJournal,
-  head: number,
-  digest: string,
+  from: number,
   installation: string,
+  digest?: string,
 ): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  for (let sequence = head + 1, previous = digest; ; sequence++) {
+  for (let sequence = from, previous = digest; ; sequence++) {
     const text = await journal.read(sequence);
     if (text === undefined) return entries;
     const entry = parseEntry(text, sequence, installation);
-    if (entry.previous !== previous) {
+    if (previous !== undefined && entry.previous !== previous) {
       throw new JournalUnfit(
-        `entry ${sequence} of the erasure journal does not follow from the one before: restore it`,
+        `entry ${sequence} of the erasure journal does not follow from the one before: restore the journal`,
       );
     }
     entries.push({ text, entry });
@@ -100,18 +125,27 @@ async function readFrom(
   }
 }
 
-async function carryOutAll(owner: Executor, { sealer, names }: CatchUpPorts, entries: readonly Entry[]): Promise<void> {
+/** @returns how many the database lacked. */
+async function carryOutAll(
+  owner: Executor,
+  { sealer, names }: CatchUpPorts,
+  entries: readonly Entry[],
+): Promise<number> {
+  let carriedOut = 0;
   for (const { text, entry } of entries) {
     await inOneTransaction(owner, async () => {
       await owner.query("select lock_holds()");
       await owner.query("select lock_journal()");
-      await owner.query("select close_epoch()");
-      // Another server that starts at the same time may have been quicker.
+      // Whoever wrote it has committed by now, or another server was quicker.
       if ((await headOf(owner)).sequence >= entry.sequence) return;
       await copyWhatIsLeft(owner, sealer, entry);
+      await closeEpoch(owner);
+      await copyWhatIsLeft(owner, sealer, entry);
       await carryOut(owner, names, text, entry, { actor: "erasure journal", reason: "the database lacked it" });
+      carriedOut++;
     });
   }
+  return carriedOut;
 }
 
 /** What the key store has carried out. */
@@ -122,37 +156,51 @@ interface Mark {
 }
 
 function readMark(text: string | undefined): Mark {
-  const [sequence = 0, partitions = 0] = (text ?? "").split(" ").map(Number);
-  return { sequence, partitions };
+  const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
+  if (sequence === undefined || partitions === undefined) {
+    throw new JournalUnfit("the key store's mark of what was carried out in it is not whole: restore the key store");
+  }
+  return { sequence: Number(sequence), partitions: Number(partitions) };
 }
 
-/** @returns how many erasures it did not know of. */
-async function catchUpKeys(ports: CatchUpPorts, mark: Mark, last: number, installation: string): Promise<number> {
-  const { executor, keyStore, secrets, journal } = ports;
+async function destroyedPartitions(executor: Executor): Promise<readonly string[]> {
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from event_partition where secret_destroyed_at is not null",
   );
-  if (mark.sequence >= last && mark.partitions >= rows.length) return 0;
-  for (let sequence = mark.sequence + 1; sequence <= last; sequence++) {
-    const { keys, holds } = parseEntry((await journal?.read(sequence)) ?? "", sequence, installation);
-    for (const id of keys) await secrets.destroy(accountSecretName(id));
-    for (const id of holds) await secrets.destroy(holdSecretName(id));
-  }
-  if (mark.partitions < rows.length) {
-    for (const { partition_id } of rows) {
-      const name = partitionSecretName(partition_id);
-      if (await secrets.find(name)) await secrets.destroy(name);
-    }
-  }
-  await keyStore.writeMark(`${last} ${rows.length}`);
-  return last - mark.sequence;
+  return rows.map(({ partition_id }) => partition_id);
 }
 
-/** Tells the key store what was carried out in it. */
+/**
+ * Destroys secrets of entries that the database has carried out.
+ * @returns how many entries the key store did not know of.
+ */
+async function catchUpKeys(
+  { executor, keyStore, secrets }: CatchUpPorts,
+  journal: ErasureJournal,
+  installation: string,
+  last: number,
+): Promise<number> {
+  const mark = readMark(await keyStore.readMark());
+  const entries = await readChain(journal, mark.sequence + 1, installation);
+  const missing = entries.filter(({ entry }) => entry.sequence <= last);
+  for (const { entry } of missing) {
+    for (const id of entry.keys) await secrets.destroy(accountSecretName(id));
+    for (const id of entry.holds) await secrets.destroy(holdSecretName(id));
+  }
+  const partitions = await destroyedPartitions(executor);
+  for (const id of mark.partitions < partitions.length ? partitions : []) {
+    await secrets.destroy(partitionSecretName(id));
+  }
+  await keyStore.writeMark(`${mark.sequence + missing.length} ${Math.max(mark.partitions, partitions.length)}`);
+  return missing.length;
+}
+
+/** Tells the key store what was carried out in it: not what is still to be finished. */
 export async function markKeyStore(executor: Executor, keyStore: KeyStore): Promise<void> {
-  const { sequence } = await headOf(executor);
-  const { rows } = await executor.query<{ partitions: number }>(
-    "select count(*) as partitions from event_partition where secret_destroyed_at is not null",
+  const { rows } = await executor.query<{ sequence: number }>(
+    `select coalesce((select min(erased_by) - 1 from account_key where erased_by is not null),
+      (select max(sequence) from erasure), 0) as sequence`,
   );
-  await keyStore.writeMark(`${sequence} ${rows[0]?.partitions ?? 0}`);
+  const partitions = await destroyedPartitions(executor);
+  await keyStore.writeMark(`${rows[0]?.sequence ?? 0} ${partitions.length}`);
 }

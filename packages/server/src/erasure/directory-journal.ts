@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Unavailable } from "../ports.ts";
-import { writeExclusively } from "../seal/directory-key-store.ts";
+import { writeExclusively } from "../files/durable-file.ts";
 import { type ErasureJournal, JournalUnfit } from "./journal.ts";
 
 const PER_FOLDER = 1_000;

@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../ports.ts";
 import { holdSecretName } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, inOneTransaction } from "../store/database.ts";
-import { digestOf, type ErasureJournal, type JournalEntry } from "./journal.ts";
-import { headOf, installationId } from "./journal-head.ts";
+import { appendEntry } from "./append-entry.ts";
+import { digestOf, type ErasureJournal } from "./journal.ts";
 
 export interface HoldEndPorts {
   readonly secrets: Secrets;
@@ -12,21 +11,22 @@ export interface HoldEndPorts {
   readonly clock: Clock;
 }
 
-/** Destroys the secrets of lifted holds that no copy needs any more, as the journal then says. @returns how many. */
+/** Destroys the secrets of lifted holds that no copy needs any more, as the journal then says. @returns ids of the holds. */
 export async function destroyHoldSecrets(
   executor: Executor,
   { secrets, journal, clock }: HoldEndPorts,
-): Promise<number> {
+): Promise<readonly string[]> {
   const { rows } = await executor.query<{ hold_id: string }>(
     `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
       and not exists (select from held_event c where c.hold_id = h.hold_id)`,
   );
   for (const { hold_id } of rows) {
+    // First of all: killed before it is recorded, it is destroyed again.
+    await secrets.destroy(holdSecretName(hold_id));
     if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));
     else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
-    await secrets.destroy(holdSecretName(hold_id));
   }
-  return rows.length;
+  return rows.map(({ hold_id }) => hold_id);
 }
 
 /** Writes an ended hold into the journal, so that a restored key store does not bring its key back. */
@@ -37,23 +37,8 @@ async function recordEndedHold(
   holdId: string,
 ): Promise<void> {
   await executor.query("select lock_journal()");
-  const { sequence, previous } = await headOf(executor);
-  const entry: JournalEntry = {
-    version: 1,
-    sequence: sequence + 1,
-    installation: await installationId(executor),
-    erasure_id: randomUUID(),
-    kind: "hold",
-    at: new Date(clock.now()).toISOString(),
-    previous,
-    keys: [],
-    accounts: [],
-    events: [],
-    holds: [holdId],
-    refused: [],
-  };
-  const text = `${JSON.stringify(entry)}\n`;
-  await journal.append(entry.sequence, text);
+  const erased = { subject: null, keys: [], accounts: [], events: [], holds: [holdId], refused: [] };
+  const { entry, text } = await appendEntry(executor, { journal, clock }, "hold", erased);
   const values = [entry.sequence, entry.erasure_id, digestOf(text), entry.at, holdId];
   await executor.query("select record_ended_hold($1, $2, $3, $4, $5)", values);
 }

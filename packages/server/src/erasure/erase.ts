@@ -1,17 +1,15 @@
-import { randomUUID } from "node:crypto";
-import type { Clock, Sealer } from "../ports.ts";
+import type { Sealer } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
+import { appendEntry, type AppendPorts } from "./append-entry.ts";
 import { carryOut, copyHeldOf } from "./carry-out.ts";
-import type { ErasureJournal, JournalEntry } from "./journal.ts";
-import { headOf, installationId } from "./journal-head.ts";
-import { conditionOf, type ErasureSubject, subjectMac } from "./subject.ts";
+import { closeEpoch } from "./close-epoch.ts";
+import type { JournalEntry } from "./journal.ts";
+import { conditionOf, type ErasureSubject, isNothing, planErasure, subjectMac } from "./subject.ts";
 
-export interface ErasePorts {
-  readonly clock: Clock;
+export interface ErasePorts extends AppendPorts {
   readonly sealer: Sealer;
   readonly names: LedgerNames;
-  readonly journal: ErasureJournal;
 }
 
 export interface ErasureOrder {
@@ -27,38 +25,34 @@ export interface ErasureOrder {
  * written, and from the commit on no read finds what was erased. What is committed later was sealed under another key.
  * Killed after the journal was written, it is carried out by the next start.
  *
- * @returns its sequence.
+ * @returns its sequence, or `undefined` where nothing is left to erase.
  * @throws JournalUnfit, Unavailable
  */
-export async function beginErasure(executor: Executor, ports: ErasePorts, order: ErasureOrder): Promise<number> {
+export async function beginErasure(
+  executor: Executor,
+  ports: ErasePorts,
+  order: ErasureOrder,
+): Promise<number | undefined> {
   const { subject, actor, reason, refuseLater } = order;
   await executor.query("select lock_holds()");
   await executor.query("select lock_journal()");
+  if (!refuseLater && isNothing(await planErasure(executor, subject))) return undefined;
   // Long work first, while ingestion goes on; then the little that came meanwhile.
   await copyHeldOf(executor, ports.sealer, await findErased(executor, subject));
-  await executor.query("select close_epoch()");
+  await closeEpoch(executor);
   const found = await findErased(executor, subject);
   await copyHeldOf(executor, ports.sealer, found);
 
-  const { sequence, previous } = await headOf(executor);
-  const entry: JournalEntry = {
-    version: 1,
-    sequence: sequence + 1,
-    installation: await installationId(executor),
-    erasure_id: randomUUID(),
-    kind: subject.kind,
-    at: new Date(ports.clock.now()).toISOString(),
-    previous,
+  const { entry, text } = await appendEntry(executor, ports, subject.kind, {
+    subject: subjectMac(ports.names, subject).toString("hex"),
     ...found,
     holds: [],
     refused:
       refuseLater && subject.kind === "account"
         ? [ports.names.subjectOf("account", subject.account).toString("hex")]
         : [],
-  };
-  const text = `${JSON.stringify(entry)}\n`;
-  await ports.journal.append(entry.sequence, text);
-  await carryOut(executor, ports.names, text, entry, { actor, reason, subjectMac: subjectMac(ports.names, subject) });
+  });
+  await carryOut(executor, ports.names, text, entry, { actor, reason });
   return entry.sequence;
 }
 

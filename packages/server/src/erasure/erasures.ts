@@ -1,9 +1,10 @@
 import type { Executor } from "../store/database.ts";
+import type { ErasureKind } from "./journal.ts";
 
 export interface ErasureRow {
   readonly sequence: number;
   readonly erasure_id: string;
-  readonly kind: "account" | "purpose" | "action" | "event" | "hold";
+  readonly kind: ErasureKind;
   /** Keyed MAC of what was erased, in hexadecimal. */
   readonly subject_mac: string | null;
   readonly began_at: string;
@@ -24,6 +25,7 @@ export interface ErasureRow {
 export interface ErasureFilter {
   readonly subjectMac?: Buffer;
   readonly sequence?: number;
+  readonly erasureId?: string;
   readonly unfinished?: boolean;
 }
 
@@ -36,9 +38,9 @@ export async function findErasures(executor: Executor, filter: ErasureFilter = {
         (select count(*) from held_event c where c.erased_by = e.sequence) as still_held, keys::text[] as destroyed_keys
       from erasure e
       where ($1::bytea is null or subject_mac = $1) and ($2::bigint is null or sequence = $2)
-        and ($3::boolean is false or finished_at is null)
+        and ($3::boolean is false or finished_at is null) and ($4::uuid is null or erasure_id = $4)
       order by sequence desc`,
-    [filter.subjectMac ?? null, filter.sequence ?? null, filter.unfinished ?? false],
+    [filter.subjectMac ?? null, filter.sequence ?? null, filter.unfinished ?? false, filter.erasureId ?? null],
   );
   return rows;
 }
@@ -47,4 +49,11 @@ export async function findErasures(executor: Executor, filter: ErasureFilter = {
 export async function receiptOf(executor: Executor, sequence: number): Promise<string | undefined> {
   const text = "select receipt from erasure where sequence = $1";
   return (await executor.query<{ receipt: string | null }>(text, [sequence])).rows[0]?.receipt ?? undefined;
+}
+
+/** The same by the id of an erasure or of a retention pass. */
+export async function findReceipt(executor: Executor, id: string): Promise<string | undefined> {
+  const text = `select receipt from erasure where erasure_id = $1 and receipt is not null
+    union all select receipt from retention_run where run_id = $1 and receipt is not null`;
+  return (await executor.query<{ receipt: string }>(text, [id])).rows[0]?.receipt;
 }

@@ -3,6 +3,7 @@ import type { Secrets } from "../seal/secrets.ts";
 import { accountSecretName } from "../seal/sealer.ts";
 import { type Executor, inOneTransaction } from "../store/database.ts";
 import { insertTombstones, type LedgerRow } from "./carry-out.ts";
+import { closeEpoch } from "./close-epoch.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
 
 /** Rows that one statement deletes. */
@@ -26,9 +27,8 @@ interface ErasedKey {
  * begun and not finished, because somebody was killed, goes on here; nothing is done twice.
  *
  * @param executor one connection, in no transaction.
- * @returns how many erasures were finished.
  */
-export async function finishErasures(executor: Executor, ports: FinishPorts): Promise<number> {
+export async function finishErasures(executor: Executor, ports: FinishPorts): Promise<void> {
   const { rows: keys } = await executor.query<ErasedKey>(
     "select key_id, account from account_key where erased_by is not null order by erased_by",
   );
@@ -39,13 +39,12 @@ export async function finishErasures(executor: Executor, ports: FinishPorts): Pr
       deleted = await count(executor, "delete_erased_events($1, $2)", [key.key_id, BATCH]);
     }
     await executor.query("select forget_account_key($1)", [key.key_id]);
-    if (ports.signal?.aborted) return 0;
+    if (ports.signal?.aborted) return;
   }
   const open = await findErasures(executor, { unfinished: true });
   for (const erasure of open) {
     await executor.query("select finish_erasure($1, $2)", [erasure.sequence, await ports.attest(erasure)]);
   }
-  return open.length;
 }
 
 /** Tombstones stand before the ledger's rows go, and no commit batch is under way that has not seen them. */
@@ -58,8 +57,7 @@ async function buryLedger(executor: Executor, { names, signal }: FinishPorts, ke
     if (rows.length === 0) return;
     await insertTombstones(executor, names, rows);
     await inOneTransaction(executor, async () => {
-      await executor.query("set local lock_timeout = '10s'");
-      await executor.query("select close_epoch()");
+      await closeEpoch(executor);
     });
     await executor.query("select delete_erased_keys($1, $2)", [key.key_id, rows.map((row) => row.key)]);
   }

@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
 
+/** What is erased; a hold ends with its copies. */
+export const ERASURE_KINDS = ["account", "purpose", "action", "event", "hold"] as const;
+export type ErasureKind = (typeof ERASURE_KINDS)[number];
+
 /**
- * What an erasure took, by random ids alone: enough to take it again from a restored database, and nothing for anybody
- * else. Refused accounts are keyed MACs.
+ * What an erasure took, by random ids and keyed MACs alone: enough to take it again from a restored database, and nothing
+ * for anybody else.
  */
 export interface Erased {
+  /** Keyed MAC in hexadecimal of what was to be erased: finds it again for whoever can name it. */
+  readonly subject: string | null;
   /** Ids of account keys whose secrets are destroyed. */
   readonly keys: readonly string[];
   /** Ids of accounts of which nothing is to be left, tokens and actions included. */
@@ -22,7 +28,7 @@ export interface JournalEntry extends Erased {
   readonly sequence: number;
   readonly installation: string;
   readonly erasure_id: string;
-  readonly kind: "account" | "purpose" | "action" | "event" | "hold";
+  readonly kind: ErasureKind;
   readonly at: string;
   /** SHA-256 in hexadecimal of the entry before; of the first one, 64 zeros. */
   readonly previous: string;
@@ -53,19 +59,47 @@ export class JournalUnfit extends Error {
 
 /** @throws JournalUnfit where the text is no entry of this installation and place. */
 export function parseEntry(text: string, sequence: number, installation: string): JournalEntry {
-  let entry: Partial<JournalEntry>;
+  let entry: Partial<JournalEntry> | null;
   try {
-    entry = JSON.parse(text) as JournalEntry;
+    entry = JSON.parse(text) as Partial<JournalEntry> | null;
   } catch (cause) {
     throw new JournalUnfit(`entry ${sequence} of the erasure journal is not whole: restore the journal`, { cause });
   }
-  if (entry.version !== 1 || entry.sequence !== sequence) {
-    throw new JournalUnfit(`entry ${sequence} of the erasure journal is not of a form that this version knows`);
+  if (!isEntry(entry) || entry.sequence !== sequence) {
+    throw new JournalUnfit(
+      `entry ${sequence} of the erasure journal is not of a form that this version knows: restore the journal, ` +
+        "or start the version that wrote it",
+    );
   }
   if (entry.installation !== installation) {
     throw new JournalUnfit(
       "the erasure journal belongs to another installation: point DRS_ERASURE_JOURNAL at this one's",
     );
   }
-  return entry as JournalEntry;
+  return entry;
 }
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const MAC = /^[\da-f]{32}$/;
+const DIGEST = /^[\da-f]{64}$/;
+
+function isEntry(entry: Partial<JournalEntry> | null): entry is JournalEntry {
+  if (typeof entry !== "object" || entry === null || entry.version !== 1) return false;
+  const { sequence, installation, erasure_id, kind, at, previous, subject, keys, accounts, events, holds, refused } =
+    entry;
+  return (
+    Number.isSafeInteger(sequence) &&
+    isText(installation, UUID) &&
+    isText(erasure_id, UUID) &&
+    ERASURE_KINDS.includes(kind as ErasureKind) &&
+    !Number.isNaN(Date.parse(String(at))) &&
+    isText(previous, DIGEST) &&
+    (subject === null || isText(subject, MAC)) &&
+    [keys, accounts, events, holds].every((ids) => isList(ids, UUID)) &&
+    isList(refused, MAC)
+  );
+}
+
+const isText = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
+const isList = (value: unknown, form: RegExp): boolean =>
+  Array.isArray(value) && value.every((one) => isText(one, form));

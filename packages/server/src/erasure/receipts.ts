@@ -41,6 +41,8 @@ export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
   };
 }
 
+const NO_RECEIPT = "it is no receipt in the form of a JWS";
+
 /** A receipt that does not hold; the message says why. */
 export class ReceiptInvalid extends Error {
   override readonly name = "ReceiptInvalid";
@@ -53,14 +55,19 @@ export class ReceiptInvalid extends Error {
  */
 export async function verifyReceipt(receipt: string, publicKey: string): Promise<Record<string, unknown>> {
   const key = await readPublicKey(publicKey);
+  const text = receipt.replace(/\r?\n$/, "");
+  // Base64url has spellings of the same bytes (RFC 4648, section 3.5); a receipt has one.
+  const parts = text.split(".");
+  const isCanonical = parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
+  if (parts.length !== 3 || !isCanonical) throw new ReceiptInvalid(NO_RECEIPT);
   try {
-    const { payload, protectedHeader } = await compactVerify(receipt.trim(), key, { algorithms: [ALGORITHM] });
+    const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: [ALGORITHM] });
     if (protectedHeader.typ !== TYPE) throw new ReceiptInvalid("it is signed, and no receipt");
     return JSON.parse(Buffer.from(payload).toString()) as Record<string, unknown>;
   } catch (cause) {
     if (cause instanceof ReceiptInvalid) throw cause;
     const forged = cause instanceof errors.JWSSignatureVerificationFailed;
-    throw new ReceiptInvalid(forged ? "the key did not sign what it says" : "it is no receipt in the form of a JWS", {
+    throw new ReceiptInvalid(forged ? "the key did not sign what it says" : NO_RECEIPT, {
       cause,
     });
   }

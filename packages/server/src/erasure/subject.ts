@@ -50,8 +50,11 @@ export interface ErasurePlan {
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
+  /** Secrets that events of it are sealed under. */
+  readonly keys: number;
 }
 
+/** Counts it; the moment of the erasure may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
   const { where, values } = conditionOf(subject);
   const { rows } = await executor.query<{ events: number; held: number }>(
@@ -60,20 +63,26 @@ export async function planErasure(executor: Executor, subject: ErasureSubject): 
     [...values],
   );
   const { events = 0, held = 0 } = rows[0] ?? {};
-  const plan = { events, held, idempotency_keys: events, tokens: 0, actions: 0 };
+  const plan = { events, held, idempotency_keys: events, tokens: 0, actions: 0, keys: 0 };
   if (subject.kind === "action") return plan;
   const ledger = await executor.query<{ keys: number }>(
     `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`,
     [...values],
   );
   const idempotency_keys = ledger.rows[0]?.keys ?? 0;
-  if (subject.kind !== "account") return { ...plan, idempotency_keys };
+  if (subject.kind === "event") return { ...plan, idempotency_keys };
+  const secrets = await executor.query<{ keys: number }>(
+    `select count(*) as keys from account_key where ${where} and erased_by is null`,
+    [...values],
+  );
+  const keys = secrets.rows[0]?.keys ?? 0;
+  if (subject.kind === "purpose") return { ...plan, idempotency_keys, keys };
   const credentials = await executor.query<{ tokens: number; actions: number }>(
     `select (select count(*) from session_token where account = $1) as tokens,
       (select count(*) from action where account = $1) as actions`,
     [subject.account],
   );
-  return { ...plan, idempotency_keys, ...credentials.rows[0] };
+  return { ...plan, idempotency_keys, keys, ...credentials.rows[0] };
 }
 
 export const isNothing = (plan: ErasurePlan): boolean => Object.values(plan).every((count: number) => count === 0);

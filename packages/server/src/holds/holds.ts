@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Executor } from "../store/database.ts";
+import { isLive } from "../retention/expired.ts";
 import { receivedAtOf } from "../store/read-events.ts";
 
 /** What a hold is about. */
@@ -48,7 +49,8 @@ async function countCovered(executor: Executor, { of, value }: HoldSubject): Pro
   const values: unknown[] = [value];
   let condition = `${of} = $1`;
   if (of === "event_id") condition += ` and received_at = $${values.push(receivedAtOf(value).toISOString())}`;
-  const text = `select count(*) as events from kept_event where ${condition}`;
+  const text = `select count(*) as events from kept_event
+    where ${condition} and (hold_id is not null or not is_erased(key_id))`;
   return (await executor.query<{ events: number }>(text, values)).rows[0]?.events ?? 0;
 }
 
@@ -101,25 +103,36 @@ export async function reviewHold(
   return rowCount === 1;
 }
 
-/** @returns whether there was such a hold that stood. */
-export async function liftHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<boolean> {
+/**
+ * Lifts a hold, in the owner's transaction.
+ * @returns how many events nobody reads any more: those that only it kept. `undefined` where no such hold stands.
+ */
+export async function liftHold(
+  executor: Executor,
+  holdId: string,
+  actor: string,
+  reason: string,
+): Promise<number | undefined> {
   await executor.query("select lock_holds()");
+  const before = await countReadable(executor, holdId);
   const { rowCount } = await executor.query(
     `update legal_hold set lifted_at = clock_timestamp(), lifted_by = $2, lift_reason = $3
       where hold_id = $1 and lifted_at is null`,
     [holdId, actor, reason],
   );
-  return rowCount === 1;
+  return rowCount === 1 ? before - (await countReadable(executor, holdId)) : undefined;
 }
 
-/** Copies that no hold covers any more and that are past their period. */
-export async function countReleased(executor: Executor): Promise<number> {
-  const text = `select count(*) as copies from legal_hold h join held_event c using (hold_id)
-      join purpose u on u.code = c.purpose
-    where h.lifted_at is not null and c.received_at + u.raw_retention <= now()
-      and not is_held(c.account, c.action_id, c.event_id)`;
-  return (await executor.query<{ copies: number }>(text)).rows[0]?.copies ?? 0;
+/** Events that a hold is about, and that are read. */
+async function countReadable(executor: Executor, holdId: string): Promise<number> {
+  const about = ["h.account = e.account", "h.action_id = e.action_id", SAME_EVENT].map(
+    (condition) => `select e.* from legal_hold h join kept_event e on ${condition} where h.hold_id = $1`,
+  );
+  const text = `select count(*) as events from (${about.join(" union all ")}) e where ${isLive("e")}`;
+  return (await executor.query<{ events: number }>(text, [holdId])).rows[0]?.events ?? 0;
 }
+
+const SAME_EVENT = "h.event_id = e.event_id and h.event_received_at = e.received_at";
 
 export interface HoldState {
   readonly holds: number;

@@ -16,6 +16,7 @@ import {
 } from "../ports.ts";
 import { type Admission } from "./admission.ts";
 import { admit, type Admitted, type AdmitOptions } from "./admit.ts";
+import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
 import { readHeaders } from "./headers.ts";
 import { locateObservations } from "./locate-observations.ts";
@@ -143,12 +144,8 @@ async function run(
     };
     const exact = locateObservations(body);
     const requestMac = ports.sealer.requestMac(attributes.eventId, body);
-    let outcome: Awaited<ReturnType<EventStore["append"]>>;
-    do {
-      if (ports.refusals.refuses(account)) return refuse("account-erased");
-      const sealed = await ports.sealer.seal(attributes, exact);
-      outcome = await ports.store.append({ ...attributes, collectedAt: valid.collectedAt, requestMac, sealed });
-    } while (outcome === "stale");
+    const outcome = await append({ ...attributes, collectedAt: valid.collectedAt, requestMac }, exact, ports);
+    if (outcome instanceof Refusal) return outcome;
     if (outcome !== "stored") return await settle(retry, outcome, ports);
 
     for (const remark of remarksOn(admitted)) {

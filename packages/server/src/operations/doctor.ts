@@ -68,6 +68,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     await purposeFinding(system),
     await retentionFinding(system),
     await holdFinding(system),
+    await erasureFinding(system),
     await requestFinding(system),
   );
   for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
@@ -129,6 +130,22 @@ async function holdFinding({ pool }: System): Promise<Finding> {
   const state = `${holds} holds, ${copies} events kept by them alone`;
   const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
+}
+
+async function erasureFinding({ pool, journal }: System): Promise<Finding> {
+  const { rows } = await pool.query<{ erasures: number; unfinished: number; stuck: boolean }>(
+    `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
+        coalesce(bool_or(finished_at is null and began_at < now() - make_interval(secs => $1)), false) as stuck
+      from erasure`,
+    [LONGEST_LAG_SECONDS],
+  );
+  const { erasures, unfinished, stuck } = rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
+  const state = `${erasures} in ${journal?.description ?? "no journal: nothing can be erased"}, ${unfinished} to be finished`;
+  return {
+    what: "erasures",
+    ok: !stuck,
+    detail: stuck ? `${state}: see the servers' log, and drs retention run` : state,
+  };
 }
 
 async function requestFinding({ pool }: System): Promise<Finding> {

@@ -103,6 +103,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     database: system.database,
     executor: pool,
     ...erasurePorts(system),
+    catchUp: () => system.catchUp(),
     everyMs: config.DRS_RETENTION_INTERVAL,
     onFault,
     onPass: metrics.retentionPassed,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { Expired } from "../retention/expiry.ts";
+import { COUNTS, type Expired } from "../retention/expiry.ts";
 import type { PassState } from "../retention/retention-worker.ts";
 import type { Meter } from "../ports.ts";
 
@@ -96,7 +96,7 @@ export function createMetrics(inFlight: () => number): Metrics {
       holds.set(standing);
       reviews.set(reviews_overdue);
       overdueRequests.set(requests_overdue);
-      for (const [what, count] of Object.entries(expired ?? {})) gone.inc({ what }, count as number);
+      for (const what of COUNTS) gone.inc({ what }, expired?.[what] ?? 0);
       lag.set(lag_seconds);
       lastRetention.setToCurrentTime();
     },

@@ -2,7 +2,6 @@
  * The parts that the server and every command share: the database (embedded or not) brought up to date, the key store
  * opened, the installation's secret checked against both.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import type pg from "pg";
 import type { Config } from "../config/config.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
@@ -20,16 +19,10 @@ import type { ErasureJournal } from "../erasure/journal.ts";
 import { postgresJournal } from "../erasure/postgres-journal.ts";
 import { type ReceiptSigner, receiptSigner } from "../erasure/receipts.ts";
 import { createSealer } from "../seal/sealer.ts";
+import { installationSecret, requireKeys } from "../seal/installation.ts";
 import { Secrets } from "../seal/secrets.ts";
 import { PostgresAccountKeys } from "../store/account-keys.ts";
-import {
-  administrationOptions,
-  type DatabaseOptions,
-  type Executor,
-  openPool,
-  servingOptions,
-  withClient,
-} from "../store/database.ts";
+import { administrationOptions, type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
 import { isMigrated, migrate } from "../store/migrate.ts";
 import { Partitions } from "../store/partitions.ts";
 
@@ -51,8 +44,12 @@ export interface System {
   /** Absent where an external database is used and none was named: then nothing can be erased. */
   readonly journal: ErasureJournal | undefined;
   readonly receipts: ReceiptSigner;
+  /** Carries out what the erasure journal holds and this database or key store lacks. @throws JournalUnfit, Unavailable */
+  catchUp(): Promise<CaughtUp>;
   /** Where the embedded cluster lies, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
+  /** What this start carried out because a backup had been restored, each a line for people. */
+  readonly caughtUp: readonly string[];
   /** Things that an operator should know, each with a line for people. */
   readonly warnings: readonly string[];
   close(): Promise<void>;
@@ -67,11 +64,6 @@ export interface OpenOptions {
 }
 
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
-
-/** A key store that does not belong to the database, or lacks what the database needs. */
-export class KeyStoreUnfit extends Error {
-  override readonly name = "KeyStoreUnfit";
-}
 
 export async function openSystem(config: Config, { asServer, onFault }: OpenOptions): Promise<System> {
   const closers: (() => Promise<unknown>)[] = [];
@@ -103,9 +95,9 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
     const journal = await openJournal(config);
     if (journal) closers.push(() => journal.close());
     const administration = administrationOptions(ownerOf(config, embedded));
-    const asOwner = <T>(work: (executor: Executor) => Promise<T>): Promise<T> => withClient(administration, work);
-    const caughtUp = await catchUp({ executor: pool, asOwner, journal, keyStore, secrets, sealer, names });
-    await requireKeys(pool, secrets);
+    const catchUpWith = { executor: pool, database, administration, journal, keyStore, secrets, sealer, names };
+    const caughtUp = await catchUp(catchUpWith);
+    await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
     await accountKeys.refresh();
     return {
       config,
@@ -122,8 +114,10 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
       secrets,
       accountKeys,
       names,
+      catchUp: () => catchUp(catchUpWith),
       clusterDirectory: embedded?.directory,
-      warnings: [...warningsOf(config), ...told(caughtUp)],
+      caughtUp: told(caughtUp),
+      warnings: warningsOf(config),
       close,
     };
   } catch (fault) {
@@ -162,63 +156,19 @@ function told({ erasures, keyStore }: CaughtUp): string[] {
   return lines;
 }
 
-const LOOKED_AT = 5;
-
-/** A key store that is older than the events lacks keys that were made since: the newest are looked for. */
-async function requireKeys(pool: pg.Pool, secrets: Secrets): Promise<void> {
-  const { rows: keys } = await pool.query<{ name: string }>(
-    `select 'account/' || key_id as name from account_key where erased_by is null order by created_at desc limit ${LOOKED_AT}`,
-  );
-  const { rows: partitions } = await pool.query<{ name: string }>(
-    `select 'partition/' || partition_id as name from event_partition p
-      where dropped_at is null and lower_bound <= now() and exists (select from event e where e.purpose = p.purpose
-        and e.received_at >= p.lower_bound and e.received_at < p.upper_bound) order by lower_bound desc limit ${LOOKED_AT}`,
-  );
-  for (const { name } of [...keys, ...partitions]) {
-    if (await secrets.find(name)) continue;
-    throw new KeyStoreUnfit(
-      "the key store lacks keys that events are sealed under: it is older than the events. Restore the latest backup of it",
-    );
-  }
-}
-
 function warningsOf(config: Config): string[] {
   const warnings: string[] = [];
   const { DRS_DATABASE_URL: events, DRS_KEY_DATABASE_URL: keys } = config;
   if (events !== undefined && keys !== undefined && new URL(events).host === new URL(keys).host) {
     warnings.push("DRS_KEY_DATABASE_URL names the cluster of the events: a backup that holds both erases nothing");
   }
+  if (!config.DRS_ERASURE_JOURNAL && !config.DRS_ERASURE_JOURNAL_DATABASE_URL) {
+    warnings.push("there is no erasure journal: nothing can be erased. Name one in DRS_ERASURE_JOURNAL");
+  }
   if (config.embedded && !config.DRS_KEY_ENCRYPTION_KEY && config.DRS_KEY_ENCRYPTION_KEY_FILE === undefined) {
     warnings.push("the key-encryption key lies beside the keys it wraps: fine for development, not for production");
   }
   return warnings;
-}
-
-/**
- * The secret that the ledger's MACs are keyed by. The database remembers a check value of it, so that a key store that
- * is empty, older or another installation's is noticed before anything is served.
- */
-async function installationSecret(pool: pg.Pool, secrets: Secrets): Promise<Buffer> {
-  const read = "select installation_id, key_check from installation";
-  const { rows } = await pool.query<{ installation_id: string; key_check: Buffer | null }>(read);
-  const installation = rows[0];
-  if (!installation) throw new Error("the database has no installation row");
-  const name = `installation/${installation.installation_id}`;
-  const standing = await secrets.find(name);
-  if (!standing && installation.key_check) {
-    throw new KeyStoreUnfit(
-      "the key store has no secret of this installation: it is empty, or belongs to another database. " +
-        "Restore the key store that goes with this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
-    );
-  }
-  const secret = standing ?? (await secrets.findOrCreate(name));
-  const check = createHmac("sha256", secret).update("installation check").digest();
-  if (!installation.key_check) {
-    await pool.query("update installation set key_check = $1 where key_check is null", [check]);
-  } else if (!timingSafeEqual(check, installation.key_check)) {
-    throw new KeyStoreUnfit("the key store's secret is not the one that this database was used with");
-  }
-  return secret;
 }
 
 /** What letting go of events takes, for whoever does it. */

@@ -40,6 +40,12 @@ export async function policyVersion(executor: Executor): Promise<number> {
   return rows[0]?.version ?? 0;
 }
 
+/** The latest policy as it was read, or `undefined` before one was applied. */
+export async function policyDocument(executor: Executor): Promise<Policy | undefined> {
+  const text = "select document from policy order by version desc limit 1";
+  return (await executor.query<{ document: Policy }>(text)).rows[0]?.document;
+}
+
 export async function currentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
   const { rows: purposes } = await executor.query<PurposeRow>(`select ${PURPOSE_COLUMNS} from purpose order by code`);
   const { rows } = await executor.query<{ version: number; unmapped: number | null }>(
@@ -241,9 +247,13 @@ async function writePurposes(
       ],
     );
   }
-  await executor.query("update purpose set retired_at = $2 where retired_at is null and not (code = any ($1))", [
-    [...codes.values()],
-    at,
-  ]);
+  // What was omitted held nothing when it was looked at; an event that was under way gets the shortest period there is.
+  await executor.query(
+    `update purpose set retired_at = $2,
+        raw_retention = coalesce(raw_retention, (select min(raw_retention) from purpose where code = any ($1))),
+        derived_retention = coalesce(derived_retention, (select min(derived_retention) from purpose where code = any ($1)))
+      where retired_at is null and not (code = any ($1))`,
+    [[...codes.values()], at],
+  );
   return codes;
 }

@@ -44,13 +44,15 @@ function section(purpose: PurposeDefinition, actionTypes: readonly string[], tak
   const types = [...actionTypes.map((type) => `\`${type}\``), ...(takesUnmapped ? ["all that are not mapped"] : [])];
   const within = CATALOG.filter(({ id }) => purpose.probes?.includes(id) ?? true).map(({ id }) => `\`${id}\``);
   const limit = purpose.highest_sensitivity ? `, fields up to ${purpose.highest_sensitivity} sensitivity` : "";
+  const data = `${within.length === CATALOG.length ? "all probes" : within.join(", ")}${limit}`;
   const beyond = purpose.beyond === "refuse" ? "an event that holds more is refused" : "what is beyond is recorded";
+  const isLimited = purpose.probes !== undefined || purpose.highest_sensitivity !== undefined;
   const rows = [
     ["Purpose", cell(purpose.title)],
     ["Legal basis", cell(purpose.legal_basis)],
     ["Responsible", cell(purpose.owner)],
     ["Action types", types.join(", ") || "none: it takes no new events"],
-    ["Data", `${within.length === CATALOG.length ? "all probes" : within.join(", ")}${limit}; ${beyond}`],
+    ["Data", isLimited ? `${data}; ${beyond}` : data],
     ["Kept: the exact event", `${purpose.raw_retention} after receipt`],
     ["Kept: what is computed from it", `${purpose.derived_retention} after receipt`],
     ["State", purpose.retired ? "retired: what it holds expires" : "in use"],

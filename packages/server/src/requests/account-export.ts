@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { once } from "node:events";
+import { pipeline } from "node:stream/promises";
 import type { Sealer } from "../ports.ts";
-import type { AuditRow } from "../store/audit.ts";
-import { listAudit } from "../store/audit.ts";
+import { auditQuery, type AuditRow } from "../store/audit.ts";
+import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { findEvent, listEvents } from "../store/read-events.ts";
 
@@ -34,6 +34,7 @@ export class ExportUnfit extends Error {
 export interface ExportPorts {
   readonly executor: Executor;
   readonly sealer: Sealer;
+  readonly names: LedgerNames;
   /** Called before anything is written. */
   readonly announce: (exportId: string) => Promise<void>;
   readonly onProgress: (events: number) => void;
@@ -41,31 +42,31 @@ export interface ExportPorts {
 
 /**
  * Writes everything that is held about an account into a folder: exact events, their attributes and purposes, keys,
- * actions, tokens (never their hashes), and who read or changed what, when and why. `manifest.json` comes last: without
+ * actions, tokens (never their hashes), requests, and who read or changed what, when and why. `manifest.json` comes last: without
  * it, an export is not whole.
  *
  * @param executor in one transaction, so that all of it is of one moment.
  * @throws ExportUnfit, KeysGone, SealBroken
  */
 export async function exportAccount(
-  { executor, sealer, announce, onProgress }: ExportPorts,
+  { executor, sealer, names, announce, onProgress }: ExportPorts,
   account: string,
   folder: string,
   now: Date,
 ): Promise<AccountExport> {
-  await mkdir(join(folder, "events"), { recursive: true, mode: 0o700 });
-  const found = (await readdir(folder)).filter((name) => name !== "events");
-  if (found.length > 0 || (await readdir(join(folder, "events"))).length > 0) {
-    throw new ExportUnfit(`${folder} is not empty: name a new folder`);
-  }
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw new ExportUnfit(`${folder} is not empty: name a new folder`);
+  await mkdir(join(folder, "events"), { mode: 0o700 });
+  await chmod(folder, 0o700);
   const exportId = randomUUID();
   await announce(exportId);
 
   const files = [
     await writeRows(folder, "events.ndjson", exportEvents(executor, sealer, account, folder, onProgress)),
-    await writeRows(folder, "idempotency-keys.ndjson", rowsOf(executor, KEYS, account)),
-    await writeRows(folder, "actions.ndjson", rowsOf(executor, ACTIONS, account)),
-    await writeRows(folder, "tokens.ndjson", rowsOf(executor, TOKENS, account)),
+    await writeRows(folder, "idempotency-keys.ndjson", rowsOf(executor, KEYS, [account])),
+    await writeRows(folder, "actions.ndjson", rowsOf(executor, ACTIONS, [account])),
+    await writeRows(folder, "tokens.ndjson", rowsOf(executor, TOKENS, [account])),
+    await writeRows(folder, "requests.ndjson", rowsOf(executor, REQUESTS, [names.subjectOf("account", account)])),
     await writeRows(folder, "accesses.ndjson", accesses(executor, account)),
   ];
   const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), files };
@@ -112,32 +113,47 @@ const ACTIONS = `select action_id, action_type, session_id, ${time("registered_a
 const TOKENS = `select token_id, ${time("issued_at")}, ${time("expires_at")}, ${time("revoked_at")}
   from session_token where account = $1 order by session_token.issued_at, token_id`;
 
-async function* rowsOf(executor: Executor, text: string, account: string): AsyncGenerator<object> {
-  yield* (await executor.query<Record<string, unknown>>(text, [account])).rows;
+const REQUESTS = `select request_id, kind, ${time("received_at")}, ${time("due_at")}, ${time("closed_at")}, outcome, ground
+  from data_request where subject_mac = $1 order by data_request.received_at, request_id`;
+
+/** Rows that are in memory at once. */
+const FETCHED = 1_000;
+
+/** Through a cursor of the transaction. */
+async function* rowsOf(executor: Executor, text: string, values: readonly unknown[]): AsyncGenerator<object> {
+  await executor.query(`declare exported no scroll cursor for ${text}`, [...values]);
+  for (;;) {
+    const { rows } = await executor.query<Record<string, unknown>>(`fetch ${FETCHED} from exported`);
+    yield* rows;
+    if (rows.length < FETCHED) break;
+  }
+  await executor.query("close exported");
 }
 
 /** More than any account has. */
 const ALL = 2_147_483_647;
 
+/** Who read or changed what, when and why. Legal holds are no accesses, and none of the account's business. */
 async function* accesses(executor: Executor, account: string): AsyncGenerator<object> {
-  const rows: readonly AuditRow[] = await listAudit(executor, { account, limit: ALL });
-  for (const { at, actor, operation, outcome, event_id, occurrences, reason } of rows) {
-    yield { at, actor, operation, outcome, event_id, occurrences, reason };
+  const { text, values } = auditQuery({ account, limit: ALL });
+  for await (const row of rowsOf(executor, text, values) as AsyncGenerator<AuditRow>) {
+    const { at, actor, operation, outcome, event_id, occurrences, reason } = row;
+    if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };
   }
 }
 
 async function writeRows(folder: string, name: string, rows: AsyncIterable<object>): Promise<ExportedFile> {
   const hash = createHash("sha256");
-  const file = createWriteStream(join(folder, name), { mode: 0o600, flags: "wx" });
   let [count, bytes] = [0, 0];
-  for await (const row of rows) {
-    const line = `${JSON.stringify(row)}\n`;
-    hash.update(line);
-    bytes += Buffer.byteLength(line);
-    count++;
-    if (!file.write(line)) await once(file, "drain");
+  async function* lines(): AsyncGenerator<string> {
+    for await (const row of rows) {
+      const line = `${JSON.stringify(row)}\n`;
+      hash.update(line);
+      bytes += Buffer.byteLength(line);
+      count++;
+      yield line;
+    }
   }
-  file.end();
-  await once(file, "close");
+  await pipeline(lines(), createWriteStream(join(folder, name), { mode: 0o600, flags: "wx" }));
   return { name, rows: count, bytes, sha256: hash.digest("hex") };
 }

@@ -57,6 +57,16 @@ export async function listRequests(executor: Executor, subjectMac?: Buffer): Pro
   return (await executor.query<RequestRow>(text, [subjectMac ?? null])).rows;
 }
 
+export async function findRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
+  return (await executor.query<RequestRow>(`select ${COLUMNS} from data_request where request_id = $1`, [id])).rows[0];
+}
+
+/** Whether the audit knows of an export by this id. */
+export async function isExport(executor: Executor, exportId: string): Promise<boolean> {
+  const text = "select from audit_entry where operation = 'account.export' and detail ->> 'export_id' = $1";
+  return (await executor.query(text, [exportId])).rowCount !== 0;
+}
+
 /** By two further months, once. @returns `undefined` where there is no such request that is open and not extended. */
 export async function extendRequest(executor: Executor, id: string, ground: string): Promise<RequestRow | undefined> {
   const { rows } = await executor.query<RequestRow>(

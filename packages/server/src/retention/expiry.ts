@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { destroyHoldSecrets } from "../erasure/ended-holds.ts";
 import { copyHeldEvents } from "../holds/held-copies.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
-import type { Clock, Sealer } from "../ports.ts";
-import { partitionSecretName } from "../seal/sealer.ts";
+import { type Clock, KeysGone, type Sealer } from "../ports.ts";
+import { partitionSecretName, SealBroken } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, sqlState } from "../store/database.ts";
 
@@ -28,36 +28,52 @@ export interface ExpiryOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Expired {
-  partitions: number;
-  rows: number;
-  bytes: number;
-  secrets: number;
-  keys: number;
-  /** Copies that a hold kept and that none covers any more. */
-  copies: number;
+/** What a pass counts; copies are those that a hold kept and that none covers any more. */
+export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
+export type Counts = Record<(typeof COUNTS)[number], number>;
+
+export interface Expired extends Counts {
+  /** Rows that were deleted one by one, whose secrets others need. */
+  deleted: number;
+  /** Events that were copied, because a hold keeps them. */
+  held: number;
+  /** Ids of partitions and holds whose secrets are destroyed. */
+  destroyed_keys: string[];
 }
+
+export const nothingExpired = (): Expired => ({
+  partitions: 0,
+  rows: 0,
+  bytes: 0,
+  secrets: 0,
+  keys: 0,
+  copies: 0,
+  deleted: 0,
+  held: 0,
+  destroyed_keys: [],
+});
 
 /**
  * Lets go of what is past its period: rows, partitions, the secrets that open their backups, and keys whose replay window
  * is over. Each step is done once, whoever is killed between them.
  *
  * @param executor one connection: its lock time-out is set.
+ * @param expired counts what goes, also where it then throws.
+ * @throws KeysGone, SealBroken where a held event can't be opened: its partition stays, all else goes.
  * @throws Unavailable where the key store can't be reached.
  */
-export async function expire(executor: Executor, options: ExpiryOptions): Promise<Expired> {
-  const expired: Expired = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0, copies: 0 };
+export async function expire(executor: Executor, options: ExpiryOptions, expired: Expired): Promise<void> {
   await executor.query(`set lock_timeout = '${LOCK_WITHIN}'`);
   try {
     await deleteRows(executor, options, expired);
-    await dropPartitions(executor, options, expired);
+    const unreadable = await dropPartitions(executor, options, expired);
     expired.copies += await inBatches(executor, "delete_released_copies($1)", [], options.signal);
     await destroySecrets(executor, options, expired);
     await forgetKeys(executor, options, expired);
+    if (unreadable) throw unreadable;
   } finally {
     await executor.query("reset lock_timeout");
   }
-  return expired;
 }
 
 /** Of purposes whose period is shorter than a partition is long. */
@@ -66,8 +82,9 @@ async function deleteRows(executor: Executor, { signal }: ExpiryOptions, expired
     "select code from purpose where raw_retention < interval '1 day' order by code",
   );
   for (const { code } of rows) {
-    expired.rows += await inBatches(executor, "delete_expired_events($1, $2)", [code], signal);
+    expired.deleted += await inBatches(executor, "delete_expired_events($1, $2)", [code], signal);
   }
+  expired.rows += expired.deleted;
 }
 
 /** Calls a function that does at most so many and says how many it did, until none are left; the limit is its last argument. */
@@ -95,19 +112,32 @@ interface Overdue {
   readonly upper: string;
 }
 
-async function dropPartitions(executor: Executor, options: ExpiryOptions, expired: Expired): Promise<void> {
+/** @returns the fault of a held event that can't be opened. */
+async function dropPartitions(
+  executor: Executor,
+  options: ExpiryOptions,
+  expired: Expired,
+): Promise<KeysGone | SealBroken | undefined> {
+  let unreadable: KeysGone | SealBroken | undefined;
   const { rows } = await executor.query<Overdue>(
     `select p.partition_id, p.purpose, p.lower_bound::text as lower, p.upper_bound::text as upper
       from event_partition p join purpose u on u.code = p.purpose
       where p.dropped_at is null and p.upper_bound + u.raw_retention <= now() order by p.upper_bound`,
   );
   for (const partition of rows) {
-    const dropped = await drop(executor, partition, options);
-    if (!dropped) continue;
-    expired.partitions++;
-    expired.rows += dropped.dropped_rows;
-    expired.bytes += dropped.dropped_bytes;
+    try {
+      const dropped = await drop(executor, partition, options);
+      if (!dropped) continue;
+      expired.partitions++;
+      expired.rows += dropped.dropped_rows;
+      expired.bytes += dropped.dropped_bytes;
+      expired.held += dropped.held;
+    } catch (fault) {
+      if (!(fault instanceof KeysGone || fault instanceof SealBroken)) throw fault;
+      unreadable = fault;
+    }
   }
+  return unreadable;
 }
 
 interface Dropped {
@@ -119,19 +149,22 @@ interface Dropped {
  * Copies what is held, then drops: in one transaction, so that an event is always read from one place.
  * @returns `undefined` where it was not to be had: the next run tries again.
  */
-async function drop(executor: Executor, partition: Overdue, options: ExpiryOptions): Promise<Dropped | undefined> {
+async function drop(
+  executor: Executor,
+  partition: Overdue,
+  options: ExpiryOptions,
+): Promise<(Dropped & { readonly held: number }) | undefined> {
   const { partition_id: id, purpose, lower, upper } = partition;
   const where = "u.purpose = $1 and u.received_at >= $2 and u.received_at < $3";
   await executor.query("begin");
   try {
     const held = await unlessLocked(async () => {
       await executor.query("select lock_holds()");
-      await copyHeldEvents(executor, options.sealer, { where, values: [purpose, lower, upper] });
-      return true;
+      return copyHeldEvents(executor, options.sealer, { where, values: [purpose, lower, upper] });
     });
-    const dropped = held ? await dropSoon(executor, id, options.signal) : undefined;
+    const dropped = held === undefined ? undefined : await dropSoon(executor, id, options.signal);
     await executor.query(dropped ? "commit" : "rollback");
-    return dropped;
+    return dropped && held !== undefined ? { ...dropped, held } : undefined;
   } catch (fault) {
     await executor.query("rollback").catch(() => {});
     throw fault;
@@ -174,9 +207,11 @@ async function destroySecrets(
     if (signal?.aborted) return;
     await secrets.destroy(partitionSecretName(partition_id));
     await executor.query("select record_destroyed_secret($1)", [partition_id]);
-    expired.secrets++;
+    expired.destroyed_keys.push(partition_id);
   }
-  expired.secrets += await destroyHoldSecrets(executor, { secrets, journal, clock });
+  const ended = await unlessLocked(() => destroyHoldSecrets(executor, { secrets, journal, clock }));
+  expired.destroyed_keys.push(...(ended ?? []));
+  expired.secrets = expired.destroyed_keys.length;
 }
 
 async function forgetKeys(

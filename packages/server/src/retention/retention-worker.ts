@@ -6,14 +6,12 @@ import type { ErasureJournal } from "../erasure/journal.ts";
 import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Clock } from "../ports.ts";
-import { type DatabaseOptions, type Executor, withClient } from "../store/database.ts";
-import { type Expired, expire, type ExpiryOptions } from "./expiry.ts";
+import type { DatabaseOptions, Executor } from "../store/database.ts";
+import { COUNTS, type Expired, expire, type ExpiryOptions, nothingExpired } from "./expiry.ts";
 import { type HoldState, holdState } from "../holds/holds.ts";
 import { type RequestState, requestState } from "../requests/data-requests.ts";
 import { recordRun, retentionState, type RetentionState } from "./runs.ts";
-
-/** Held while a pass runs: one worker at a time, over all servers and commands. */
-const LOCK = 7_236_518;
+import { alone, ifAlone } from "./worker-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
@@ -27,42 +25,34 @@ export interface RetentionOptions extends ExpiryOptions {
 }
 
 /**
- * One pass, on a connection of its own.
+ * One pass, on a connection of its own. A step that fails keeps nothing else from being done.
  * @returns what it let go of, or `undefined` where another worker is at it.
+ * @throws the first fault, when all else is done.
  */
 export async function runRetention(options: RetentionOptions): Promise<Expired | undefined> {
   const { database, clock, actor } = options;
-  return withClient({ ...database, query_timeout: 0, statement_timeout: 0 }, async (client) => {
-    const text = "select pg_try_advisory_lock($1) as alone";
-    const { rows } = await client.query<{ alone: boolean }>(text, [LOCK]);
-    if (!rows[0]?.alone) return undefined;
+  return ifAlone(database, async (client) => {
     const startedAt = clock.now();
-    const expired = await expire(client, options);
-    await finish(client, options);
+    const expired = nothingExpired();
+    const steps = await Promise.allSettled([expire(client, options, expired)]);
+    steps.push(...(await Promise.allSettled([finish(client, options)])));
     if (expired.secrets > 0) await markKeyStore(client, options.keyStore);
-    const didSomething = Object.values(expired).some((count: number) => count > 0);
+    const didSomething = COUNTS.some((what) => expired[what] > 0);
     if (didSomething || actor !== WORKER) await recordRun(client, options.attest, { ...expired, actor, startedAt });
+    for (const step of steps) if (step.status === "rejected") throw step.reason;
     return expired;
   });
 }
 
-/** Runs work while no pass is under way, and nobody destroys a secret. */
-export function alone<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
-  return withClient({ ...database, query_timeout: 0, statement_timeout: 0 }, async (client) => {
-    await client.query("select pg_advisory_lock($1)", [LOCK]);
-    return work(client);
-  });
-}
-
 /** Finishes what an erasure has begun. */
-export function finishNow(options: RetentionOptions): Promise<void> {
+export function finishNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   return alone(options.database, (client) => finish(client, options));
 }
 
 /** Erasures that were begun, and the mark of what the key store has carried out. */
 async function finish(
   executor: Executor,
-  { secrets, names, keyStore, attest, signal }: RetentionOptions,
+  { secrets, names, keyStore, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   const { rows } = await executor.query<{ unfinished: boolean }>(
     `select exists (select from erasure where finished_at is null) as unfinished`,
@@ -80,6 +70,8 @@ export type PassState = RetentionState & HoldState & RequestState;
 
 export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {
   readonly executor: Executor;
+  /** Carries out what the erasure journal holds and this database or key store lacks. */
+  readonly catchUp: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onFault: (fault: unknown) => void;
   /** After every pass, be it another worker's. */
@@ -115,6 +107,9 @@ export class RetentionWorker {
   }
 
   async #pass(): Promise<void> {
+    const { catchUp, onFault } = this.#options;
+    // As after an erasure that was killed when the journal had it and the database did not.
+    await catchUp().catch(onFault);
     try {
       const expired = await runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal });
       const { executor, onPass } = this.#options;
@@ -123,7 +118,7 @@ export class RetentionWorker {
         expired,
       );
     } catch (fault) {
-      this.#options.onFault(fault);
+      onFault(fault);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type AttestPorts, attestExpiry } from "../erasure/attest.ts";
 import type { Executor } from "../store/database.ts";
-import type { Expired } from "./expiry.ts";
+import type { Counts, Expired } from "./expiry.ts";
 
 /** A pass that let go of something, or that a person asked for. */
 export async function recordRun(
@@ -32,7 +32,7 @@ export async function recordRun(
   );
 }
 
-export interface RunRow extends Expired {
+export interface RunRow extends Counts {
   readonly run_id: string;
   readonly started_at: string;
   readonly finished_at: string;

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import type * as FsPromises from "node:fs/promises";
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { Unavailable } from "../ports.ts";
-import { directoryKeyStore, writeExclusively } from "./directory-key-store.ts";
+import { writeExclusively } from "../files/durable-file.ts";
+import { directoryKeyStore } from "./directory-key-store.ts";
 import { describeKeyStore } from "./key-store.contract.ts";
 
 const idOf = (name: string): string => createHash("sha256").update(name).digest("hex");
@@ -97,13 +98,23 @@ describe("on the disk", () => {
     const store = await directoryKeyStore(keys);
     synced.length = 0;
     await store.create(idOf("a"), Buffer.from("wrapped"));
-    const [draft = "", ...folders] = synced;
     const secrets = join(keys, "secrets");
+    const [parent, draft = "", ...folders] = synced;
+    expect(parent, "its folder is new").toBe(secrets);
     expect(draft.startsWith(join(folders[0] ?? "", "."))).toBe(true);
     expect(folders).toEqual([expect.stringMatching(/[\da-f]{2}$/), secrets]);
     synced.length = 0;
     await store.create(idOf("a"), Buffer.from("another"));
     expect(synced.at(-1), "who comes second makes sure of the name too").toBe(folders[0]);
+  });
+
+  it("destroying a secret takes the draft that a crash has left of it", async () => {
+    const store = await directoryKeyStore(keys);
+    await store.create(idOf("a"), Buffer.from("wrapped"));
+    const path = join(keys, "secrets", idOf("a").slice(0, 2), idOf("a"));
+    await link(path, join(dirname(path), ".draft"));
+    await store.destroy(idOf("a"));
+    expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toEqual([]);
   });
 
   it("a race leaves one file and no draft", async () => {

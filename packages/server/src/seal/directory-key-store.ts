@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rename, unlink } from "node:fs/promises";
+import { readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder, replaceFile, syncFolder, writeExclusively } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
 import type { KeyStore } from "./key-store.ts";
 
@@ -48,6 +48,7 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
   async function destroy(id: string): Promise<void> {
     const path = pathOf(id);
     try {
+      await unlinkDraftsOf(path);
       await unlink(path);
     } catch (fault) {
       const { code } = fault as NodeJS.ErrnoException;
@@ -94,40 +95,15 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
   };
 }
 
-/** A new file takes the place of the old one: whoever reads meanwhile has one of both. */
-async function writeOver(path: string, content: Buffer): Promise<void> {
-  const draft = join(dirname(path), `.${randomUUID()}`);
-  try {
-    await writeExclusively(draft, content);
-    await rename(draft, path);
-    await syncFolder(dirname(path));
-  } catch (fault) {
-    throw new Unavailable("the key directory can't be written", { cause: fault });
-  }
-}
-
-/**
- * Writes a file that did not exist, whole or not at all: under a name of its own, synced, then linked to its place.
- * Its folder is synced too, so that the name outlives a power cut.
- * @throws EEXIST
- */
-export async function writeExclusively(path: string, content: Buffer): Promise<void> {
+/** Whoever was killed while it wrote a secret has left it under another name, too. */
+async function unlinkDraftsOf(path: string): Promise<void> {
+  const { ino, nlink } = await stat(path);
+  if (nlink === 1) return;
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const draft = join(folder, `.${randomUUID()}`);
-  const file = await open(draft, "wx", 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
+  for (const name of (await readdir(folder)).filter((one) => one.startsWith("."))) {
+    const draft = join(folder, name);
+    if ((await stat(draft)).ino === ino) await unlink(draft);
   }
-  try {
-    await link(draft, path);
-  } finally {
-    await unlink(draft);
-  }
-  await syncFolders(path);
 }
 
 async function syncFolders(path: string): Promise<void> {
@@ -136,19 +112,9 @@ async function syncFolders(path: string): Promise<void> {
   await syncFolder(dirname(folder));
 }
 
-/** Makes a private folder; the names of all that are new on the way to it outlive a power cut too. */
-async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+/** @throws Unavailable */
+async function writeOver(path: string, content: Buffer): Promise<void> {
+  await replaceFile(path, content).catch((cause: unknown) => {
+    throw new Unavailable("the key directory can't be written", { cause });
+  });
 }

@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { readFile, rename } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { replaceFile, writeExclusively } from "../files/durable-file.ts";
 import { key256 } from "../config/values.ts";
-import { writeExclusively } from "./directory-key-store.ts";
+
 import { type KeySource, KeyVersionsFixed } from "./key-encryption.ts";
 
 /**
@@ -55,12 +56,9 @@ function keyFile(path: string): KeySource {
           return result.value;
         });
     },
-    /** A new file takes the place of the old one: whoever reads meanwhile has one of both. */
     async write(keys) {
-      const draft = join(dirname(path), `.${randomUUID()}`);
       try {
-        await writeExclusively(draft, textOf(keys));
-        await rename(draft, path);
+        await replaceFile(path, textOf(keys));
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;
         throw new KeyVersionsFixed(`${path} can't be written (${code}): change its lines by hand, the newest last`, {

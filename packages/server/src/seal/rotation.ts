@@ -41,9 +41,9 @@ export async function rewrap(
   keys: KeyEncryption,
   onProgress: (secrets: number) => void,
 ): Promise<number> {
-  const current = (await keys.versions()).at(-1);
   let total = 0;
   for (;;) {
+    const current = (await keys.versions()).at(-1);
     let pass = 0;
     for await (const id of store.ids()) {
       const wrapped = await store.read(id);

@@ -40,6 +40,8 @@ function accountKeys(secrets: Secrets): AccountKeys {
       return { keyId: keyIdOf(account, purpose), epoch: 0 };
     },
     onErased: () => {},
+    refresh: async () => {},
+    epoch: 0,
   };
 }
 

@@ -20,6 +20,10 @@ export interface PartitionDirectory {
 export interface AccountKeys {
   /** Immediate where it is known. @throws Unavailable */
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
+  /** Learns what was erased since. @throws Unavailable */
+  refresh(): Promise<void>;
+  /** The last erasure that it knows of. */
+  readonly epoch: number;
   onErased(listener: (keyIds: readonly string[]) => void): void;
 }
 
@@ -62,13 +66,12 @@ export function createSealer(
   const compressor = new Compressor();
   const nonces = new Nonces();
 
-  function remember(name: string, key: KeyObject): KeyObject {
+  function remember(name: string, key: KeyObject): void {
     dataKeys.set(name, key);
     if (dataKeys.size > MOST_KEYS) {
       const [oldest = ""] = dataKeys.keys();
       dataKeys.delete(oldest);
     }
-    return key;
   }
 
   accountKeys.onErased((keyIds) => {
@@ -76,11 +79,22 @@ export function createSealer(
     for (const name of dataKeys.keys()) if (gone.has(name.slice(name.indexOf("/") + 1))) dataKeys.delete(name);
   });
 
-  async function deriveForWriting(name: string, keyId: string, partition: string): Promise<KeyObject> {
-    const account = await secrets.find(accountSecretName(keyId));
-    if (!account)
-      throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
-    return remember(name, derive(account, await secrets.findOrCreate(partitionSecretName(partition))));
+  async function keyForWriting(identity: EventIdentity, partition: string): Promise<CurrentKey & { key: KeyObject }> {
+    const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
+    const name = `${partition}/${keyId}`;
+    const standing = dataKeys.get(name);
+    if (standing) return { keyId, epoch, key: standing };
+    const secret = await secrets.find(accountSecretName(keyId));
+    if (secret) {
+      const key = derive(secret, await secrets.findOrCreate(partitionSecretName(partition)));
+      if (epoch === accountKeys.epoch) remember(name, key);
+      return { keyId, epoch, key };
+    }
+    // Erased a moment ago: then there is another by now.
+    await accountKeys.refresh();
+    const next = await accountKeys.current(identity.account, identity.purpose);
+    if (next.keyId !== keyId) return keyForWriting(identity, partition);
+    throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
   }
 
   async function deriveForReading(keyId: string, partition: string): Promise<KeyObject> {
@@ -110,11 +124,9 @@ export function createSealer(
     },
 
     async seal(identity, bytes) {
-      const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
       const partition = await partitions.find(identity.purpose, identity.receivedAt);
-      const name = `${partition}/${keyId}`;
-      const [key, compressed] = await Promise.all([
-        dataKeys.get(name) ?? deriveForWriting(name, keyId, partition),
+      const [{ keyId, epoch, key }, compressed] = await Promise.all([
+        keyForWriting(identity, partition),
         compressor.compress(bytes),
       ]);
       return { payload: encrypt(key, identity, compressed), keyId, epoch };

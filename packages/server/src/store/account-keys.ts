@@ -4,6 +4,7 @@ import type { AccountKeys, CurrentKey } from "../seal/sealer.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { accountSecretName } from "../seal/sealer.ts";
+import { Unavailable } from "../ports.ts";
 import { asUnavailable, type Executor } from "./database.ts";
 
 /** Key ids in memory; past it the oldest go first. */
@@ -28,6 +29,10 @@ export class PostgresAccountKeys implements AccountKeys {
     this.#executor = executor;
     this.#secrets = secrets;
     this.#names = names;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
   }
 
   /** Told of keys that were erased, so that nothing that was derived from them stays in memory. */
@@ -83,8 +88,8 @@ export class PostgresAccountKeys implements AccountKeys {
     const mine = randomUUID();
     await this.#secrets.findOrCreate(accountSecretName(mine));
     const text = "select ensure_account_key($1, $2, $3) as key_id";
-    const [row] = (await this.#query<{ key_id: string }>(text, [account, purpose, mine])).rows;
-    if (!row) throw new Error("the database gave no row");
+    const [row] = (await this.#query<{ key_id: string | null }>(text, [account, purpose, mine])).rows;
+    if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");
     if (row.key_id !== mine) await this.#secrets.destroy(accountSecretName(mine));
     return row.key_id;
   }

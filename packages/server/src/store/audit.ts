@@ -193,10 +193,13 @@ export interface AuditFilter {
 const BATCH_WITHIN = "5 minutes";
 
 /** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */
-export async function listAudit(
-  executor: Executor,
-  { eventId, account, limit }: AuditFilter,
-): Promise<readonly AuditRow[]> {
+export async function listAudit(executor: Executor, filter: AuditFilter): Promise<readonly AuditRow[]> {
+  const { text, values } = auditQuery(filter);
+  return (await executor.query<AuditRow>(text, values)).rows;
+}
+
+/** The query of `listAudit`, for whoever reads its rows one by one. */
+export function auditQuery({ eventId, account, limit }: AuditFilter): { text: string; values: unknown[] } {
   const values: unknown[] = [eventId ?? null, account ?? null, limit];
   let candidates = "";
   if (eventId !== undefined) {
@@ -205,8 +208,7 @@ export async function listAudit(
     candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
       or (a.accounts is not null and a.at between $4::timestamptz and $4::timestamptz + interval '${BATCH_WITHIN}'))`;
   }
-  const { rows } = await executor.query<AuditRow>(
-    `select to_char(a.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, a.actor, a.operation, a.outcome,
+  const text = `select to_char(a.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, a.actor, a.operation, a.outcome,
         coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
         case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail
       from audit_entry a
@@ -217,8 +219,6 @@ export async function listAudit(
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
         and ($2::text is null or a.account = $2 or m.account is not null) ${candidates}
       order by a.at desc, a.entry_id desc
-      limit $3`,
-    values,
-  );
-  return rows;
+      limit $3`;
+  return { text, values };
 }

@@ -39,7 +39,12 @@ export function servingOptions(database: DatabaseOptions, answerWithinMs?: numbe
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     // A database that hangs is one that is away: without it, requests and the drain would hang with it.
-    ...(answerWithinMs !== undefined && { query_timeout: answerWithinMs, statement_timeout: answerWithinMs }),
+    // A server that stops in the middle of a transaction keeps its locks no longer than that, either.
+    ...(answerWithinMs !== undefined && {
+      query_timeout: answerWithinMs,
+      statement_timeout: answerWithinMs,
+      idle_in_transaction_session_timeout: answerWithinMs,
+    }),
   };
 }
 

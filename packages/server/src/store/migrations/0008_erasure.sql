@@ -207,8 +207,8 @@ begin
   update legal_hold set secret_destroyed_at = now()
     where hold_id = in_hold and lifted_at is not null and secret_destroyed_at is null
       and not exists (select from held_event where hold_id = in_hold);
-  if not found then
-    raise exception 'the hold has not ended' using errcode = 'restrict_violation';
+  if not found or in_sequence <> (select coalesce(max(sequence), 0) + 1 from erasure) then
+    raise exception 'the hold has not ended, or the entry is not the next one' using errcode = 'restrict_violation';
   end if;
   insert into erasure (sequence, erasure_id, entry_digest, kind, began_at, actor, reason, keys)
     select in_sequence, in_erasure, in_digest, 'hold', in_at, lifted_by, lift_reason, array[]::uuid[]

@@ -1,0 +1,83 @@
+/** Files that outlive a power cut: whole or not at all, and their names with them. */
+import { randomUUID } from "node:crypto";
+import { chown, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/**
+ * Writes a file that did not exist, whole or not at all: under a name of its own, synced, then linked to its place.
+ * Private to the owner of its folder.
+ * @throws EEXIST
+ */
+export async function writeExclusively(path: string, content: Buffer): Promise<void> {
+  await makeFolder(dirname(path));
+  const draft = await writeDraft(dirname(path), content);
+  try {
+    await link(draft, path);
+  } finally {
+    await unlink(draft);
+  }
+  await syncFolder(dirname(path));
+  // Another process may have made the folder, and not have synced its name yet.
+  await syncFolder(dirname(dirname(path)));
+}
+
+/** A new file takes the place of the one that stands: whoever reads meanwhile has one of both. Its owner stays. */
+export async function replaceFile(path: string, content: Buffer): Promise<void> {
+  const draft = await writeDraft(dirname(path), content);
+  try {
+    await giveTo(await stat(path).catch(() => undefined), draft);
+    await rename(draft, path);
+  } catch (fault) {
+    await unlink(draft);
+    throw fault;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes a private folder; the names of all that are new on the way to it outlive a power cut too. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  const owner = await stat(dirname(first));
+  for (let made = folder; made.length >= first.length; made = dirname(made)) {
+    await giveTo(owner, made);
+    await syncFolder(dirname(made));
+  }
+}
+
+/** Makes names in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeDraft(folder: string, content: Buffer): Promise<string> {
+  const draft = join(folder, `.${randomUUID()}`);
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    await giveTo(await stat(folder), draft);
+  } catch (fault) {
+    await unlink(draft);
+    throw fault;
+  } finally {
+    await file.close();
+  }
+  return draft;
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** What root writes by `sudo` belongs to whom the rest belongs to: a server that is not root reads it. */
+async function giveTo(owner: Owner | undefined, path: string): Promise<void> {
+  if (owner && process.getuid?.() === 0) await chown(path, owner.uid, owner.gid);
+}

@@ -1,0 +1,32 @@
+import { type EventStore, type LedgerEntry, type NewEvent, type Refusals, type Sealer, Unavailable } from "../ports.ts";
+import { type Refusal, refuse } from "./request.ts";
+
+/** Erasures, one after the other, that an event is sealed anew after. */
+const MOST_TURNS = 20;
+
+export interface AppendPorts {
+  readonly store: EventStore;
+  readonly sealer: Sealer;
+  readonly refusals: Refusals;
+}
+
+/**
+ * Seals an event and stores it. What was erased meanwhile, by whichever server, took the key it was sealed under: then it
+ * is sealed anew, unless its account is refused from then on.
+ *
+ * @returns the ledger's entry where the key is taken.
+ * @throws Unavailable
+ */
+export async function append(
+  event: Omit<NewEvent, "sealed">,
+  exact: Buffer,
+  { store, sealer, refusals }: AppendPorts,
+): Promise<"stored" | LedgerEntry | Refusal> {
+  for (let turn = 0; turn < MOST_TURNS; turn++) {
+    const outcome = await store.append({ ...event, sealed: await sealer.seal(event, exact) });
+    if (outcome !== "stale") return outcome;
+    if (!refusals.refuses(event.account)) continue;
+    return (await store.findKey(event.account, event.idempotencyKey)) ?? refuse("account-erased");
+  }
+  throw new Unavailable("an event was sealed time and again, and something was erased each time");
+}

@@ -1,0 +1,75 @@
+/** Whether the key store goes with the database. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Executor } from "../store/database.ts";
+import { accountSecretName, partitionSecretName } from "./sealer.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** A key store that does not belong to the database, or lacks what the database needs. */
+export class KeyStoreUnfit extends Error {
+  override readonly name = "KeyStoreUnfit";
+}
+
+/**
+ * The secret that the ledger's MACs are keyed by. The database remembers a check value of it, so that a key store that
+ * is empty, older or another installation's is noticed before anything is served.
+ */
+export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
+  const read = "select installation_id, key_check from installation";
+  const { rows } = await executor.query<{ installation_id: string; key_check: Buffer | null }>(read);
+  const installation = rows[0];
+  if (!installation) throw new Error("the database has no installation row");
+  const name = `installation/${installation.installation_id}`;
+  const standing = await secrets.find(name);
+  if (!standing && installation.key_check) {
+    throw new KeyStoreUnfit(
+      "the key store has no secret of this installation: it is empty, or belongs to another database. " +
+        "Restore the key store that goes with this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
+    );
+  }
+  const secret = standing ?? (await secrets.findOrCreate(name));
+  const check = createHmac("sha256", secret).update("installation check").digest();
+  if (!installation.key_check) {
+    await executor.query("update installation set key_check = $1 where key_check is null", [check]);
+  } else if (!timingSafeEqual(check, installation.key_check)) {
+    throw new KeyStoreUnfit("the key store's secret is not the one that this database was used with");
+  }
+  return secret;
+}
+
+/** The newest keys that are looked for, of each kind. */
+const LOOKED_AT = 5;
+
+const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null order by created_at desc limit ${LOOKED_AT}`;
+const NEWEST_PARTITIONS = `select partition_id as id from event_partition p join purpose u on u.code = p.purpose
+  where p.dropped_at is null and p.lower_bound <= now()
+    and coalesce(p.upper_bound + u.raw_retention, 'infinity') > now()
+    and exists (select from event e where e.purpose = p.purpose and e.received_at >= p.lower_bound
+      and e.received_at < p.upper_bound) order by p.lower_bound desc limit ${LOOKED_AT}`;
+
+/**
+ * A key store that is older than the events lacks keys that were made since: the newest are looked for.
+ *
+ * @param isDatabaseBehind the key store let go of partitions that the database still has: then it may lack theirs.
+ * @throws KeyStoreUnfit
+ */
+export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
+  await requireAll(executor, secrets, NEWEST_KEYS, accountSecretName);
+  if (!isDatabaseBehind) await requireAll(executor, secrets, NEWEST_PARTITIONS, partitionSecretName);
+}
+
+async function requireAll(
+  executor: Executor,
+  secrets: Secrets,
+  newest: string,
+  nameOf: (id: string) => string,
+): Promise<void> {
+  const ids = async (): Promise<string[]> => (await executor.query<{ id: string }>(newest)).rows.map(({ id }) => id);
+  for (const id of await ids()) {
+    if (await secrets.find(nameOf(id))) continue;
+    // Erased or dropped meanwhile, it is not among them any more.
+    if (!(await ids()).includes(id)) continue;
+    throw new KeyStoreUnfit(
+      "the key store lacks keys that events are sealed under: it is older than the events. Restore the latest backup of it",
+    );
+  }
+}

@@ -425,7 +425,21 @@ describe("what a hold keeps", () => {
     expect((await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes")).code).toBe(3);
     expect((await drs("retention", "run")).code).toBe(0);
     expect(await read(held.eventId)).toBe(held.text);
+    const ends = async (sequence: number): Promise<unknown> =>
+      system.pool.query("select record_ended_hold($1, gen_random_uuid(), '\\x00', now(), $2)", [
+        sequence,
+        placed?.["hold_id"],
+      ]);
+    const { rows: head } = await owner.query<{ next: number }>("select max(sequence)::int + 1 as next from erasure");
+    const next = head[0]?.next ?? 0;
+    await expect(ends(next), "it stands").rejects.toMatchObject({ code: "23001" });
     await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
+    await expect(ends(next), "its copy is there").rejects.toMatchObject({ code: "23001" });
+    await owner.query("create table aside as table held_event");
+    await owner.query("delete from held_event");
+    await expect(ends(next + 1), "the next entry has another number").rejects.toMatchObject({ code: "23001" });
+    await owner.query("insert into held_event select * from aside");
+    await owner.query("drop table aside");
     expect(await read(held.eventId)).toBeUndefined();
     expect((await drs("retention", "run")).code).toBe(0);
     expect((await owner.query("select from held_event")).rowCount).toBe(0);

@@ -333,6 +333,14 @@ test("a review that is due shows until it is done", async () => {
 });
 
 test("a serving connection can place, lift and delete nothing", async () => {
+  const event = await expired({ account: newAccount() });
+  const id = await hold("--event", event.eventId);
+  await run();
+  await hold("--account", event.account);
+  await lift(id);
+  await system.pool.query("select record_destroyed_hold_secret($1)", [id]);
+  const { rows: told } = await owner.query("select secret_destroyed_at from legal_hold where hold_id = $1", [id]);
+  expect(told, "another hold still needs its copy").toEqual([{ secret_destroyed_at: null }]);
   for (const text of [
     "update legal_hold set lifted_at = now()",
     "delete from legal_hold",

@@ -26,6 +26,10 @@ const TESTS: Readonly<Record<Exclude<Suite, "rejections">, string>> = {
   purposes: "e2e/purposes.test.ts",
   holds: "e2e/holds.test.ts",
   retention: "e2e/retention.test.ts",
+  erasure: "e2e/erasure.test.ts",
+  restore: "e2e/restore.test.ts",
+  keys: "e2e/keys.test.ts",
+  requests: "e2e/requests.test.ts",
 };
 
 interface Scene {

@@ -12,9 +12,22 @@ export interface Patch {
   readonly suite?: Suite;
 }
 
-export type Suite = "rejections" | "exactly-once" | "exact-bytes" | "operations" | "purposes" | "retention" | "holds";
+export type Suite =
+  | "rejections"
+  | "exactly-once"
+  | "exact-bytes"
+  | "operations"
+  | "purposes"
+  | "retention"
+  | "holds"
+  | "erasure"
+  | "restore"
+  | "keys"
+  | "requests";
 
 const INGEST = "packages/server/src/ingest";
+const ERASURE = "packages/server/src/erasure";
+const MIGRATION = "packages/server/src/store/migrations/0008_erasure.sql";
 const VALIDATE = "packages/contract/src/wire/validate.ts";
 const MEMBERS = "packages/contract/src/wire/members.ts";
 const TIMESTAMP = "packages/contract/src/timestamp.ts";
@@ -434,9 +447,9 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: one pass at a time",
-    file: "packages/server/src/retention/retention-worker.ts",
-    find: "if (!rows[0]?.alone) return undefined;",
-    replace: "",
+    file: "packages/server/src/retention/worker-lock.ts",
+    find: "return rows[0]?.alone ? work(client) : undefined;",
+    replace: "return rows[0] && work(client);",
     suite: "retention",
   },
   {
@@ -470,17 +483,31 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "holds: a copy stays while any hold covers it",
-    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
+    file: MIGRATION,
     find: "        and not is_held(c.account, c.action_id, c.event_id) limit in_limit",
     replace: "        limit in_limit",
     suite: "holds",
   },
   {
     rule: "holds: a key stays while a copy needs it",
-    file: "packages/server/src/store/migrations/0008_erasure.sql",
+    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
+    find: "\n      and not exists (select from held_event where hold_id = in_hold)\n$$;",
+    replace: "\n$$;",
+    suite: "holds",
+  },
+  {
+    rule: "erasure: a hold ends with its last copy",
+    file: MIGRATION,
     find: "\n      and not exists (select from held_event where hold_id = in_hold);",
     replace: ";",
-    suite: "holds",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: entries are numbered without a gap",
+    file: MIGRATION,
+    find: "not found or in_sequence <> (select coalesce(max(sequence), 0) + 1 from erasure)",
+    replace: "not found",
+    suite: "erasure",
   },
   {
     rule: "holds: placing one waits for what is being let go of",
@@ -488,6 +515,373 @@ export const PATCHES: readonly Patch[] = [
     find: 'await executor.query("select lock_holds()");\n  const { of, value }',
     replace: "const { of, value }",
     suite: "holds",
+  },
+
+  {
+    rule: "holds: one that can't be opened stops nothing else",
+    file: "packages/server/src/retention/expiry.ts",
+    find: "if (!(fault instanceof KeysGone || fault instanceof SealBroken)) throw fault;\n      unreadable = fault;",
+    replace: "throw fault;",
+    suite: "holds",
+  },
+  {
+    rule: "holds: a secret is destroyed before that is recorded",
+    file: `${ERASURE}/ended-holds.ts`,
+    find: '    await secrets.destroy(holdSecretName(hold_id));\n    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);',
+    replace:
+      '    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);\n    await secrets.destroy(holdSecretName(hold_id));',
+    suite: "holds",
+  },
+  {
+    rule: "erasure: no read finds what is erased",
+    file: "packages/server/src/retention/expired.ts",
+    find: "not is_erased(${event}.key_id)",
+    replace: "true",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: what was sealed before it is sealed anew",
+    file: "packages/server/src/store/commit-batch.ts",
+    find: 'if (events.some((event) => event.sealed.epoch !== epoch)) return "stale";',
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: a key that is a tombstone is taken",
+    file: "packages/server/src/store/commit-batch.ts",
+    find: "where not exists (select from tombstone t where t.name_mac = asked.name_mac)",
+    replace: "where true",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: commit batches are let out first",
+    file: `${ERASURE}/erase.ts`,
+    find: "  await closeEpoch(executor);\n",
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: holds wait for it",
+    file: `${ERASURE}/erase.ts`,
+    find: '  await executor.query("select lock_holds()");\n',
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: one at a time",
+    file: `${ERASURE}/erase.ts`,
+    find: '  await executor.query("select lock_journal()");\n',
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: nothing left is no entry",
+    file: `${ERASURE}/erase.ts`,
+    find: "  if (!refuseLater && isNothing(await planErasure(executor, subject))) return undefined;\n",
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: the journal is written before the commit",
+    file: `${ERASURE}/append-entry.ts`,
+    find: "  await journal.append(entry.sequence, text);\n",
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: secrets are destroyed",
+    file: `${ERASURE}/finish.ts`,
+    find: "await ports.secrets.destroy(accountSecretName(key_id));",
+    replace: "void key_id;",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: tombstones stand before the ledger goes",
+    file: `${ERASURE}/finish.ts`,
+    find: "    await insertTombstones(executor, names, rows);\n",
+    replace: "    void insertTombstones;\n    void names;\n",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: no batch is left that has not seen the tombstones",
+    file: `${ERASURE}/finish.ts`,
+    find: "      await closeEpoch(executor);\n",
+    replace: "      void closeEpoch;\n",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: tokens go",
+    file: `${ERASURE}/carry-out.ts`,
+    find: 'await executor.query("delete from session_token where account = $1", [row.account])',
+    replace: "{ rowCount: 1 }",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: actions go",
+    file: `${ERASURE}/carry-out.ts`,
+    find: 'await executor.query("delete from action where account = $1", [row.account])',
+    replace: "{ rowCount: 1 }",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: the account's name goes",
+    file: `${ERASURE}/carry-out.ts`,
+    find: '"delete from account_identity where account_id = $1 returning account"',
+    replace: '"select account from account_identity where account_id = $1"',
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: later events are refused where that was asked for",
+    file: "packages/server/src/ingest/admit.ts",
+    find: 'if (refusals.refuses(account)) return new Refusal(reject("account-erased"));',
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: and only there",
+    file: `${ERASURE}/erase.ts`,
+    find: '      refuseLater && subject.kind === "account"\n',
+    replace: '      subject.kind === "account"\n',
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: one that is refused later on is no erasure that was before",
+    file: "packages/server/src/cli/erase.ts",
+    find: "if (sequence === undefined || refuses) {",
+    replace: "if (sequence === undefined) {",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: a single event's row goes",
+    file: `${ERASURE}/carry-out.ts`,
+    find: 'deleted as (delete from event e using ${gone} where ${of("e")} returning e.event_id)',
+    replace: 'deleted as (select e.event_id from event e join ${gone} on ${of("e")})',
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: a hold's copy waits",
+    file: MIGRATION,
+    find: "        and (c.erased_by is not null or c.received_at + u.raw_retention <= now())",
+    replace: "        and c.received_at + u.raw_retention <= now()",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: what a hold keeps is told",
+    file: "packages/server/src/cli/erase.ts",
+    find: "if (erasure.still_held > 0) {",
+    replace: "if (false) {",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: what is held is copied first",
+    file: `${ERASURE}/erase.ts`,
+    find: "  await copyHeldOf(executor, ports.sealer, await findErased(executor, subject));\n",
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: nothing is destroyed unasked",
+    file: "packages/server/src/cli/confirm.ts",
+    find: "  if (!ask) throw",
+    replace: "  if (false) throw",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: the serving role deletes events of erased keys only",
+    file: MIGRATION,
+    find: "      where k.key_id = in_key and k.erased_by is not null limit in_limit) gone",
+    replace: "      where k.key_id = in_key limit in_limit) gone",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: and their ledger only",
+    file: MIGRATION,
+    find: "    where k.key_id = in_key and k.erased_by is not null and i.account = k.account and i.key_id = in_key\n",
+    replace: "    where k.key_id = in_key and i.account = k.account and i.key_id = in_key\n",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: running servers catch up",
+    file: "packages/server/src/retention/retention-worker.ts",
+    find: "    await catchUp().catch(onFault);\n",
+    replace: "    void catchUp;\n",
+    suite: "erasure",
+  },
+  {
+    rule: "erasure: finished by whoever comes next",
+    file: "packages/server/src/retention/retention-worker.ts",
+    find: "    steps.push(...(await Promise.allSettled([finish(client, options)])));\n",
+    replace: "    void finish;\n",
+    suite: "erasure",
+  },
+  {
+    rule: "receipts: what the key signed besides is none",
+    file: `${ERASURE}/receipts.ts`,
+    find: 'if (protectedHeader.typ !== TYPE) throw new ReceiptInvalid("it is signed, and no receipt");',
+    replace: "",
+    suite: "erasure",
+  },
+  {
+    rule: "receipts: one spelling",
+    file: `${ERASURE}/receipts.ts`,
+    find: "parts.length !== 3 || !isCanonical",
+    replace: "false",
+    suite: "erasure",
+  },
+  {
+    rule: "restore: what the database lacks is carried out",
+    file: `${ERASURE}/catch-up.ts`,
+    find: "missing.length > 0 ? await asOwner(ports, (owner) => carryOutAll(owner, ports, missing)) : 0",
+    replace: "missing.length",
+    suite: "restore",
+  },
+  {
+    rule: "restore: what the key store lacks is destroyed",
+    file: `${ERASURE}/catch-up.ts`,
+    find: "for (const id of entry.keys) await secrets.destroy(accountSecretName(id));",
+    replace: "",
+    suite: "restore",
+  },
+  {
+    rule: "restore: a journal that is behind stops the start",
+    file: `${ERASURE}/catch-up.ts`,
+    find: "  if (text === undefined) {\n    throw new JournalUnfit(\n      `the database has",
+    replace: "  if (text === undefined) {\n    return;\n    throw new JournalUnfit(\n      `the database has",
+    suite: "restore",
+  },
+  {
+    rule: "restore: the head is the one that was carried out",
+    file: `${ERASURE}/catch-up.ts`,
+    find: 'if (digestOf(text).toString("hex") !== digest) {',
+    replace: "if (false) {",
+    suite: "restore",
+  },
+  {
+    rule: "restore: each entry follows from the one before",
+    file: `${ERASURE}/catch-up.ts`,
+    find: "previous !== undefined && entry.previous !== previous",
+    replace: "false",
+    suite: "restore",
+  },
+  {
+    rule: "restore: an entry has every member",
+    file: `${ERASURE}/journal.ts`,
+    find: "!isEntry(entry) || entry.sequence !== sequence",
+    replace: "entry === null",
+    suite: "restore",
+  },
+  {
+    rule: "restore: a key store that is older than the events is refused",
+    file: "packages/server/src/seal/installation.ts",
+    find: "    if (await secrets.find(nameOf(id))) continue;\n",
+    replace: "    continue;\n",
+    suite: "restore",
+  },
+  {
+    rule: "restore: a key store that is ahead excuses the database's partitions",
+    file: "packages/server/src/seal/installation.ts",
+    find: "if (!isDatabaseBehind) await requireAll",
+    replace: "await requireAll",
+    suite: "retention",
+  },
+  {
+    rule: "restore: a mark is whole",
+    file: `${ERASURE}/catch-up.ts`,
+    find: "if (sequence === undefined || partitions === undefined) {",
+    replace: "if (false) {",
+    suite: "retention",
+  },
+  {
+    rule: "restore: tokens of the erased go again",
+    file: `${ERASURE}/carry-out.ts`,
+    find: "for (const id of entry.accounts) await eraseAccount(executor, sequence, id);",
+    replace: "",
+    suite: "restore",
+  },
+  {
+    rule: "keys: the current version is not destroyed",
+    file: "packages/server/src/cli/key.ts",
+    find: 'if (found.current) throw new Failure("It is the current version: drs key rotate first.");',
+    replace: "",
+    suite: "keys",
+  },
+  {
+    rule: "keys: every secret is wrapped anew",
+    file: "packages/server/src/seal/rotation.ts",
+    find: "    if (pass === 0) return total;",
+    replace: "    return total;",
+    suite: "keys",
+  },
+  {
+    rule: "keys: a version that something is wrapped under is not destroyed",
+    file: "packages/server/src/cli/key.ts",
+    find: "if (found.secrets > 0) throw",
+    replace: "if (false) throw",
+    suite: "keys",
+  },
+  {
+    rule: "keys: an interrupted rotation goes on under its version",
+    file: "packages/server/src/cli/key.ts",
+    find: "unfinished > 0 ? before : await keyEncryption.rotate()",
+    replace: "await keyEncryption.rotate()",
+    suite: "keys",
+  },
+  {
+    rule: "keys: rotations wait for each other",
+    file: "packages/server/src/cli/key.ts",
+    find: "const { version, secrets } = await alone(database, async () => {",
+    replace:
+      "const { version, secrets } = await (async (_: unknown, work: () => Promise<{ version: string; secrets: number }>) => work())(database, async () => {",
+    suite: "keys",
+  },
+  {
+    rule: "requests: the account's name goes when it is closed",
+    file: "packages/server/src/requests/data-requests.ts",
+    find: "export_id = $7, account = null",
+    replace: "export_id = $7",
+    suite: "requests",
+  },
+  {
+    rule: "requests: what is overdue is told",
+    file: "packages/server/src/requests/data-requests.ts",
+    find: 'const OVERDUE = "closed_at is null and due_at <= now()";',
+    replace: 'const OVERDUE = "false";',
+    suite: "requests",
+  },
+  {
+    rule: "requests: done needs an identity",
+    file: "packages/server/src/cli/request.ts",
+    find: 'if (outcome === "done" && (identity ?? open.identity) === null) {',
+    replace: "if (false) {",
+    suite: "requests",
+  },
+  {
+    rule: "requests: a link leads somewhere",
+    file: "packages/server/src/cli/request.ts",
+    find: "exportId !== undefined && !(await isExport(executor, exportId))",
+    replace: "false",
+    suite: "requests",
+  },
+  {
+    rule: "requests: an export holds the account's events only",
+    file: "packages/server/src/requests/account-export.ts",
+    find: "listEvents(executor, { account }, PAGE, after)",
+    replace: "listEvents(executor, {}, PAGE, after)",
+    suite: "requests",
+  },
+  {
+    rule: "requests: an export holds no holds",
+    file: "packages/server/src/requests/account-export.ts",
+    find: 'if (!operation.startsWith("hold.")) yield',
+    replace: "yield",
+    suite: "requests",
+  },
+  {
+    rule: "requests: an export does not mix",
+    file: "packages/server/src/requests/account-export.ts",
+    find: "if ((await readdir(folder)).length > 0) throw",
+    replace: "if (false) throw",
+    suite: "requests",
   },
 
   {

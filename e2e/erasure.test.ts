@@ -629,8 +629,16 @@ describe("a receipt", () => {
     expect((await drs("receipt", "verify", bad, "--public-key", key)).stderr).toContain("no receipt");
     expect((await drs("retention", "run")).code).toBe(0);
     const run = objects((await drs("retention", "status", "--json")).stdout)[0]?.["runs"] as { run_id: string }[];
-    const ofRun = await drs("receipt", "get", run[0]?.run_id ?? "");
-    await writeFile(bad, ofRun.stdout);
-    expect((await drs("receipt", "verify", bad, "--public-key", key, "--json")).stdout).toContain('"receipt":"expiry"');
+    const ofRun = objects((await drs("receipt", "get", run[0]?.run_id ?? "", "--json")).stdout)[0];
+    await writeFile(bad, `${String(ofRun?.["receipt"])}\n`);
+    const expiry = objects((await drs("receipt", "verify", bad, "--public-key", key, "--json")).stdout)[0];
+    expect(expiry).toMatchObject({
+      receipt: "expiry",
+      actor: expect.stringMatching(/^cli:/),
+      reason: expect.any(String),
+      destroyed_keys: expect.any(Array),
+      held: expect.any(Number),
+      backups: expect.any(Object),
+    });
   });
 });

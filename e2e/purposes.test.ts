@@ -1,4 +1,5 @@
 /** Purposes: which one an event comes under, what a policy changes, and what it must not. */
+import { CATALOG } from "@device-risk-signals/contract/catalog";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,6 +91,10 @@ async function purposeOfEvent(eventId: string): Promise<unknown> {
 const auditOutcomes = async (account: string): Promise<unknown[]> =>
   objects((await drs("audit", "list", "--account", account, "--json")).stdout).map(({ outcome }) => outcome);
 
+test("without a policy there is nothing to record", async () => {
+  expect(await drs("purpose", "record")).toMatchObject({ code: 1, stdout: "" });
+});
+
 test("without a policy every event comes under the built-in purpose, and is kept", async () => {
   expect(await purposeOf("payment")).toBe("default");
   const [row] = objects((await drs("purpose", "list", "--json")).stdout);
@@ -142,6 +147,17 @@ describe("a policy in force", () => {
   test("applied again changes nothing", async () => {
     const again = await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "others");
     expect(again).toEqual({ version: 1, changes: [], dry_run: false });
+  });
+
+  test("is a record of processing", async () => {
+    const { code, stdout } = await drs("purpose", "record");
+    expect(code).toBe(0);
+    const [, payments = ""] = stdout.split("## payments\n");
+    expect(payments.split("## ")[0]).toContain("| Kept: the exact event | P90D after receipt |");
+    expect(payments.split("## ")[0]).toContain("| Legal basis | legitimate interest |");
+    for (const { id } of CATALOG) expect(stdout).toContain(`| \`${id}\` |`);
+    const policy = objects((await drs("purpose", "record", "--json")).stdout)[0];
+    expect(policy).toMatchObject({ purposes: expect.arrayContaining([expect.objectContaining(PAYMENTS)]) });
   });
 
   test("counts what is not mapped in the audit", async () => {

@@ -154,8 +154,14 @@ describe("past its period", () => {
     const examined = await drs("doctor", "--json");
     expect(examined.code).toBe(1);
     expect(objects(examined.stdout).find(({ what }) => what === "retention")).toMatchObject({ ok: false });
+    const tried = objects((await drs("retention", "run", "--dry-run", "--json")).stdout)[0];
+    expect(tried).toEqual({ overdue_partitions: overdue?.["overdue_partitions"], dry_run: true });
     const expired = await run();
-    expect(expired).toMatchObject({ rows: stored.length, keys: 0 });
+    expect(expired).toMatchObject({
+      rows: stored.length,
+      keys: 0,
+      destroyed_keys: expect.arrayContaining([partition]),
+    });
     expect(expired.bytes).toBeGreaterThan(0);
     expect((await drs("doctor")).code).toBe(0);
     const [entry] = objects((await drs("audit", "list", "--json")).stdout);

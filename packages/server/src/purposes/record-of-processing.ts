@@ -20,7 +20,7 @@ export function recordOfProcessing({ purposes, actions, unmapped }: Policy): str
 | --- | --- |
 | Controller, representative, data protection officer | _to be filled in by the operator_ |
 | Data subjects | people who use the operator's mobile app |
-| Recipients | the operator's own fraud, risk and operations teams, by audited access; no vendor, no third party |
+| Recipients | the operator's own fraud, risk and operations teams, whoever reads an exact event is in the audit; no vendor, no third party |
 | Transfers to third countries | none by this software; _the operator says where its databases, backups and staff are_ |
 | Security (article 32) | payloads encrypted under keys of each account and partition, kept apart from the events; least privilege in the database; audited access; see the threat model |
 | Erasure | by the periods below, on request, and after a restore, as the erasure journal says |

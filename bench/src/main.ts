@@ -1,32 +1,30 @@
 /**
  * `npm run bench`: this server and the plain recipe, side by side: one PostgreSQL of one configuration (fsync on), one
  * load generator, the same events. Prints a table and its ratios. `--seconds N` (default 12), `--rounds N` (default 3),
- * `--profile DIR` (writes a CPU profile of this server).
+ * `--profile DIR` (writes a CPU profile of this server), `--before DIR` (compares with the server of another checkout, where
+ * `npm ci` has run, instead of the recipe).
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { join, resolve } from "node:path";
+import { parseArgs, promisify } from "node:util";
 import pg from "pg";
-import { registerAction } from "../../packages/server/src/actions/action-table.ts";
-import { readConfig } from "../../packages/server/src/config/config.ts";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
-import { openSystem } from "../../packages/server/src/operations/system.ts";
-import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
 import { fullEvent } from "./full-event.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
 import { cpuOf, residentOf } from "./usage.ts";
 
+const run = promisify(execFile);
 const CONNECTIONS = 64;
-const DAY_MS = 86_400_000;
 
 const { values: options } = parseArgs({
   options: {
     seconds: { type: "string", default: "12" },
     rounds: { type: "string", default: "3" },
     profile: { type: "string" },
+    before: { type: "string" },
   },
 });
 const SECONDS = Number(options.seconds);
@@ -101,31 +99,30 @@ async function startRecipe(): Promise<Subject> {
   return { name: "recipe", url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "public") };
 }
 
-async function startOurs(): Promise<Subject> {
-  const client = await createDatabase("ours");
+/** @param root a checkout. Its own commands make what it needs: each has a schema of its own. */
+async function startServer(name: string, root: string): Promise<Subject> {
+  const client = await createDatabase(name);
   const environment = {
-    DRS_DATABASE_URL: url("ours"),
-    DRS_KEY_DIR: join(folder, "keys"),
+    DRS_DATABASE_URL: url(name),
+    DRS_KEY_DIR: join(folder, `${name}-keys`),
     DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
     DRS_THROTTLE_RATE: "0",
     DRS_PORT: "0",
     DRS_ADMIN_PORT: "0",
   };
-  const config = readConfig(environment, folder);
-  if (!config.ok) throw new Error(config.problems.join("\n"));
-  const system = await openSystem(config.config, { asServer: false, onFault: () => {} });
-  const { pool, clock } = system;
-  const { token } = await issueToken(pool, clock, "bench", DAY_MS);
-  await registerAction(pool, clock, { account: "bench", actionType: "payment", actionId: "act_1", ttlMs: DAY_MS });
-  await system.close();
-  const drs = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+  const env = { ...process.env, ...environment };
+  const drs = join(root, "packages/server/bin/drs.js");
+  const issue = ["token", "issue", "--account", "bench", "--ttl", "24h", "--json"];
+  const { token } = JSON.parse((await run(process.execPath, [drs, ...issue], { env })).stdout) as { token: string };
+  const register = ["action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h"];
+  await run(process.execPath, [drs, ...register], { env });
   const profile = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
   const child = spawn(process.execPath, ["--max-semi-space-size=4", ...profile, drs, "serve"], {
-    env: { ...process.env, ...environment },
+    env,
     stdio: ["ignore", "pipe", "inherit"],
   });
   const at = await firstLine(child, /is ready: (http:\/\/[^/\s]+)/);
-  return { name: "ours", url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "drs") };
+  return { name, url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "drs") };
 }
 
 let runs = 0;
@@ -191,22 +188,32 @@ function parseCost(): number {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const recipe = await startRecipe();
-const ours = await startOurs();
+const { before } = options;
+const peer = before === undefined ? await startRecipe() : await startServer("before", resolve(before));
+const ours = await startServer("ours", join(import.meta.dirname, "../.."));
 const parse = parseCost();
 const bodyBytes = JSON.stringify(fullEvent(1, new Date())).length;
-const found: Record<"recipe" | "ours", Figures[]> = { recipe: [], ours: [] };
+const found = new Map<Subject, Figures[]>([
+  [peer, []],
+  [ours, []],
+]);
 for (let round = 1; round <= ROUNDS; round++) {
-  for (const subject of round % 2 === 1 ? [recipe, ours] : [ours, recipe]) {
+  for (const subject of round % 2 === 1 ? [peer, ours] : [ours, peer]) {
     const figures = await measure(subject);
-    found[subject.name as "recipe" | "ours"].push(figures);
+    found.get(subject)?.push(figures);
     print(`round ${round} of ${ROUNDS}, ${subject.name}: ${figures.perSecond.toFixed(0)} events/s`);
   }
 }
 
-const [a, b] = [medians(found.recipe), medians(found.ours)];
+const [a, b] = [medians(found.get(peer) ?? []), medians(found.get(ours) ?? [])];
 const rows: [string, number, number, number, string][] = [
-  ["durable events per second", a.perSecond, b.perSecond, 0, "≥ 3.0 × the recipe"],
+  [
+    "durable events per second",
+    a.perSecond,
+    b.perSecond,
+    0,
+    before === undefined ? "≥ 3.0 × the recipe" : "≥ 0.95 × before",
+  ],
   ["p50 at half load, ms", a.p50Ms, b.p50Ms, 2, ""],
   ["p99 at half load, ms", a.p99Ms, b.p99Ms, 2, "≤ 15"],
   ["server CPU per event, µs", a.serverCpu, b.serverCpu, 0, `≤ ${((250 / 31) * parse).toFixed(0)} here`],
@@ -222,13 +229,13 @@ print(
   `${ROUNDS} rounds of ${SECONDS} s, medians. JSON.parse of an event takes ${parse.toFixed(0)} µs here; the CPU goal, 250 µs where it takes 31, scales with it.`,
 );
 print("");
-print("| figure | recipe | ours | ours ÷ recipe | goal |");
+print(`| figure | ${peer.name} | ours | ours ÷ ${peer.name} | goal |`);
 print("| --- | --- | --- | --- | --- |");
 for (const [name, theirs, own, digits, goal] of rows) {
   print(`| ${name} | ${theirs.toFixed(digits)} | ${own.toFixed(digits)} | ${(own / theirs).toFixed(2)} | ${goal} |`);
 }
 
-for (const { child } of [recipe, ours]) {
+for (const { child } of [peer, ours]) {
   child.removeAllListeners("exit");
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");

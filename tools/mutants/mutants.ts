@@ -61,7 +61,7 @@ async function copyTree(copy: string): Promise<void> {
 /** The names of the tests that noticed; empty where none did. */
 async function noticedBy(patch: Patch, scene: Scene): Promise<string[]> {
   const suite = patch.suite ?? "rejections";
-  return suite === "rejections" ? noticedByRejections(scene) : noticedByTests(TESTS[suite], scene);
+  return suite === "rejections" ? noticedByRejections(scene) : noticedByTests(TESTS[suite], patch.test, scene);
 }
 
 async function noticedByRejections({ copy, environment, parties }: Scene): Promise<string[]> {
@@ -79,12 +79,22 @@ async function noticedByRejections({ copy, environment, parties }: Scene): Promi
   return noticed;
 }
 
-function noticedByTests(file: string, { copy }: Scene): Promise<string[]> {
+function noticedByTests(file: string, test: string | undefined, { copy }: Scene): Promise<string[]> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
   const options = { cwd: copy, env: { ...process.env, ROUNDS: "20" } };
+  const args = [vitest, "run", "--bail", "1", ...(test === undefined ? [] : ["-t", test]), file];
   return new Promise((resolve) => {
-    execFile(process.execPath, [vitest, "run", "--bail", "1", file], options, (fault) => resolve(fault ? [file] : []));
+    execFile(process.execPath, args, options, (fault) => resolve(fault ? [file] : []));
   });
+}
+
+/** A test that fails without any patch would notice everything. */
+async function requirePassing({ suite = "rejections", test }: Patch, scene: Scene, passed: Set<string>): Promise<void> {
+  const name = `${suite} ${test ?? ""}`;
+  if (suite === "rejections" || passed.has(name)) return;
+  const failed = await noticedByTests(TESTS[suite], test, scene);
+  if (failed.length > 0) throw new Error(`the tests fail without any patch: ${name}`);
+  passed.add(name);
 }
 
 async function run(patch: Patch, scene: Scene): Promise<boolean> {
@@ -121,7 +131,11 @@ async function main(only: string | undefined): Promise<number> {
     if (untouched.length > 0) throw new Error(`the tests fail without any patch: ${untouched[0]}`);
     const patches = PATCHES.filter(({ rule }) => only === undefined || rule.includes(only));
     let missed = 0;
-    for (const patch of patches) if (!(await run(patch, scene))) missed++;
+    const passed = new Set<string>();
+    for (const patch of patches) {
+      await requirePassing(patch, scene, passed);
+      if (!(await run(patch, scene))) missed++;
+    }
     process.stdout.write(`${patches.length - missed} passed, ${missed} failed\n`);
     return missed === 0 ? 0 : 1;
   } finally {

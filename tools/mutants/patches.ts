@@ -10,6 +10,8 @@ export interface Patch {
   readonly replace: string;
   /** Which tests must notice; by default the rejections. */
   readonly suite?: Suite;
+  /** The test among them that must, by a part of its name; all of them where absent. */
+  readonly test?: string;
 }
 
 export type Suite =
@@ -501,6 +503,7 @@ export const PATCHES: readonly Patch[] = [
     find: "\n      and not exists (select from held_event where hold_id = in_hold);",
     replace: ";",
     suite: "erasure",
+    test: "waits for its end",
   },
   {
     rule: "erasure: entries are numbered without a gap",
@@ -508,6 +511,7 @@ export const PATCHES: readonly Patch[] = [
     find: "not found or in_sequence <> (select coalesce(max(sequence), 0) + 1 from erasure)",
     replace: "not found",
     suite: "erasure",
+    test: "waits for its end",
   },
   {
     rule: "holds: placing one waits for what is being let go of",
@@ -523,6 +527,7 @@ export const PATCHES: readonly Patch[] = [
     find: "if (!(fault instanceof KeysGone || fault instanceof SealBroken)) throw fault;\n      unreadable = fault;",
     replace: "throw fault;",
     suite: "holds",
+    test: "can't be opened",
   },
   {
     rule: "holds: a secret is destroyed before that is recorded",
@@ -531,6 +536,7 @@ export const PATCHES: readonly Patch[] = [
     replace:
       '    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);\n    await secrets.destroy(holdSecretName(hold_id));',
     suite: "holds",
+    test: "can't be destroyed",
   },
   {
     rule: "erasure: no read finds what is erased",
@@ -538,6 +544,7 @@ export const PATCHES: readonly Patch[] = [
     find: "not is_erased(${event}.key_id)",
     replace: "true",
     suite: "erasure",
+    test: "finished by the next",
   },
   {
     rule: "erasure: what was sealed before it is sealed anew",
@@ -545,6 +552,7 @@ export const PATCHES: readonly Patch[] = [
     find: 'if (events.some((event) => event.sealed.epoch !== epoch)) return "stale";',
     replace: "",
     suite: "erasure",
+    test: "at once with its ingestion",
   },
   {
     rule: "erasure: a key that is a tombstone is taken",
@@ -552,6 +560,7 @@ export const PATCHES: readonly Patch[] = [
     find: "where not exists (select from tombstone t where t.name_mac = asked.name_mac)",
     replace: "where true",
     suite: "erasure",
+    test: "is gone",
   },
   {
     rule: "erasure: commit batches are let out first",
@@ -559,6 +568,7 @@ export const PATCHES: readonly Patch[] = [
     find: "  await closeEpoch(executor);\n",
     replace: "",
     suite: "erasure",
+    test: "it begins when",
   },
   {
     rule: "erasure: holds wait for it",
@@ -566,6 +576,7 @@ export const PATCHES: readonly Patch[] = [
     find: '  await executor.query("select lock_holds()");\n',
     replace: "",
     suite: "erasure",
+    test: "it begins when",
   },
   {
     rule: "erasure: one at a time",
@@ -573,6 +584,7 @@ export const PATCHES: readonly Patch[] = [
     find: '  await executor.query("select lock_journal()");\n',
     replace: "",
     suite: "erasure",
+    test: "it begins when",
   },
   {
     rule: "erasure: nothing left is no entry",
@@ -580,6 +592,7 @@ export const PATCHES: readonly Patch[] = [
     find: "  if (!refuseLater && isNothing(await planErasure(executor, subject))) return undefined;\n",
     replace: "",
     suite: "erasure",
+    test: "several at once",
   },
   {
     rule: "erasure: the journal is written before the commit",
@@ -587,6 +600,7 @@ export const PATCHES: readonly Patch[] = [
     find: "  await journal.append(entry.sequence, text);\n",
     replace: "",
     suite: "erasure",
+    test: "is gone",
   },
   {
     rule: "erasure: secrets are destroyed",
@@ -594,6 +608,7 @@ export const PATCHES: readonly Patch[] = [
     find: "await ports.secrets.destroy(accountSecretName(key_id));",
     replace: "void key_id;",
     suite: "erasure",
+    test: "is gone",
   },
   {
     rule: "erasure: tombstones stand before the ledger goes",
@@ -601,6 +616,7 @@ export const PATCHES: readonly Patch[] = [
     find: "    await insertTombstones(executor, names, rows);\n",
     replace: "    void insertTombstones;\n    void names;\n",
     suite: "erasure",
+    test: "is gone",
   },
   {
     rule: "erasure: no batch is left that has not seen the tombstones",
@@ -608,6 +624,7 @@ export const PATCHES: readonly Patch[] = [
     find: "      await closeEpoch(executor);\n",
     replace: "      void closeEpoch;\n",
     suite: "erasure",
+    test: "the ledger goes when",
   },
   {
     rule: "erasure: tokens go",
@@ -615,6 +632,7 @@ export const PATCHES: readonly Patch[] = [
     find: 'await executor.query("delete from session_token where account = $1", [row.account])',
     replace: "{ rowCount: 1 }",
     suite: "erasure",
+    test: "is gone",
   },
   {
     rule: "erasure: actions go",
@@ -622,6 +640,7 @@ export const PATCHES: readonly Patch[] = [
     find: 'await executor.query("delete from action where account = $1", [row.account])',
     replace: "{ rowCount: 1 }",
     suite: "erasure",
+    test: "is gone",
   },
   {
     rule: "erasure: the account's name goes",
@@ -629,6 +648,7 @@ export const PATCHES: readonly Patch[] = [
     find: '"delete from account_identity where account_id = $1 returning account"',
     replace: '"select account from account_identity where account_id = $1"',
     suite: "erasure",
+    test: "is gone",
   },
   {
     rule: "erasure: later events are refused where that was asked for",
@@ -636,6 +656,7 @@ export const PATCHES: readonly Patch[] = [
     find: 'if (refusals.refuses(account)) return new Refusal(reject("account-erased"));',
     replace: "",
     suite: "erasure",
+    test: "refused from then on",
   },
   {
     rule: "erasure: and only there",
@@ -643,6 +664,7 @@ export const PATCHES: readonly Patch[] = [
     find: '      refuseLater && subject.kind === "account"\n',
     replace: '      subject.kind === "account"\n',
     suite: "erasure",
+    test: "twice is once",
   },
   {
     rule: "erasure: one that is refused later on is no erasure that was before",
@@ -650,6 +672,7 @@ export const PATCHES: readonly Patch[] = [
     find: "if (sequence === undefined || refuses) {",
     replace: "if (sequence === undefined) {",
     suite: "erasure",
+    test: "erased before can be refused",
   },
   {
     rule: "erasure: a single event's row goes",
@@ -657,6 +680,7 @@ export const PATCHES: readonly Patch[] = [
     find: 'deleted as (delete from event e using ${gone} where ${of("e")} returning e.event_id)',
     replace: 'deleted as (select e.event_id from event e join ${gone} on ${of("e")})',
     suite: "erasure",
+    test: "one event, one action",
   },
   {
     rule: "erasure: a hold's copy waits",
@@ -664,6 +688,7 @@ export const PATCHES: readonly Patch[] = [
     find: "        and (c.erased_by is not null or c.received_at + u.raw_retention <= now())",
     replace: "        and c.received_at + u.raw_retention <= now()",
     suite: "erasure",
+    test: "waits for its end",
   },
   {
     rule: "erasure: what a hold keeps is told",
@@ -671,13 +696,15 @@ export const PATCHES: readonly Patch[] = [
     find: "if (erasure.still_held > 0) {",
     replace: "if (false) {",
     suite: "erasure",
+    test: "waits for its end",
   },
   {
     rule: "erasure: what is held is copied first",
-    file: `${ERASURE}/erase.ts`,
-    find: "  await copyHeldOf(executor, ports.sealer, await findErased(executor, subject));\n",
+    file: `${ERASURE}/carry-out.ts`,
+    find: 'await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] });',
     replace: "",
     suite: "erasure",
+    test: "waits for its end",
   },
   {
     rule: "erasure: nothing is destroyed unasked",
@@ -685,6 +712,7 @@ export const PATCHES: readonly Patch[] = [
     find: "  if (!ask) throw",
     replace: "  if (false) throw",
     suite: "erasure",
+    test: "nobody is not asked",
   },
   {
     rule: "erasure: the serving role deletes events of erased keys only",
@@ -692,6 +720,7 @@ export const PATCHES: readonly Patch[] = [
     find: "      where k.key_id = in_key and k.erased_by is not null limit in_limit) gone",
     replace: "      where k.key_id = in_key limit in_limit) gone",
     suite: "erasure",
+    test: "the serving role can take nothing",
   },
   {
     rule: "erasure: and their ledger only",
@@ -699,6 +728,7 @@ export const PATCHES: readonly Patch[] = [
     find: "    where k.key_id = in_key and k.erased_by is not null and i.account = k.account and i.key_id = in_key\n",
     replace: "    where k.key_id = in_key and i.account = k.account and i.key_id = in_key\n",
     suite: "erasure",
+    test: "the serving role can take nothing",
   },
   {
     rule: "erasure: running servers catch up",
@@ -706,6 +736,7 @@ export const PATCHES: readonly Patch[] = [
     find: "    await catchUp().catch(onFault);\n",
     replace: "    void catchUp;\n",
     suite: "erasure",
+    test: "a server that runs carries it out",
   },
   {
     rule: "erasure: finished by whoever comes next",
@@ -713,6 +744,7 @@ export const PATCHES: readonly Patch[] = [
     find: "    steps.push(...(await Promise.allSettled([finish(client, options)])));\n",
     replace: "    void finish;\n",
     suite: "erasure",
+    test: "finished by the next",
   },
   {
     rule: "receipts: what the key signed besides is none",
@@ -720,6 +752,7 @@ export const PATCHES: readonly Patch[] = [
     find: 'if (protectedHeader.typ !== TYPE) throw new ReceiptInvalid("it is signed, and no receipt");',
     replace: "",
     suite: "erasure",
+    test: "holds by the right key",
   },
   {
     rule: "receipts: one spelling",
@@ -727,6 +760,7 @@ export const PATCHES: readonly Patch[] = [
     find: "parts.length !== 3 || !isCanonical",
     replace: "false",
     suite: "erasure",
+    test: "holds by the right key",
   },
   {
     rule: "restore: what the database lacks is carried out",
@@ -734,6 +768,7 @@ export const PATCHES: readonly Patch[] = [
     find: "missing.length > 0 ? await asOwner(ports, (owner) => carryOutAll(owner, ports, missing)) : 0",
     replace: "missing.length",
     suite: "restore",
+    test: "what was erased since",
   },
   {
     rule: "restore: what the key store lacks is destroyed",
@@ -741,6 +776,7 @@ export const PATCHES: readonly Patch[] = [
     find: "for (const id of entry.keys) await secrets.destroy(accountSecretName(id));",
     replace: "",
     suite: "restore",
+    test: "a key store that is older",
   },
   {
     rule: "restore: a journal that is behind stops the start",
@@ -748,6 +784,7 @@ export const PATCHES: readonly Patch[] = [
     find: "  if (text === undefined) {\n    throw new JournalUnfit(\n      `the database has",
     replace: "  if (text === undefined) {\n    return;\n    throw new JournalUnfit(\n      `the database has",
     suite: "restore",
+    test: "a journal that was cut short",
   },
   {
     rule: "restore: the head is the one that was carried out",
@@ -755,6 +792,7 @@ export const PATCHES: readonly Patch[] = [
     find: 'if (digestOf(text).toString("hex") !== digest) {',
     replace: "if (false) {",
     suite: "restore",
+    test: "a journal that was cut short",
   },
   {
     rule: "restore: each entry follows from the one before",
@@ -762,6 +800,7 @@ export const PATCHES: readonly Patch[] = [
     find: "previous !== undefined && entry.previous !== previous",
     replace: "false",
     suite: "restore",
+    test: "a journal that was cut short",
   },
   {
     rule: "restore: an entry has every member",
@@ -769,6 +808,7 @@ export const PATCHES: readonly Patch[] = [
     find: "!isEntry(entry) || entry.sequence !== sequence",
     replace: "entry === null",
     suite: "restore",
+    test: "a journal that was cut short",
   },
   {
     rule: "restore: a key store that is older than the events is refused",
@@ -776,6 +816,7 @@ export const PATCHES: readonly Patch[] = [
     find: "    if (await secrets.find(nameOf(id))) continue;\n",
     replace: "    continue;\n",
     suite: "restore",
+    test: "a key store that is older",
   },
   {
     rule: "restore: a key store that is ahead excuses the database's partitions",
@@ -783,6 +824,7 @@ export const PATCHES: readonly Patch[] = [
     find: "if (!isDatabaseBehind) await requireAll",
     replace: "await requireAll",
     suite: "retention",
+    test: "a database that is older",
   },
   {
     rule: "restore: a mark is whole",
@@ -790,6 +832,7 @@ export const PATCHES: readonly Patch[] = [
     find: "if (sequence === undefined || partitions === undefined) {",
     replace: "if (false) {",
     suite: "retention",
+    test: "a database that is older",
   },
   {
     rule: "restore: tokens of the erased go again",
@@ -797,6 +840,7 @@ export const PATCHES: readonly Patch[] = [
     find: "for (const id of entry.accounts) await eraseAccount(executor, sequence, id);",
     replace: "",
     suite: "restore",
+    test: "what was erased since",
   },
   {
     rule: "keys: the current version is not destroyed",

@@ -3,6 +3,7 @@ import { type ActionRegistry, type Clock, type RegisteredAction } from "../ports
 import { asUnavailable, type Executor } from "../store/database.ts";
 import { textArray } from "../store/binary-array.ts";
 import { MicroBatcher } from "../store/micro-batcher.ts";
+import { instant } from "../store/instant.ts";
 
 export interface NewAction {
   readonly account: string;
@@ -22,8 +23,7 @@ export interface ActionRow {
   readonly revoked_at: string | null;
 }
 
-const TIME = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
-const COLUMNS = `action_id, action_type, account, session_id, ${TIME("expires_at")}, ${TIME("revoked_at")}`;
+const COLUMNS = `action_id, action_type, account, session_id, ${instant("expires_at")}, ${instant("revoked_at")}`;
 
 /**
  * Registers an action, unique per (account, id). Registering it again identically (type and session) changes nothing

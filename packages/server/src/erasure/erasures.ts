@@ -1,5 +1,6 @@
 import type { Executor } from "../store/database.ts";
 import type { ErasureKind } from "./journal.ts";
+import { instant } from "../store/instant.ts";
 
 export interface ErasureRow {
   readonly sequence: number;
@@ -31,9 +32,8 @@ export interface ErasureFilter {
 
 /** Newest first. */
 export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
-  const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
   const { rows } = await executor.query<ErasureRow>(
-    `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${at("began_at")}, ${at("finished_at")},
+    `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")},
         actor, reason, events, idempotency_keys, tokens, actions, held,
         (select count(*) from held_event c where c.erased_by = e.sequence) as still_held, keys::text[] as destroyed_keys
       from erasure e

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Executor } from "../store/database.ts";
 import { isLive } from "../retention/expired.ts";
 import { receivedAtOf } from "../store/read-events.ts";
+import { instant } from "../store/instant.ts";
 
 /** What a hold is about. */
 export interface HoldSubject {
@@ -80,9 +81,8 @@ export interface HoldRow {
 
 /** Holds that stand first, then those that were lifted; newest first. */
 export async function listHolds(executor: Executor): Promise<readonly HoldRow[]> {
-  const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
   const text = `select hold_id, account, action_id, event_id, reason, approver, review_on::text,
-      ${OVERDUE} as review_overdue, ${at("placed_at")}, placed_by, ${at("lifted_at")}, lift_reason,
+      ${OVERDUE} as review_overdue, ${instant("placed_at")}, placed_by, ${instant("lifted_at")}, lift_reason,
       (select count(*) from held_event c where c.hold_id = h.hold_id) as copies
     from legal_hold h order by h.lifted_at is not null, h.placed_at desc`;
   return (await executor.query<HoldRow>(text)).rows;

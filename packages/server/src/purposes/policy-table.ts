@@ -2,6 +2,7 @@ import type { Clock } from "../ports.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { Executor } from "../store/database.ts";
 import { type Policy, type PurposeDefinition, REFUSE } from "./policy.ts";
+import { instant } from "../store/instant.ts";
 
 /** Taken while a policy is compared and applied: of two that are applied together, one sees what the other did. */
 const LOCK = 7_236_517;
@@ -22,7 +23,7 @@ export interface PurposeRow {
 }
 
 const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, raw_retention::text, derived_retention::text, probes,
-  highest_sensitivity, beyond, to_char(retired_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as retired_at`;
+  highest_sensitivity, beyond, ${instant("retired_at")}`;
 
 /** What is in force. */
 export interface CurrentPolicy {

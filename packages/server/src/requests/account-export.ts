@@ -8,6 +8,7 @@ import { auditQuery, type AuditRow } from "../store/audit.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { findEvent, listEvents } from "../store/read-events.ts";
+import { instant } from "../store/instant.ts";
 
 /** Events that are listed at once. */
 const PAGE = 500;
@@ -105,15 +106,14 @@ async function* exportEvents(
   }
 }
 
-const time = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
-const KEYS = `select key as idempotency_key, event_id, ${time("received_at")} from idempotency_key where account = $1
+const KEYS = `select key as idempotency_key, event_id, ${instant("received_at")} from idempotency_key where account = $1
   and not is_erased(key_id) order by idempotency_key.received_at, key`;
-const ACTIONS = `select action_id, action_type, session_id, ${time("registered_at")}, ${time("expires_at")}, ${time("revoked_at")}
+const ACTIONS = `select action_id, action_type, session_id, ${instant("registered_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
   from action where account = $1 order by action.registered_at, action_id`;
-const TOKENS = `select token_id, ${time("issued_at")}, ${time("expires_at")}, ${time("revoked_at")}
+const TOKENS = `select token_id, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
   from session_token where account = $1 order by session_token.issued_at, token_id`;
 
-const REQUESTS = `select request_id, kind, ${time("received_at")}, ${time("due_at")}, ${time("closed_at")}, outcome, ground
+const REQUESTS = `select request_id, kind, ${instant("received_at")}, ${instant("due_at")}, ${instant("closed_at")}, outcome, ground
   from data_request where subject_mac = $1 order by data_request.received_at, request_id`;
 
 /** Rows that are in memory at once. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Executor } from "../store/database.ts";
+import { instant } from "../store/instant.ts";
 
 /** What a data subject may ask for (GDPR, articles 15 to 18, 20 and 21). */
 export const REQUEST_KINDS = ["access", "rectification", "erasure", "restriction", "portability", "objection"] as const;
@@ -33,10 +34,9 @@ export interface RequestRow {
   readonly export_id: string | null;
 }
 
-const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
 const OVERDUE = "closed_at is null and due_at <= now()";
-const COLUMNS = `request_id, account, kind, ${at("received_at")}, ${at("due_at")}, ${OVERDUE} as overdue, identity,
-  extension_ground, ${at("closed_at")}, outcome, ground, erasure_id, export_id`;
+const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${OVERDUE} as overdue, identity,
+  extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id`;
 
 /** Due in one month (GDPR, article 12 (3)), by the calendar of UTC. */
 export async function addRequest(executor: Executor, request: NewRequest): Promise<RequestRow> {

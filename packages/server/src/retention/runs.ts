@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type AttestPorts, attestExpiry } from "../erasure/attest.ts";
 import type { Executor } from "../store/database.ts";
 import type { Counts, Expired } from "./expiry.ts";
+import { instant } from "../store/instant.ts";
 
 /** A pass that let go of something, or that a person asked for. */
 export async function recordRun(
@@ -40,8 +41,7 @@ export interface RunRow extends Counts {
 }
 
 export async function listRuns(executor: Executor, limit: number): Promise<readonly RunRow[]> {
-  const at = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
-  const text = `select run_id, ${at("started_at")}, ${at("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies
+  const text = `select run_id, ${instant("started_at")}, ${instant("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies
     from retention_run order by retention_run.started_at desc limit $1`;
   return (await executor.query<RunRow>(text, [limit])).rows;
 }
@@ -61,7 +61,7 @@ export async function retentionState(executor: Executor): Promise<RetentionState
     `select count(*) filter (where dropped_at is null) as overdue_partitions,
         coalesce(extract(epoch from max(now() - expired_at) filter (where dropped_at is null)), 0)::float8 as lag_seconds,
         count(*) filter (where dropped_at is not null) as secrets_to_destroy,
-        (select to_char(max(started_at), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from retention_run) as last_run_at
+        (select ${instant("max(started_at)", "at")} from retention_run) as last_run_at
       from (select p.dropped_at, p.upper_bound + u.raw_retention as expired_at
         from event_partition p join purpose u on u.code = p.purpose
         where (p.dropped_at is null and p.upper_bound + u.raw_retention <= now())

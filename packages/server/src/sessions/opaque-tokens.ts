@@ -3,6 +3,7 @@ import { type Clock, type Session, type SessionVerifier } from "../ports.ts";
 import { asUnavailable, type Executor } from "../store/database.ts";
 import { MicroBatcher } from "../store/micro-batcher.ts";
 import { byteaArray } from "../store/binary-array.ts";
+import { instant } from "../store/instant.ts";
 
 /** `drs_` and 32 random bytes in base64url. */
 const TOKEN = /^drs_[A-Za-z0-9_-]{43}$/;
@@ -55,9 +56,8 @@ export interface TokenRow {
 }
 
 export async function listTokens(executor: Executor, account: string | undefined): Promise<readonly TokenRow[]> {
-  const time = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
   const { rows } = await executor.query<TokenRow>(
-    `select token_id, account, ${time("issued_at")}, ${time("expires_at")}, ${time("revoked_at")}
+    `select token_id, account, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
       from session_token where $1::text is null or account = $1 order by session_token.issued_at desc, token_id`,
     [account ?? null],
   );

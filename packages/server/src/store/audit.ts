@@ -4,6 +4,7 @@ import { sourceOf } from "../ingest/throttle.ts";
 import type { AuditLog, Clock, IngestAudit } from "../ports.ts";
 import type { Executor } from "./database.ts";
 import { receivedAtOf } from "./read-events.ts";
+import { instant } from "./instant.ts";
 
 /** What a person or a program did, each an entry of its own. */
 export interface AuditEntry {
@@ -208,7 +209,7 @@ export function auditQuery({ eventId, account, limit }: AuditFilter): { text: st
     candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
       or (a.accounts is not null and a.at between $4::timestamptz and $4::timestamptz + interval '${BATCH_WITHIN}'))`;
   }
-  const text = `select to_char(a.at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, a.actor, a.operation, a.outcome,
+  const text = `select ${instant("a.at", "at")}, a.actor, a.operation, a.outcome,
         coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
         case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail
       from audit_entry a

@@ -1,6 +1,7 @@
 import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
 import type { Clock, DriftLog } from "../ports.ts";
 import type { Executor } from "./database.ts";
+import { instant } from "./instant.ts";
 
 const FLUSH_EVERY_MS = 2_000;
 /** Different rows that one SDK version may have; what comes beyond is counted under `*`. */
@@ -153,8 +154,8 @@ export interface DriftRow {
 export async function listDrift(executor: Executor): Promise<readonly DriftRow[]> {
   const { rows } = await executor.query<DriftRow>(
     `select path, json_type, sdk_version, occurrences,
-        to_char(first_seen, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as first_seen,
-        to_char(last_seen, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_seen
+        ${instant("first_seen")},
+        ${instant("last_seen")}
       from drift order by occurrences desc, sdk_version, path, json_type`,
   );
   return rows;

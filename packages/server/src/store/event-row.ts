@@ -1,10 +1,11 @@
 import type { StoredEvent } from "../ports.ts";
+import { instant } from "./instant.ts";
 
 /** Promoted attributes as columns; the order is that of the contract. */
 export const EVENT_COLUMNS = `event_id, idempotency_key, account, purpose, action_id, action_type, session_id, event_type,
   schema_version, sdk_version, platform, app_version,
   to_char(collected_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as collected_at,
-  to_char(received_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as received_at`;
+  ${instant("received_at")}`;
 
 export interface EventRow {
   readonly event_id: string;

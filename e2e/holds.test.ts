@@ -272,7 +272,9 @@ describe("expiry and a hold", () => {
 });
 
 test("a held event that can't be opened keeps its partition, and nothing else", async () => {
-  const [broken, other] = [await expired({ account: newAccount() }), await expired({ account: newAccount() })];
+  const broken = await expired({ account: newAccount() });
+  hoursAgo--;
+  const other = await expired({ account: newAccount() });
   await hold("--event", broken.eventId);
   await owner.query("set session_replication_role = replica");
   await owner.query("update event set payload = '\\x00' where event_id = $1", [broken.eventId]);
@@ -283,6 +285,8 @@ test("a held event that can't be opened keeps its partition, and nothing else", 
   });
   expect((await owner.query("select from event where event_id = $1", [other.eventId])).rowCount).toBe(0);
   expect((await owner.query("select from event where event_id = $1", [broken.eventId])).rowCount).toBe(1);
+  const overdue = "select from event_partition where dropped_at is null and upper_bound + interval '1 hour' <= now()";
+  expect((await owner.query(overdue)).rowCount, "only its own partition stays").toBe(1);
   await owner.query("set session_replication_role = replica");
   await owner.query("delete from event where event_id = $1", [broken.eventId]);
   await owner.query("reset session_replication_role");

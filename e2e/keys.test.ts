@@ -1,12 +1,15 @@
 /** Versions of the key-encryption key: what is wrapped anew still opens, and a destroyed version opens no backup. */
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { alone } from "../packages/server/src/retention/worker-lock.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
@@ -104,7 +107,10 @@ describe("keys in a file", () => {
     await server.stop();
     // As one that was killed right after the new version was made.
     await writeFile(file, `${old}\n${next}\n`);
-    const [, made] = await versions(environment);
+    const [wrapping, made] = await versions(environment);
+    const early = await command(environment, "key", "destroy", wrapping?.version ?? "", "--yes");
+    expect(early).toMatchObject({ code: 1, stderr: expect.stringMatching(/secrets are wrapped under it/) });
+    expect(await readFile(file, "utf8")).toBe(`${old}\n${next}\n`);
     const done = objects((await command(environment, "key", "rotate", "--json")).stdout)[0];
     expect(done).toMatchObject({ version: made?.version });
     expect(await versions(environment)).toHaveLength(2);
@@ -112,6 +118,25 @@ describe("keys in a file", () => {
     await writeFile(file, `${next}\n`);
     expect(await read(environment, event.eventId)).toMatchObject({ stdout: event.text });
   });
+});
+
+test("a rotation waits for another, and for whoever destroys secrets, before it touches the keys", async () => {
+  const file = join(folder, "key");
+  const key = `${randomBytes(32).toString("base64")}\n`;
+  await writeFile(file, key);
+  const environment: Record<string, string> = { ...(await withoutKey()), DRS_KEY_ENCRYPTION_KEY_FILE: file };
+  await (await openTestSystem(environment)).close();
+  const owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
+  await owner.connect();
+  await alone({ connectionString: environment["DRS_DATABASE_URL"] ?? "" }, async () => {
+    const rotating = [command(environment, "key", "rotate"), command(environment, "key", "rotate")];
+    await until(async () => (await owner.query("select from pg_locks where not granted")).rowCount === 2);
+    expect(await readFile(file, "utf8")).toBe(key);
+    return { rotating };
+  }).then(({ rotating }) => Promise.all(rotating));
+  await owner.end();
+  expect((await readFile(file, "utf8")).split("\n")).toHaveLength(4);
+  expect((await versions(environment)).map(({ secrets }) => secrets > 0)).toEqual([false, false, true]);
 });
 
 describe("keys of the environment", () => {

@@ -154,6 +154,11 @@ describe("the embedded database, from a copy of its files", () => {
     await rm(second);
     await writeFile(second, '{"version":1,"seq');
     await expect(startServer(environment)).rejects.toThrow(/entry 2 of the erasure journal is not whole/);
+    const head = await readFile(`${second}.away`, "utf8");
+    await writeFile(second, head.replace(/"keys":\["[\da-f]{8}/, '"keys":["00000000'));
+    await expect(startServer(environment)).rejects.toThrow(
+      /entry 2 .*is not the one that the database has carried out/,
+    );
     await rename(`${second}.away`, second);
     // A key store that is older replays every entry, and believes none that was changed.
     const [mark, original] = [join(home.keyDir, "mark"), await readFile(first, "utf8")];

@@ -29,6 +29,7 @@ const TESTS: Readonly<Record<Exclude<Suite, "rejections">, string>> = {
   erasure: "e2e/erasure.test.ts",
   restore: "e2e/restore.test.ts",
   keys: "e2e/keys.test.ts",
+  rotation: "packages/server/src/seal/rotation.test.ts",
   requests: "e2e/requests.test.ts",
 };
 

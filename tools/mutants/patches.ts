@@ -25,6 +25,7 @@ export type Suite =
   | "erasure"
   | "restore"
   | "keys"
+  | "rotation"
   | "requests";
 
 const INGEST = "packages/server/src/ingest";
@@ -854,7 +855,7 @@ export const PATCHES: readonly Patch[] = [
     file: "packages/server/src/seal/rotation.ts",
     find: "    if (pass === 0) return total;",
     replace: "    return total;",
-    suite: "keys",
+    suite: "rotation",
   },
   {
     rule: "keys: a version that something is wrapped under is not destroyed",

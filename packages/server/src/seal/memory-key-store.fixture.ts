@@ -33,7 +33,7 @@ export function memoryKeyStore(): MemoryKeyStore {
       return true;
     },
     async *ids() {
-      yield* entries.keys();
+      yield* [...entries.keys()];
     },
     description: "memory",
     close: async () => {},

@@ -5,22 +5,26 @@ import type { NewEvent } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "./binary-array.ts";
 
+/** Of the last erasure. */
+const EPOCH = "(select coalesce(max(sequence), 0) from erasure)";
+
 const CLAIM_KEYS = {
   name: "claim_keys",
   text: `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
     select account, key, event_id, purpose, received_at, request_mac, key_id
     from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
-    where not exists (select from tombstone t where t.name_mac = asked.name_mac)
+    where ${EPOCH} = $9 and not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing`,
 };
 
-const JOIN_EPOCH = { name: "join_epoch", text: "select join_epoch() as epoch" };
+/** The lock first: what the next statement sees of erasures, no other transaction changes any more. */
+const BEGIN = "begin; select join_epoch()";
 
 const CLAIMED_KEYS = {
   name: "claimed_keys",
-  text: `select k.event_id from unnest($1::text[], $2::text[]) as asked (account, key)
-    join idempotency_key k on k.account = asked.account and k.key = asked.key`,
+  text: `select ${EPOCH} as epoch, array(select k.event_id::text from unnest($1::text[], $2::text[]) as asked (account, key)
+    join idempotency_key k on k.account = asked.account and k.key = asked.key) as event_ids`,
 };
 
 const INSERT_EVENTS = {
@@ -83,6 +87,8 @@ async function claimKeys(
   events: readonly NewEvent[],
   names: LedgerNames,
 ): Promise<readonly NewEvent[] | "stale"> {
+  const epoch = events[0]?.sealed.epoch;
+  if (events.some((event) => event.sealed.epoch !== epoch)) return "stale";
   const accounts = textArray(events.map((event) => event.account));
   const keys = textArray(events.map((event) => event.idempotencyKey));
   const values = [
@@ -94,17 +100,17 @@ async function claimKeys(
     byteaArray(events.map((event) => event.requestMac)),
     uuidArray(events.map((event) => event.sealed.keyId)),
     byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
+    epoch,
   ];
-  const [, joined, claimed] = await Promise.all([
-    client.query("begin"),
-    client.query<{ epoch: number }>(JOIN_EPOCH),
-    client.query({ ...CLAIM_KEYS, values }),
-  ]);
-  const epoch = joined.rows[0]?.epoch;
-  if (events.some((event) => event.sealed.epoch !== epoch)) return "stale";
+  const [, claimed] = await Promise.all([client.query(BEGIN), client.query({ ...CLAIM_KEYS, values })]);
   if (claimed.rowCount === events.length) return events;
-  const { rows } = await client.query<{ event_id: string }>({ ...CLAIMED_KEYS, values: [accounts, keys] });
-  const holders = new Set(rows.map((row) => row.event_id));
+  const { rows } = await client.query<{ epoch: number; event_ids: string[] }>({
+    ...CLAIMED_KEYS,
+    values: [accounts, keys],
+  });
+  const [found] = rows;
+  if (!found || found.epoch !== epoch) return "stale";
+  const holders = new Set(found.event_ids);
   return events.filter((event) => holders.has(event.eventId));
 }
 

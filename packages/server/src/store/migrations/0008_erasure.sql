@@ -108,13 +108,8 @@ create view event_under_hold as
     where h.lifted_at is null and not is_erased(e.key_id);
 
 -- Commit batches share this lock; an erasure takes it alone, for a moment: what was committed before is erased, what is
--- committed later was sealed under another key. Returns the number of the last erasure.
-create function join_epoch() returns bigint language plpgsql as $$
-begin
-  perform pg_advisory_xact_lock_shared(7236520);
-  return (select coalesce(max(sequence), 0) from drs.erasure);
-end
-$$;
+-- committed later was sealed under another key.
+create function join_epoch() returns void language sql as $$ select pg_advisory_xact_lock_shared(7236520) $$;
 create function close_epoch() returns void language sql as $$ select pg_advisory_xact_lock(7236520) $$;
 
 -- Entries of the journal are numbered one at a time.

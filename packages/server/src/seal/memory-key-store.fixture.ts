@@ -33,7 +33,9 @@ export function memoryKeyStore(): MemoryKeyStore {
       return true;
     },
     async *ids() {
-      yield* [...entries.keys()];
+      // Of one moment: what comes meanwhile is not among them.
+      const ids = Array.from(entries.keys());
+      yield* ids;
     },
     description: "memory",
     close: async () => {},

@@ -14,6 +14,8 @@ const LARGEST_BATCH = 64;
 const LANES = 2;
 /** Under load, how long an event waits for others to share its transaction. */
 const LINGER_MS = 5;
+/** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
+const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
 const PROBE_EVERY_MS = 200;
 const NO_PARTITION = "23514";
 
@@ -163,7 +165,9 @@ export class PostgresEventStore implements EventStore {
   async #client(lane: number): Promise<pg.Client> {
     const standing = this.#clients[lane];
     if (standing) return standing;
-    const client = new pg.Client({ ...this.#options.database, pipeline: true });
+    const { database } = this.#options;
+    const options = `${database.options ?? ""} ${ONE_PLAN}`;
+    const client = new pg.Client({ ...database, options, pipeline: true });
     const forget = (): void => {
       if (this.#clients[lane] === client) this.#clients[lane] = undefined;
     };

@@ -119,7 +119,7 @@ async function fill(): Promise<void> {
       `insert into ${name} (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
           action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
         select k.account, 1, at, (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' ||
-            lpad(to_hex(i), 15, '0'))::uuid, at, 1, 'key-' || i, 'action-' || i % 100 * ((i % 100000) / 100 + 1), 'type-' || i % 50, 'session',
+            lpad(to_hex(i), 15, '0'))::uuid, at, 1, 'key-' || i, 'action-' || (i + 99) % 100 * (i % 100000 / 100 + 1), 'type-' || i % 50, 'session',
           'device_intel_collection', '1.0.' || i % 60, 'android', '', decode(repeat(md5(i::text), 90), 'hex'), k.key_id
         from (select i, date_trunc('milliseconds', $1::timestamptz + (i % $3) * interval '86400 seconds' / $3) as at,
             'account-' || case when i % ($3 * ${DAYS} / ${ERASED}) = 0 then 0 else 1 + i % 9999 end as account

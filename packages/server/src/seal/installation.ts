@@ -40,11 +40,14 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
 const LOOKED_AT = 5;
 
 const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null order by created_at desc limit ${LOOKED_AT}`;
-const NEWEST_PARTITIONS = `select partition_id as id from event_partition p join purpose u on u.code = p.purpose
-  where p.dropped_at is null and p.lower_bound <= now()
-    and coalesce(p.upper_bound + u.raw_retention, 'infinity') > now()
-    and exists (select from event e where e.purpose = p.purpose and e.received_at >= p.lower_bound
-      and e.received_at < p.upper_bound) order by p.lower_bound desc limit ${LOOKED_AT}`;
+/** Of partitions that hold an event; looked for in each by itself, newest first, not by reading all events. */
+const NEWEST_PARTITIONS = `select partition_id as id
+  from (select p.* from event_partition p join purpose u on u.code = p.purpose
+    where p.dropped_at is null and p.lower_bound <= now()
+      and coalesce(p.upper_bound + u.raw_retention, 'infinity') > now() order by p.lower_bound desc offset 0) p
+  cross join lateral (select from event e where e.purpose = p.purpose and e.received_at >= p.lower_bound
+    and e.received_at < p.upper_bound limit 1) one
+  limit ${LOOKED_AT}`;
 
 /**
  * A key store that is older than the events lacks keys that were made since: the newest are looked for.

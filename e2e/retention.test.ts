@@ -222,6 +222,50 @@ describe("a changed period", () => {
   });
 });
 
+describe("a clock that jumps back", () => {
+  interface Bounds {
+    readonly id: string;
+    readonly lower: string;
+    readonly upper: string;
+  }
+
+  async function boundsOf(condition: string): Promise<Bounds> {
+    const { rows } = await owner.query<Bounds>(
+      `select partition_id as id, lower_bound::text as lower, upper_bound::text as upper from event_partition where ${condition}`,
+    );
+    expect(rows).toHaveLength(1);
+    return rows[0] as Bounds;
+  }
+
+  const setBounds = ({ id, lower, upper }: Bounds): Promise<unknown> =>
+    owner.query("update event_partition set lower_bound = $2, upper_bound = $3 where partition_id = $1", [
+      id,
+      lower,
+      upper,
+    ]);
+
+  test("brings back nothing that is gone; what has no partition then is told, and stored once the clock is right", async () => {
+    const stored = await store();
+    const now = await boundsOf("dropped_at is null and lower_bound <= now() and now() < upper_bound");
+    await moveIntoThePast(owner, 31 * 24);
+    expect((await run()).rows).toBeGreaterThan(0);
+    const dropped = await boundsOf(`partition_id = '${now.id}'`);
+    await setBounds(now);
+    expect(await listed()).toEqual([]);
+    expect((await post(stored.request)).status).toBe(200);
+
+    const request = { url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) };
+    expect((await post(request)).status, "a server that runs").toBe(503);
+    await server.stop();
+    server = await startServer(serving);
+    expect(server.stderr()).toContain("has expired: set the clocks of this host and of the database right");
+    expect((await post(request)).status, "one that was started since").toBe(503);
+    await setBounds(dropped);
+    expect((await post(request)).status).toBe(201);
+    expect(await listed()).toHaveLength(1);
+  });
+});
+
 describe("nothing else goes", () => {
   test("a serving connection can't drop or delete what is not past its period", async () => {
     await store();

@@ -23,6 +23,7 @@ export interface LoadResult {
   readonly seconds: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly longestMs: number;
   readonly bodyBytes: number;
 }
 
@@ -158,6 +159,7 @@ const result: LoadResult = {
   seconds,
   p50Ms: percentile(0.5),
   p99Ms: percentile(0.99),
+  longestMs: percentile(1),
   bodyBytes: before.length + after.length + session(0).length,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -464,6 +464,23 @@ export const PATCHES: readonly Patch[] = [
   },
 
   {
+    rule: "retention: a time whose partition is gone has none",
+    file: "packages/server/src/store/migrations/0006_retention.sql",
+    find: "if found_row.dropped_at is not null then",
+    replace: "if false then",
+    suite: "retention",
+    test: "brings back nothing that is gone",
+  },
+  {
+    rule: "retention: an event that has no partition is one to send again",
+    file: "packages/server/src/store/partitions.ts",
+    find: "if (sqlState(fault) !== NOT_FOR_THIS_TIME) throw",
+    replace: "throw",
+    suite: "retention",
+    test: "brings back nothing that is gone",
+  },
+
+  {
     rule: "holds: what is held is read past its period",
     file: "packages/server/src/retention/expired.ts",
     find: "or is_held(",

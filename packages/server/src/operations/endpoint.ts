@@ -11,6 +11,7 @@ import { BufferedAuditLog } from "../store/audit.ts";
 import { BufferedDriftLog } from "../store/drift.ts";
 import { RetentionWorker } from "../retention/retention-worker.ts";
 import { PostgresEventStore } from "../store/event-store.ts";
+import { NoPartition } from "../store/partitions.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { readiness } from "./readiness.ts";
 import { erasurePorts, type System } from "./system.ts";
@@ -91,7 +92,12 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   );
 
   const prepare = async (): Promise<void> => {
-    for (const code of purposes.active) await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD);
+    for (const code of purposes.active) {
+      await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((fault: unknown) => {
+        if (!(fault instanceof NoPartition)) throw fault;
+        onFault(fault);
+      });
+    }
   };
   await prepare();
   const refreshing = setInterval(() => void system.accountKeys.refresh().catch(onFault), FORGET_EVERY_MS);

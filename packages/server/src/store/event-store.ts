@@ -6,7 +6,7 @@ import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState
 import { isLive } from "../retention/expired.ts";
 import { EVENT_COLUMNS, type SealedRow, storedEvent } from "./event-row.ts";
 import { MicroBatcher } from "./micro-batcher.ts";
-import type { Partitions } from "./partitions.ts";
+import { NoPartition, type Partitions } from "./partitions.ts";
 
 /** Events that one transaction takes at most. */
 const LARGEST_BATCH = 64;
@@ -133,7 +133,7 @@ export class PostgresEventStore implements EventStore {
       return await this.#commitTogether(events, lane);
     } catch (fault) {
       const told = this.#noted(fault);
-      if (told instanceof Unavailable || events.length === 1) throw told;
+      if (events.length === 1 || (told instanceof Unavailable && !(told instanceof NoPartition))) throw told;
       return await this.#commitApart(events, lane);
     } finally {
       this.#options.onBatch(events.length, (performance.now() - started) / 1000);

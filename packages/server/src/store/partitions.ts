@@ -1,8 +1,14 @@
+import { Unavailable } from "../ports.ts";
 import type { PartitionDirectory } from "../seal/sealer.ts";
-import { asUnavailable, type Executor } from "./database.ts";
+import { asUnavailable, type Executor, sqlState } from "./database.ts";
 
 /** Partitions of a purpose in memory. */
 const MOST_KNOWN = 100;
+/** `invalid_parameter_value`: how the owner's function refuses a time. */
+const NOT_FOR_THIS_TIME = "22023";
+
+/** There is no partition for a time, and none may be made: a clock jumped. */
+export class NoPartition extends Unavailable {}
 
 interface Partition {
   readonly id: string;
@@ -33,7 +39,7 @@ export class Partitions implements PartitionDirectory {
     return known ? known.id : this.ensure(purpose, at);
   }
 
-  /** @throws Unavailable */
+  /** @throws Unavailable, NoPartition */
   async ensure(purpose: number, at: number): Promise<string> {
     return (await this.#ensure(purpose, at)).id;
   }
@@ -45,7 +51,13 @@ export class Partitions implements PartitionDirectory {
     const { rows } = await this.#executor
       .query<PartitionRow>(text, [purpose, new Date(at).toISOString()])
       .catch((fault: unknown) => {
-        throw asUnavailable(fault);
+        if (sqlState(fault) !== NOT_FOR_THIS_TIME) throw asUnavailable(fault);
+        this.#forget(purpose, at);
+        throw new NoPartition(
+          `${(fault as Error).message}: set the clocks of this host and of the database right. If they are right, one was ` +
+            "ahead: events are stored again from the next full hour, or day of UTC, where the period is a week or longer",
+          { cause: fault },
+        );
       });
     const [row] = rows;
     if (!row) throw new Error("no partition was made");
@@ -53,6 +65,11 @@ export class Partitions implements PartitionDirectory {
     const others = (this.#known.get(purpose) ?? []).filter(({ id }) => id !== partition.id);
     this.#known.set(purpose, [partition, ...others].slice(0, MOST_KNOWN));
     return partition;
+  }
+
+  #forget(purpose: number, at: number): void {
+    const others = this.#known.get(purpose)?.filter(({ from, to }) => at < from || to <= at) ?? [];
+    this.#known.set(purpose, others);
   }
 
   /** Makes the partition of now and so many that follow it, be they days or hours. */

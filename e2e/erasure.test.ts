@@ -9,6 +9,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accountSecretName } from "../packages/server/src/seal/sealer.ts";
 import { beginErasure } from "../packages/server/src/erasure/erase.ts";
+import type { ErasureSubject } from "../packages/server/src/erasure/subject.ts";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { inOneTransaction, withClient } from "../packages/server/src/store/database.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
@@ -298,6 +299,19 @@ describe("beside others", () => {
     }
   }
 
+  /** An erasure up to its commit; what is done before that is done under its locks. */
+  async function begin(subject: ErasureSubject, meanwhile?: () => Promise<void>): Promise<void> {
+    const { administration, clock, sealer, names, journal } = system;
+    if (!journal) throw new Error("there is no journal");
+    const order = { subject, actor: "a test", reason: "r", refuseLater: false };
+    await withClient(administration, (client) =>
+      inOneTransaction(client, async () => {
+        await beginErasure(client, { clock, sealer, names, journal }, order);
+        await meanwhile?.();
+      }),
+    );
+  }
+
   const count = async (table: string, where: string, value: unknown): Promise<number | null> =>
     (await owner.query(`select from ${table} where ${where} = $1`, [value])).rowCount;
 
@@ -313,16 +327,26 @@ describe("beside others", () => {
     expect(await entries()).toBe(before + 1);
   });
 
+  test("a commit batch that waited for it is sealed anew", async () => {
+    const who = await party();
+    const before = await store(who);
+    const body = transport(who);
+    let answering: Promise<Reply> | undefined;
+    await begin({ kind: "purpose", account: who.account, purpose: 1 }, async () => {
+      answering = post({ headers: authorized(who), body: JSON.stringify(body) });
+      await until(async () => (await owner.query(LOCKED)).rowCount === 1);
+    });
+    const answer = await answering;
+    expect(answer?.status, answer?.text).toBe(201);
+    expect((await drs("retention", "run")).code).toBe(0);
+    expect(await read(before.eventId)).toBeUndefined();
+    expect(await read(String(answer?.json["event_id"]))).toBe(JSON.stringify(body.observations));
+  });
+
   test("the ledger goes when no commit batch is left that may not have seen its tombstones", async () => {
     const who = await party();
     const stored = await store(who);
-    const subject = { kind: "account", account: who.account } as const;
-    const { administration, clock, sealer, names, journal } = system;
-    if (!journal) throw new Error("there is no journal");
-    const order = { subject, actor: "a test", reason: "r", refuseLater: false };
-    await withClient(administration, (client) =>
-      inOneTransaction(client, () => beginErasure(client, { clock, sealer, names, journal }, order)),
-    );
+    await begin({ kind: "account", account: who.account });
     await seenToWait(
       "join_epoch",
       () => drs("retention", "run"),
@@ -333,7 +357,7 @@ describe("beside others", () => {
       await count(
         "tombstone",
         "name_mac",
-        names.nameOf(who.account, String(stored.request.headers?.["Idempotency-Key"])),
+        system.names.nameOf(who.account, String(stored.request.headers?.["Idempotency-Key"])),
       ),
     ).toBe(1);
   });

@@ -570,7 +570,7 @@ export const PATCHES: readonly Patch[] = [
     find: "where ${EPOCH} = $9 and not exists",
     replace: "where $9::bigint is not null and not exists",
     suite: "erasure",
-    test: "at once with its ingestion",
+    test: "a commit batch that waited",
   },
   {
     rule: "erasure: a key that is a tombstone is taken",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { destroyHoldSecrets } from "../packages/server/src/erasure/ended-holds.ts";
-import type { Secrets } from "../packages/server/src/seal/secrets.ts";
+import { Secrets } from "../packages/server/src/seal/secrets.ts";
 import { holdSecretName } from "../packages/server/src/seal/sealer.ts";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
@@ -299,10 +299,18 @@ test("a hold's secret that can't be destroyed is tried again", async () => {
   await run();
   await drs("hold", "lift", id, "--reason", "settled", "--yes");
   await owner.query("delete from held_event");
-  const fails = { destroy: () => Promise.reject(new Error("away")) } as unknown as Secrets;
+  const fails = new Secrets(
+    { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) },
+    system.keyEncryption,
+  );
   const ports = { journal: undefined, clock: system.clock };
   await expect(destroyHoldSecrets(owner, { ...ports, secrets: fails })).rejects.toThrow("away");
   expect(await destroyHoldSecrets(owner, { ...ports, secrets: system.secrets })).toEqual([id]);
+  const without = await hold("--event", (await past.store(0, { account: newAccount() })).eventId);
+  await drs("hold", "lift", without, "--reason", "settled", "--yes");
+  expect(await destroyHoldSecrets(owner, { ...ports, secrets: system.secrets }), "it never copied anything").toEqual(
+    [],
+  );
 });
 
 test("lifting says how many events go, and asks where any do", async () => {

@@ -160,7 +160,8 @@ describe("an export", () => {
     expect(await rows("idempotency-keys.ndjson")).toHaveLength(mine.length);
     expect(await rows("actions.ndjson")).toMatchObject([{ action_id: who.actionId }]);
     expect(await rows("tokens.ndjson")).toHaveLength(1);
-    expect(await rows("requests.ndjson")).toMatchObject([{ kind: "access", outcome: null }]);
+    expect(await rows("requests.ndjson")).toMatchObject([{ kind: "access", outcome: null, identity: null }]);
+    expect(manifest).toMatchObject({ refused: false });
     const accesses = await rows("accesses.ndjson");
     expect(accesses).toEqual(
       expect.arrayContaining([

@@ -7,7 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { requireKeys } from "../packages/server/src/seal/installation.ts";
 import { COUNTS, expire, type Expired, nothingExpired } from "../packages/server/src/retention/expiry.ts";
-import { runRetention } from "../packages/server/src/retention/retention-worker.ts";
+import { type PassState, RetentionWorker, runRetention } from "../packages/server/src/retention/retention-worker.ts";
 import { partitionSecretName } from "../packages/server/src/seal/sealer.ts";
 import { Secrets } from "../packages/server/src/seal/secrets.ts";
 import { erasurePorts, type System } from "../packages/server/src/operations/system.ts";
@@ -99,6 +99,8 @@ async function run(): Promise<Expired> {
 }
 
 const NOTHING = nothingExpired();
+
+const OF_NOW = "dropped_at is null and lower_bound <= now() and now() < upper_bound";
 
 async function partitions(condition = "dropped_at is null"): Promise<string[]> {
   const text = `select partition_id from event_partition where ${condition} order by lower_bound`;
@@ -246,7 +248,7 @@ describe("a clock that jumps back", () => {
 
   test("brings back nothing that is gone; what has no partition then is told, and stored once the clock is right", async () => {
     const stored = await store();
-    const now = await boundsOf("dropped_at is null and lower_bound <= now() and now() < upper_bound");
+    const now = await boundsOf(OF_NOW);
     await moveIntoThePast(owner, 31 * 24);
     expect((await run()).rows).toBeGreaterThan(0);
     const dropped = await boundsOf(`partition_id = '${now.id}'`);
@@ -269,7 +271,7 @@ describe("a clock that jumps back", () => {
 describe("nothing else goes", () => {
   test("a serving connection can't drop or delete what is not past its period", async () => {
     await store();
-    const [partition] = await partitions();
+    const [partition] = await partitions(OF_NOW);
     expect((await system.pool.query("select * from drop_expired_partition($1)", [partition])).rowCount).toBe(0);
     expect((await system.pool.query("select delete_expired_events(1, 100) as n")).rows).toEqual([{ n: 0 }]);
     expect((await system.pool.query("select forget_keys($1, '0', 100) as n", [partition])).rows).toEqual([{ n: 0 }]);
@@ -291,6 +293,11 @@ describe("nothing else goes", () => {
 });
 
 describe("a pass", () => {
+  const withoutKeyStore = () => {
+    const keyStore = { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) };
+    return { ...erasurePorts(system), database: system.database, secrets: new Secrets(keyStore, system.keyEncryption) };
+  };
+
   test("is one at a time", async () => {
     await owner.query("select pg_advisory_lock(7236518)");
     expect(await drs("retention", "run")).toMatchObject({ code: 1, stdout: "" });
@@ -301,14 +308,31 @@ describe("a pass", () => {
   test("whose key store is away goes on where it stopped", async () => {
     await store();
     await age(31 * 24);
-    const keyStore = { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) };
-    const secrets = new Secrets(keyStore, system.keyEncryption);
-    const options = { ...erasurePorts(system), database: system.database, secrets, actor: "test" };
-    await expect(runRetention(options)).rejects.toThrow("away");
+    await expect(runRetention({ ...withoutKeyStore(), actor: "test" })).rejects.toThrow("away");
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     expect(waiting.length).toBeGreaterThan(0);
     expect(await run()).toMatchObject({ partitions: 0, rows: 0, secrets: waiting.length });
     for (const partition of waiting) expect(await secretExists(partition)).toBe(false);
+  });
+
+  test("that fails, time and again, shows what is overdue although it does", async () => {
+    await store();
+    await age(31 * 24);
+    const faults: unknown[] = [];
+    const seen: PassState[] = [];
+    const worker = new RetentionWorker({
+      ...withoutKeyStore(),
+      executor: system.pool,
+      catchUp: async () => {},
+      everyMs: 10,
+      onFault: (fault) => faults.push(fault),
+      onPass: (state, { partitions: dropped }) => dropped === 0 && seen.push(state),
+    });
+    await until(async () => seen.length > 0);
+    await worker.close();
+    expect(faults.length).toBeGreaterThan(1);
+    expect(seen[0]?.secrets_to_destroy).toBeGreaterThan(0);
+    expect((await run()).secrets).toBe(seen[0]?.secrets_to_destroy);
   });
 
   test("waits for nobody for long, and nobody for it: ingestion goes on beside a reader that stays", async () => {

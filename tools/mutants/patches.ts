@@ -415,7 +415,7 @@ export const PATCHES: readonly Patch[] = [
 
   {
     rule: "retention: what is past its period is not read",
-    file: "packages/server/src/retention/expired.ts",
+    file: "packages/server/src/store/expired.ts",
     find: "'infinity') > now()",
     replace: "'infinity') > '-infinity'",
     suite: "retention",
@@ -450,7 +450,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: one pass at a time",
-    file: "packages/server/src/retention/worker-lock.ts",
+    file: "packages/server/src/store/worker-lock.ts",
     find: "return rows[0]?.alone ? work(client) : undefined;",
     replace: "return rows[0] && work(client);",
     suite: "retention",
@@ -481,8 +481,16 @@ export const PATCHES: readonly Patch[] = [
   },
 
   {
+    rule: "retention: what is overdue shows although every pass fails",
+    file: "packages/server/src/retention/retention-worker.ts",
+    find: "}, expired).catch(onFault);",
+    replace: "}, expired);",
+    suite: "retention",
+    test: "shows what is overdue although",
+  },
+  {
     rule: "holds: what is held is read past its period",
-    file: "packages/server/src/retention/expired.ts",
+    file: "packages/server/src/store/expired.ts",
     find: "or is_held(",
     replace: "or false and is_held(",
     suite: "holds",
@@ -550,15 +558,15 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "holds: a secret is destroyed before that is recorded",
     file: `${ERASURE}/ended-holds.ts`,
-    find: '    await secrets.destroy(holdSecretName(hold_id));\n    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);',
+    find: '    await secrets.destroy(name);\n    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);',
     replace:
-      '    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);\n    await secrets.destroy(holdSecretName(hold_id));',
+      '    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);\n    await secrets.destroy(name);',
     suite: "holds",
     test: "can't be destroyed",
   },
   {
     rule: "erasure: no read finds what is erased",
-    file: "packages/server/src/retention/expired.ts",
+    file: "packages/server/src/store/expired.ts",
     find: "not is_erased(${event}.key_id)",
     replace: "true",
     suite: "erasure",
@@ -766,7 +774,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "receipts: what the key signed besides is none",
-    file: `${ERASURE}/receipts.ts`,
+    file: "packages/server/src/receipts/receipt-signer.ts",
     find: 'if (protectedHeader.typ !== TYPE) throw new ReceiptInvalid("it is signed, and no receipt");',
     replace: "",
     suite: "erasure",
@@ -774,7 +782,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "receipts: one spelling",
-    file: `${ERASURE}/receipts.ts`,
+    file: "packages/server/src/receipts/receipt-signer.ts",
     find: "parts.length !== 3 || !isCanonical",
     replace: "false",
     suite: "erasure",
@@ -846,7 +854,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: a mark is whole",
-    file: `${ERASURE}/catch-up.ts`,
+    file: `${ERASURE}/key-store-mark.ts`,
     find: "if (sequence === undefined || partitions === undefined) {",
     replace: "if (false) {",
     suite: "retention",
@@ -870,7 +878,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "keys: every secret is wrapped anew",
     file: "packages/server/src/seal/rotation.ts",
-    find: "    if (pass === 0) return total;",
+    find: "    if (found === 0) return total;",
     replace: "    return total;",
     suite: "rotation",
   },

@@ -5,7 +5,7 @@ import { example } from "./options.ts";
 
 export function doctorCommand(context: Context): Command {
   return new Command("doctor")
-    .description("Check configuration, database, migrations, keys, disk and clock, and say what to do.")
+    .description("Check everything that the server needs, and what is overdue, and say what to do.")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs doctor"))
     .action(async (options: { json?: boolean }) => {

@@ -169,12 +169,11 @@ function liftCommand(context: Context): Command {
         );
       const would = await lift(true);
       const what = `${would} events that only this hold still kept go at once.`;
-      if (!dryRun) {
-        if (would > 0) await confirm(context, { what, yes });
-        await lift(false);
-      }
-      if (json) return printJson(context, { hold_id: holdId, events_released: would, dry_run: dryRun });
-      print(context, dryRun ? `${what} Nothing was changed.` : `Hold ${holdId} is lifted. ${what}`);
+      if (!dryRun && would > 0) await confirm(context, { what, yes });
+      const released = dryRun ? would : await lift(false);
+      if (json) return printJson(context, { hold_id: holdId, events_released: released, dry_run: dryRun });
+      if (dryRun) print(context, `${what} Nothing was changed.`);
+      else print(context, `Hold ${holdId} is lifted: ${released} events that only it still kept go.`);
     });
 }
 

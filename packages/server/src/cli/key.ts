@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type KeyVersion, listKeyVersions, rewrap } from "../seal/rotation.ts";
-import { alone } from "../retention/worker-lock.ts";
+import { alone } from "../store/worker-lock.ts";
 import type { System } from "../operations/system.ts";
 import { writeAudit } from "../store/audit.ts";
 import { confirm } from "./confirm.ts";

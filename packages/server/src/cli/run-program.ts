@@ -8,7 +8,7 @@ import { KeyVersionsFixed, WrapBroken } from "../seal/key-encryption.ts";
 import { ExportUnfit } from "../requests/account-export.ts";
 import { DatabaseUnfit } from "../store/migrate.ts";
 import { JournalUnfit } from "../erasure/journal.ts";
-import { ReceiptInvalid } from "../erasure/receipts.ts";
+import { ReceiptInvalid } from "../receipts/receipt-signer.ts";
 import { sqlState } from "../store/database.ts";
 import { Failure, PartlyDone, WrongUsage } from "./context.ts";
 

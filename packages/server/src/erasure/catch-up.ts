@@ -3,11 +3,12 @@ import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
-import { alone } from "../retention/worker-lock.ts";
+import { alone } from "../store/worker-lock.ts";
 import { type DatabaseOptions, type Executor, inOneTransaction, sqlState, withClient } from "../store/database.ts";
 import { carryOut, copyWhatIsLeft } from "./carry-out.ts";
 import { closeEpoch } from "./close-epoch.ts";
 import { headOf, installationId } from "./journal-head.ts";
+import { destroyedPartitions, readMark, writeMark } from "./key-store-mark.ts";
 import { digestOf, type ErasureJournal, JournalUnfit, type JournalEntry, parseEntry } from "./journal.ts";
 
 const INSUFFICIENT_PRIVILEGE = "42501";
@@ -28,7 +29,7 @@ export interface CatchUpPorts {
 export interface CaughtUp {
   /** Erasures that the database lacked, as one that is restored from a backup does. */
   readonly erasures: number;
-  /** Erasures whose secrets the key store held again. */
+  /** Entries that the key store did not know of, whose secrets it may have held again. */
   readonly keyStore: number;
   /** Whether secrets of partitions were destroyed that the database still has: it is older than the key store. */
   readonly isDatabaseBehind: boolean;
@@ -48,7 +49,7 @@ interface Entry {
 export async function catchUp(ports: CatchUpPorts): Promise<CaughtUp> {
   const { executor, journal, keyStore } = ports;
   const { sequence: head, previous: digest } = await headOf(executor);
-  const mark = readMark(await keyStore.readMark());
+  const mark = await readMark(keyStore);
   const partitions = (await destroyedPartitions(executor)).length;
   const isDatabaseBehind = mark.partitions > partitions;
   if (!journal) {
@@ -148,28 +149,6 @@ async function carryOutAll(
   return carriedOut;
 }
 
-/** What the key store has carried out. */
-interface Mark {
-  readonly sequence: number;
-  /** Dropped partitions whose secrets it destroyed. */
-  readonly partitions: number;
-}
-
-function readMark(text: string | undefined): Mark {
-  const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
-  if (sequence === undefined || partitions === undefined) {
-    throw new JournalUnfit("the key store's mark of what was carried out in it is not whole: restore the key store");
-  }
-  return { sequence: Number(sequence), partitions: Number(partitions) };
-}
-
-async function destroyedPartitions(executor: Executor): Promise<readonly string[]> {
-  const { rows } = await executor.query<{ partition_id: string }>(
-    "select partition_id from event_partition where secret_destroyed_at is not null",
-  );
-  return rows.map(({ partition_id }) => partition_id);
-}
-
 /**
  * Destroys secrets of entries that the database has carried out.
  * @returns how many entries the key store did not know of.
@@ -180,7 +159,7 @@ async function catchUpKeys(
   installation: string,
   last: number,
 ): Promise<number> {
-  const mark = readMark(await keyStore.readMark());
+  const mark = await readMark(keyStore);
   const entries = await readChain(journal, mark.sequence + 1, installation);
   const missing = entries.filter(({ entry }) => entry.sequence <= last);
   for (const { entry } of missing) {
@@ -191,16 +170,9 @@ async function catchUpKeys(
   for (const id of mark.partitions < partitions.length ? partitions : []) {
     await secrets.destroy(partitionSecretName(id));
   }
-  await keyStore.writeMark(`${mark.sequence + missing.length} ${Math.max(mark.partitions, partitions.length)}`);
+  await writeMark(keyStore, {
+    sequence: mark.sequence + missing.length,
+    partitions: Math.max(mark.partitions, partitions.length),
+  });
   return missing.length;
-}
-
-/** Tells the key store what was carried out in it: not what is still to be finished. */
-export async function markKeyStore(executor: Executor, keyStore: KeyStore): Promise<void> {
-  const { rows } = await executor.query<{ sequence: number }>(
-    `select coalesce((select min(erased_by) - 1 from account_key where erased_by is not null),
-      (select max(sequence) from erasure), 0) as sequence`,
-  );
-  const partitions = await destroyedPartitions(executor);
-  await keyStore.writeMark(`${rows[0]?.sequence ?? 0} ${partitions.length}`);
 }

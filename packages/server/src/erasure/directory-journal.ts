@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Unavailable } from "../ports.ts";
 import { writeExclusively } from "../files/durable-file.ts";
-import { type ErasureJournal, JournalUnfit } from "./journal.ts";
+import { type ErasureJournal, taken } from "./journal.ts";
 
 const PER_FOLDER = 1_000;
 
@@ -32,9 +32,4 @@ export function directoryJournal(directory: string): ErasureJournal {
     description: `directory ${directory}`,
     close: async () => {},
   };
-}
-
-export function taken(sequence: number, cause?: unknown): JournalUnfit {
-  const advice = "the database is behind it; start again, so that it catches up";
-  return new JournalUnfit(`the erasure journal has an entry ${sequence} already: ${advice}`, { cause });
 }

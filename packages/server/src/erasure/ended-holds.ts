@@ -11,7 +11,10 @@ export interface HoldEndPorts {
   readonly clock: Clock;
 }
 
-/** Destroys the secrets of lifted holds that no copy needs any more, as the journal then says. @returns ids of the holds. */
+/**
+ * Destroys the secrets of lifted holds that no copy needs any more, as the journal then says.
+ * @returns ids of the holds that had one.
+ */
 export async function destroyHoldSecrets(
   executor: Executor,
   { secrets, journal, clock }: HoldEndPorts,
@@ -20,13 +23,16 @@ export async function destroyHoldSecrets(
     `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
       and not exists (select from held_event c where c.hold_id = h.hold_id)`,
   );
+  const destroyed: string[] = [];
   for (const { hold_id } of rows) {
+    const name = holdSecretName(hold_id);
+    if (await secrets.find(name)) destroyed.push(hold_id);
     // First of all: killed before it is recorded, it is destroyed again.
-    await secrets.destroy(holdSecretName(hold_id));
+    await secrets.destroy(name);
     if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));
     else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
   }
-  return rows.map(({ hold_id }) => hold_id);
+  return destroyed;
 }
 
 /** Writes an ended hold into the journal, so that a restored key store does not bring its key back. */

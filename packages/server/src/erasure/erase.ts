@@ -23,7 +23,7 @@ export interface ErasureOrder {
 /**
  * Begins an erasure, in the owner's transaction: what holds keep is copied, commit batches are let out, the journal is
  * written, and from the commit on no read finds what was erased. What is committed later was sealed under another key.
- * Killed after the journal was written, it is carried out by the next start.
+ * Killed after the journal was written, it is carried out by whoever comes next; killed before, nothing has happened.
  *
  * @returns its sequence, or `undefined` where nothing is left to erase.
  * @throws JournalUnfit, Unavailable
@@ -37,6 +37,11 @@ export async function beginErasure(
   await executor.query("select lock_holds()");
   await executor.query("select lock_journal()");
   if (!refuseLater && isNothing(await planErasure(executor, subject))) return undefined;
+  if (subject.kind === "account") {
+    await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [
+      subject.account,
+    ]);
+  }
   // Long work first, while ingestion goes on; then the little that came meanwhile.
   await copyHeldOf(executor, ports.sealer, await findErased(executor, subject));
   await closeEpoch(executor);
@@ -74,6 +79,5 @@ async function findErased(
   const keys = await ids(`select key_id as id from account_key where ${where} and erased_by is null`);
   const events = await ids(copies);
   if (subject.kind === "purpose") return { keys, accounts: [], events };
-  await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [subject.account]);
   return { keys, accounts: await ids("select account_id as id from account_identity where account = $1"), events };
 }

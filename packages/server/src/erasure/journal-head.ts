@@ -11,5 +11,6 @@ export async function headOf(executor: Executor): Promise<{ readonly sequence: n
 
 export async function installationId(executor: Executor): Promise<string> {
   const { rows } = await executor.query<{ id: string }>("select installation_id as id from installation");
-  return rows[0]?.id ?? "";
+  if (!rows[0]) throw new Error("the database has no installation");
+  return rows[0].id;
 }

@@ -57,6 +57,12 @@ export class JournalUnfit extends Error {
   override readonly name = "JournalUnfit";
 }
 
+/** What an `append` throws where another has written the entry. */
+export function taken(sequence: number, cause?: unknown): JournalUnfit {
+  const advice = "the database is behind it; start again, so that it catches up";
+  return new JournalUnfit(`the erasure journal has an entry ${sequence} already: ${advice}`, { cause });
+}
+
 /** @throws JournalUnfit where the text is no entry of this installation and place. */
 export function parseEntry(text: string, sequence: number, installation: string): JournalEntry {
   let entry: Partial<JournalEntry> | null;

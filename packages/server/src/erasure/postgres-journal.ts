@@ -1,7 +1,6 @@
 import { Unavailable } from "../ports.ts";
 import { inTransaction, openPool, sqlState } from "../store/database.ts";
-import { taken } from "./directory-journal.ts";
-import type { ErasureJournal } from "./journal.ts";
+import { type ErasureJournal, taken } from "./journal.ts";
 
 const LOCK = 7_236_522;
 const UNIQUE_VIOLATION = "23505";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Executor } from "../store/database.ts";
-import { isLive } from "../retention/expired.ts";
+import { isLive } from "../store/expired.ts";
 import { receivedAtOf } from "../store/read-events.ts";
 import { instant } from "../store/instant.ts";
 

@@ -5,7 +5,7 @@ import type { Meter } from "../ports.ts";
 
 export interface Metrics extends Meter {
   readonly registry: Registry;
-  readonly retentionPassed: (state: PassState, expired: Expired | undefined) => void;
+  readonly retentionPassed: (state: PassState, expired: Expired) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
 }
 
@@ -48,8 +48,13 @@ export function createMetrics(inFlight: () => number): Metrics {
   });
   const gone = new Counter({
     name: "drs_retention_gone_total",
-    help: "What this server's retention passes let go of: partitions, rows, bytes, secrets, keys, copies.",
+    help: "What this server's retention passes let go of: partitions, rows, secrets, keys, copies.",
     labelNames: ["what"],
+    registers,
+  });
+  const goneBytes = new Counter({
+    name: "drs_retention_gone_bytes_total",
+    help: "Bytes on disk that this server's retention passes let go of.",
     registers,
   });
   const lag = new Gauge({
@@ -96,7 +101,10 @@ export function createMetrics(inFlight: () => number): Metrics {
       holds.set(standing);
       reviews.set(reviews_overdue);
       overdueRequests.set(requests_overdue);
-      for (const what of COUNTS) gone.inc({ what }, expired?.[what] ?? 0);
+      for (const what of COUNTS) {
+        if (what === "bytes") goneBytes.inc(expired.bytes);
+        else gone.inc({ what }, expired[what]);
+      }
       lag.set(lag_seconds);
       lastRetention.setToCurrentTime();
     },

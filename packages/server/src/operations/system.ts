@@ -17,7 +17,7 @@ import { type CaughtUp, catchUp } from "../erasure/catch-up.ts";
 import { directoryJournal } from "../erasure/directory-journal.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
 import { postgresJournal } from "../erasure/postgres-journal.ts";
-import { type ReceiptSigner, receiptSigner } from "../erasure/receipts.ts";
+import { type ReceiptSigner, receiptSigner } from "../receipts/receipt-signer.ts";
 import { createSealer } from "../seal/sealer.ts";
 import { installationSecret, requireKeys } from "../seal/installation.ts";
 import { Secrets } from "../seal/secrets.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { Executor } from "../store/database.ts";
-import { type Policy, type PurposeDefinition, REFUSE } from "./policy.ts";
+import { type Policy, type PurposeDefinition, REFUSE, type Sensitivity } from "./policy.ts";
 import { instant } from "../store/instant.ts";
 
 /** Taken while a policy is compared and applied: of two that are applied together, one sees what the other did. */
@@ -17,7 +17,7 @@ export interface PurposeRow {
   readonly raw_retention: string | null;
   readonly derived_retention: string | null;
   readonly probes: readonly string[] | null;
-  readonly highest_sensitivity: "low" | "medium" | "high" | null;
+  readonly highest_sensitivity: Sensitivity | null;
   readonly beyond: "record" | "refuse";
   readonly retired_at: string | null;
 }

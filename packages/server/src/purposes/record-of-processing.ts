@@ -1,12 +1,11 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { Policy, PurposeDefinition } from "./policy.ts";
+import { type Policy, type PurposeDefinition, SENSITIVITIES, type Sensitivity } from "./policy.ts";
 
-const LEVELS = ["low", "medium", "high"] as const;
 type Probe = (typeof CATALOG)[number];
 
-function sensitivityOf({ fields }: Probe): (typeof LEVELS)[number] {
-  const levels = Object.values(fields).map(({ sensitivity }) => LEVELS.indexOf(sensitivity));
-  return LEVELS[Math.max(0, ...levels)] ?? "low";
+function sensitivityOf({ fields }: Probe): Sensitivity {
+  const levels = Object.values(fields).map(({ sensitivity }) => SENSITIVITIES.indexOf(sensitivity));
+  return SENSITIVITIES[Math.max(0, ...levels)] ?? "low";
 }
 
 /**
@@ -20,9 +19,9 @@ export function recordOfProcessing({ purposes, actions, unmapped }: Policy): str
 | --- | --- |
 | Controller, representative, data protection officer | _to be filled in by the operator_ |
 | Data subjects | people who use the operator's mobile app |
-| Recipients | the operator's own fraud, risk and operations teams, whoever reads an exact event is in the audit; no vendor, no third party |
+| Recipients | the operator's own fraud, risk and operations teams; no vendor, no third party |
 | Transfers to third countries | none by this software; _the operator says where its databases, backups and staff are_ |
-| Security (article 32) | payloads encrypted under keys of each account and partition, kept apart from the events; least privilege in the database; audited access; see the threat model |
+| Security (article 32) | payloads encrypted under keys of each account and partition, kept apart from the events; least privilege in the database; reads of exact events and exports are audited; see the threat model |
 | Erasure | by the periods below, on request, and after a restore, as the erasure journal says |
 
 ${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), unmapped === purpose.id)).join("\n")}

@@ -17,6 +17,8 @@ export interface AccountExport {
   readonly export_id: string;
   readonly account: string;
   readonly exported_at: string;
+  /** Whether later events of the account are refused, because it was erased so. */
+  readonly refused: boolean;
   readonly files: readonly ExportedFile[];
 }
 
@@ -70,7 +72,8 @@ export async function exportAccount(
     await writeRows(folder, "requests.ndjson", rowsOf(executor, REQUESTS, [names.subjectOf("account", account)])),
     await writeRows(folder, "accesses.ndjson", accesses(executor, account)),
   ];
-  const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), files };
+  const refused = await isRefused(executor, names.subjectOf("account", account));
+  const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), refused, files };
   await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, {
     mode: 0o600,
     flag: "wx",
@@ -113,8 +116,8 @@ const ACTIONS = `select action_id, action_type, session_id, ${instant("registere
 const TOKENS = `select token_id, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
   from session_token where account = $1 order by session_token.issued_at, token_id`;
 
-const REQUESTS = `select request_id, kind, ${instant("received_at")}, ${instant("due_at")}, ${instant("closed_at")}, outcome, ground
-  from data_request where subject_mac = $1 order by data_request.received_at, request_id`;
+const REQUESTS = `select request_id, kind, ${instant("received_at")}, ${instant("due_at")}, ${instant("closed_at")}, outcome, ground,
+  identity, extension_ground, erasure_id, export_id from data_request where subject_mac = $1 order by data_request.received_at, request_id`;
 
 /** Rows that are in memory at once. */
 const FETCHED = 1_000;
@@ -128,6 +131,10 @@ async function* rowsOf(executor: Executor, text: string, values: readonly unknow
     if (rows.length < FETCHED) break;
   }
   await executor.query("close exported");
+}
+
+async function isRefused(executor: Executor, accountMac: Buffer): Promise<boolean> {
+  return (await executor.query("select from refused_account where account_mac = $1", [accountMac])).rowCount === 1;
 }
 
 /** More than any account has. */

@@ -76,7 +76,7 @@ export async function expire(executor: Executor, options: ExpiryOptions, expired
   }
 }
 
-/** Of purposes whose period is shorter than a partition is long. */
+/** Of purposes whose period is shorter than a day. */
 async function deleteRows(executor: Executor, { signal }: ExpiryOptions, expired: Expired): Promise<void> {
   const { rows } = await executor.query<{ code: number }>(
     "select code from purpose where raw_retention < interval '1 day' order by code",

@@ -1,24 +1,20 @@
-import { type AttestPorts, attestErasure } from "../erasure/attest.ts";
-import { markKeyStore } from "../erasure/catch-up.ts";
+import { type AttestPorts, attestErasure } from "../receipts/attest.ts";
+import { markKeyStore } from "../erasure/key-store-mark.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { finishErasures } from "../erasure/finish.ts";
-import type { ErasureJournal } from "../erasure/journal.ts";
 import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
-import type { Clock } from "../ports.ts";
 import type { DatabaseOptions, Executor } from "../store/database.ts";
 import { COUNTS, type Expired, expire, type ExpiryOptions, nothingExpired } from "./expiry.ts";
 import { type HoldState, holdState } from "../holds/holds.ts";
 import { type RequestState, requestState } from "../requests/data-requests.ts";
 import { recordRun, retentionState, type RetentionState } from "./runs.ts";
-import { alone, ifAlone } from "./worker-lock.ts";
+import { alone, ifAlone } from "../store/worker-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
-  readonly clock: Clock;
   readonly keyStore: KeyStore;
   readonly names: LedgerNames;
-  readonly journal: ErasureJournal | undefined;
   readonly attest: AttestPorts;
   /** Who runs it, for the record. */
   readonly actor: string;
@@ -26,14 +22,17 @@ export interface RetentionOptions extends ExpiryOptions {
 
 /**
  * One pass, on a connection of its own. A step that fails keeps nothing else from being done.
- * @returns what it let go of, or `undefined` where another worker is at it.
+ * @param expired where it is counted what the pass let go of, be it one that throws in the end.
+ * @returns the counts, or `undefined` where another worker is at it.
  * @throws the first fault, when all else is done.
  */
-export async function runRetention(options: RetentionOptions): Promise<Expired | undefined> {
+export async function runRetention(
+  options: RetentionOptions,
+  expired: Expired = nothingExpired(),
+): Promise<Expired | undefined> {
   const { database, clock, actor } = options;
   return ifAlone(database, async (client) => {
     const startedAt = clock.now();
-    const expired = nothingExpired();
     const steps = await Promise.allSettled([expire(client, options, expired)]);
     steps.push(...(await Promise.allSettled([finish(client, options)])));
     if (expired.secrets > 0) await markKeyStore(client, options.keyStore);
@@ -68,14 +67,18 @@ export const WORKER = "server";
 /** What is to be looked at, besides what a pass let go of. */
 export type PassState = RetentionState & HoldState & RequestState;
 
+async function stateOf(executor: Executor): Promise<PassState> {
+  return { ...(await retentionState(executor)), ...(await holdState(executor)), ...(await requestState(executor)) };
+}
+
 export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {
   readonly executor: Executor;
   /** Carries out what the erasure journal holds and this database or key store lacks. */
   readonly catchUp: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onFault: (fault: unknown) => void;
-  /** After every pass, be it another worker's. */
-  readonly onPass: (state: PassState, expired: Expired | undefined) => void;
+  /** After every pass, be it another worker's or one that failed. */
+  readonly onPass: (state: PassState, expired: Expired) => void;
 }
 
 /** Runs a pass time and again; what a pass missed, because the server was down or killed, the next one does. */
@@ -107,18 +110,14 @@ export class RetentionWorker {
   }
 
   async #pass(): Promise<void> {
-    const { catchUp, onFault } = this.#options;
+    const { catchUp, executor, onFault, onPass } = this.#options;
     // As after an erasure that was killed when the journal had it and the database did not.
     await catchUp().catch(onFault);
-    try {
-      const expired = await runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal });
-      const { executor, onPass } = this.#options;
-      onPass(
-        { ...(await retentionState(executor)), ...(await holdState(executor)), ...(await requestState(executor)) },
-        expired,
-      );
-    } catch (fault) {
-      onFault(fault);
-    }
+    const expired = nothingExpired();
+    await runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }, expired).catch(onFault);
+    // What is overdue because a pass fails, time and again, must show.
+    await stateOf(executor)
+      .then((state) => onPass(state, expired))
+      .catch(onFault);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AttestPorts, attestExpiry } from "../erasure/attest.ts";
+import { type AttestPorts, attestExpiry } from "../receipts/attest.ts";
 import type { Executor } from "../store/database.ts";
 import type { Counts, Expired } from "./expiry.ts";
 import { instant } from "../store/instant.ts";

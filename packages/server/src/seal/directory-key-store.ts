@@ -40,8 +40,6 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     }
     const standing = await read(id);
     if (!standing) throw new Unavailable("a key file vanished while it was read");
-    // Whoever came first may not have come so far yet.
-    await syncFolder(dirname(path));
     return standing;
   }
 
@@ -68,8 +66,8 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
   }
 
   async function* ids(): AsyncGenerator<string> {
-    for (const folder of (await readdir(join(directory, "secrets"))).toSorted()) {
-      for (const name of (await readdir(join(directory, "secrets", folder))).toSorted()) if (ID.test(name)) yield name;
+    for (const folder of await list(join(directory, "secrets"))) {
+      for (const name of await list(join(directory, "secrets", folder))) if (ID.test(name)) yield name;
     }
   }
 
@@ -93,6 +91,14 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     description: `directory ${directory}`,
     close: async () => {},
   };
+}
+
+/** @throws Unavailable */
+async function list(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((cause: unknown) => {
+    throw new Unavailable("the key directory can't be read", { cause });
+  });
+  return names.toSorted();
 }
 
 /** Whoever was killed while it wrote a secret has left it under another name, too. */

@@ -25,7 +25,7 @@ export class LedgerNames {
     return this.#mac(`erased ${kind}`, ...names).subarray(0, MAC_BYTES);
   }
 
-  /** Masks an event id, or takes the mask off: each (account, key) has a mask of its own, which is used once. */
+  /** Masks an event id, or takes the mask off: each (account, key) has a mask of its own, which is used once in a replay window. */
   mask(account: string, key: string, id: Buffer): Buffer {
     const mask = this.#mac("tombstone event", account, key);
     return Buffer.from(id.subarray(0, ID_BYTES).map((byte, at) => byte ^ (mask[at] ?? 0)));

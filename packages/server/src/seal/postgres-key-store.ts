@@ -20,23 +20,21 @@ const SCHEMA = `
 export async function postgresKeyStore(url: string): Promise<KeyStore> {
   const durable = { options: "-c synchronous_commit=on", connectionTimeoutMillis: 5_000 };
   const pool = openPool({ connectionString: url, ...durable }, { max: 4, onFault: () => {} });
-  const query = async (text: string, values: unknown[]): Promise<{ wrapped: Buffer }[]> => {
-    try {
-      return (await pool.query<{ wrapped: Buffer }>(text, values)).rows;
-    } catch (fault) {
-      throw new Unavailable("the key database can't be reached", { cause: fault });
-    }
+  const unavailable = (fault: unknown): never => {
+    throw new Unavailable("the key database can't be reached", { cause: fault });
   };
+  const query = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
+    (await pool.query<Row>(text, values).catch(unavailable)).rows;
   const read = async (id: string): Promise<Buffer | undefined> => {
-    const [row] = await query("select wrapped from drs_keys.secret where id = $1", [id]);
+    const [row] = await query<{ wrapped: Buffer }>("select wrapped from drs_keys.secret where id = $1", [id]);
     return row?.wrapped;
   };
-  const [prepared] = await query("select ''::bytea as wrapped where to_regclass('drs_keys.mark') is not null", []);
-  if (!prepared) {
+  const prepared = await query("select where to_regclass('drs_keys.mark') is not null");
+  if (prepared.length === 0) {
     await inTransaction(pool, async (executor) => {
       await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
       await executor.query(SCHEMA);
-    });
+    }).catch(unavailable);
   }
   return {
     read,
@@ -48,17 +46,17 @@ export async function postgresKeyStore(url: string): Promise<KeyStore> {
       return (await query(text, [id, standing, wrapped])).length === 1;
     },
     async *ids() {
-      const page = "select convert_to(id, 'UTF8') as wrapped from drs_keys.secret where id > $1 order by id limit 1000";
+      const page = "select id from drs_keys.secret where id > $1 order by id limit 1000";
       for (let last = ""; ;) {
-        const ids = (await query(page, [last])).map(({ wrapped }) => wrapped.toString());
+        const ids = (await query<{ id: string }>(page, [last])).map(({ id }) => id);
         yield* ids;
         last = ids.at(-1) ?? "";
         if (last === "") return;
       }
     },
     async readMark() {
-      const [row] = await query("select convert_to(mark, 'UTF8') as wrapped from drs_keys.mark", []);
-      return row?.wrapped.toString();
+      const [row] = await query<{ mark: string }>("select mark from drs_keys.mark");
+      return row?.mark;
     },
     async writeMark(text) {
       await query("insert into drs_keys.mark (mark) values ($1) on conflict (only_one) do update set mark = $1", [

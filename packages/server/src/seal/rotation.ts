@@ -44,15 +44,15 @@ export async function rewrap(
   let total = 0;
   for (;;) {
     const current = (await keys.versions()).at(-1);
-    let pass = 0;
+    let found = 0;
     for await (const id of store.ids()) {
       const wrapped = await store.read(id);
       if (!wrapped || keys.versionOf(wrapped) === current) continue;
       const context = Buffer.from(id, "hex");
-      await store.replace(id, wrapped, await keys.wrap(await keys.unwrap(wrapped, context), context));
-      onProgress(total + ++pass);
+      found++;
+      const isWrapped = await store.replace(id, wrapped, await keys.wrap(await keys.unwrap(wrapped, context), context));
+      if (isWrapped) onProgress(++total);
     }
-    total += pass;
-    if (pass === 0) return total;
+    if (found === 0) return total;
   }
 }

@@ -3,7 +3,7 @@ import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Una
 import { type LedgerNames, uuidText } from "../seal/ledger-names.ts";
 import { commitBatch, type Committed } from "./commit-batch.ts";
 import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "./database.ts";
-import { isLive } from "../retention/expired.ts";
+import { isLive } from "./expired.ts";
 import { EVENT_COLUMNS, type SealedRow, storedEvent } from "./event-row.ts";
 import { MicroBatcher } from "./micro-batcher.ts";
 import { NoPartition, type Partitions } from "./partitions.ts";

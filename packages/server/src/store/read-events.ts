@@ -1,4 +1,4 @@
-import { isLive } from "../retention/expired.ts";
+import { isLive } from "./expired.ts";
 import { EVENT_COLUMNS, type EventRow, type SealedRow, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "./database.ts";

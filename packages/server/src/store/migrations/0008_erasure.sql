@@ -107,7 +107,7 @@ create view event_under_hold as
     from legal_hold h join event e on e.received_at = h.event_received_at and e.event_id = h.event_id
     where h.lifted_at is null and not is_erased(e.key_id);
 
--- Commit batches share this lock; an erasure takes it alone, for a moment: what was committed before is erased, what is
+-- Commit batches share this lock; an erasure takes it alone: what was committed before is erased, what is
 -- committed later was sealed under another key.
 create function join_epoch() returns void language sql as $$ select pg_advisory_xact_lock_shared(7236520) $$;
 create function close_epoch() returns void language sql as $$ select pg_advisory_xact_lock(7236520) $$;
@@ -206,7 +206,7 @@ begin
     raise exception 'the hold has not ended, or the entry is not the next one' using errcode = 'restrict_violation';
   end if;
   insert into erasure (sequence, erasure_id, entry_digest, kind, began_at, actor, reason, keys)
-    select in_sequence, in_erasure, in_digest, 'hold', in_at, lifted_by, lift_reason, array[]::uuid[]
+    select in_sequence, in_erasure, in_digest, 'hold', in_at, lifted_by, lift_reason, array[in_hold]
       from legal_hold where hold_id = in_hold;
 end
 $$;

@@ -3,9 +3,9 @@ import type { Clock } from "../ports.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
 import type { Expired } from "../retention/expiry.ts";
 import type { Executor } from "../store/database.ts";
-import type { ErasureRow } from "./erasures.ts";
-import { installationId } from "./journal-head.ts";
-import type { ReceiptSigner } from "./receipts.ts";
+import type { ErasureRow } from "../erasure/erasures.ts";
+import { installationId } from "../erasure/journal-head.ts";
+import type { ReceiptSigner } from "./receipt-signer.ts";
 
 /** What a receipt is not. */
 const STATEMENT =

@@ -1,4 +1,4 @@
-import { type DatabaseOptions, type Executor, withClient } from "../store/database.ts";
+import { type DatabaseOptions, type Executor, withClient } from "./database.ts";
 
 /** Held while secrets are destroyed or replaced: one worker at a time, over all servers and commands. */
 const LOCK = 7_236_518;

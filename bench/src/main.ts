@@ -5,15 +5,13 @@
  * `npm ci` has run, instead of the recipe).
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
-import pg from "pg";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import type pg from "pg";
 import { fullEvent } from "./full-event.ts";
-import type { LoadOptions, LoadResult } from "./load.ts";
+import type { LoadResult } from "./load.ts";
+import { load, openScene, print, printed, READY } from "./scene.ts";
 import { cpuOf, residentOf } from "./usage.ts";
 
 const run = promisify(execFile);
@@ -50,35 +48,7 @@ interface Figures {
   readonly resident: number;
 }
 
-const folder = await mkdtemp(join(tmpdir(), "drs-bench-"));
-const dataDir = join(folder, "data");
-const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
-const url = (database: string): string =>
-  `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
-const postmaster = Number((await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
-
-function firstLine(child: ChildProcess, pattern: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = "";
-    child.stdout?.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-      const found = pattern.exec(text)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once("exit", () => reject(new Error("a server did not start")));
-  });
-}
-
-async function createDatabase(name: string): Promise<pg.Client> {
-  const admin = new pg.Client({ connectionString: url("postgres") });
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  const client = new pg.Client({ connectionString: url(name) });
-  client.on("error", () => {});
-  await client.connect();
-  return client;
-}
+const scene = await openScene();
 
 async function sizeOf(client: pg.Client, schema: string): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>(
@@ -90,27 +60,19 @@ async function sizeOf(client: pg.Client, schema: string): Promise<number> {
 }
 
 async function startRecipe(): Promise<Subject> {
-  const client = await createDatabase("recipe");
+  const client = await scene.createDatabase("recipe");
   const token = "recipe-token";
-  const child = spawn(process.execPath, [join(import.meta.dirname, "recipe.ts"), url("recipe"), token], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "recipe.ts"), scene.url("recipe"), token], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const at = await firstLine(child, /(http:\S+)/);
+  const at = await printed(child, /(http:\S+)/);
   return { name: "recipe", url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "public") };
 }
 
 /** @param root a checkout. Its own commands make what it needs: each has a schema of its own. */
 async function startServer(name: string, root: string): Promise<Subject> {
-  const client = await createDatabase(name);
-  const environment = {
-    DRS_DATABASE_URL: url(name),
-    DRS_KEY_DIR: join(folder, `${name}-keys`),
-    DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-    DRS_THROTTLE_RATE: "0",
-    DRS_PORT: "0",
-    DRS_ADMIN_PORT: "0",
-  };
-  const env = { ...process.env, ...environment };
+  const client = await scene.createDatabase(name);
+  const env = { ...process.env, ...scene.environmentOf(name) };
   const drs = join(root, "packages/server/bin/drs.js");
   const issue = ["token", "issue", "--account", "bench", "--ttl", "24h", "--json"];
   const { token } = JSON.parse((await run(process.execPath, [drs, ...issue], { env })).stdout) as { token: string };
@@ -121,46 +83,28 @@ async function startServer(name: string, root: string): Promise<Subject> {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const at = await firstLine(child, /is ready: (http:\/\/[^/\s]+)/);
+  const at = await printed(child, READY);
   return { name, url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "drs") };
 }
 
-let runs = 0;
-
-async function load(subject: Subject, seconds: number, rate: number): Promise<LoadResult> {
-  const { token, actionId } = subject;
-  const settings: LoadOptions = {
-    url: subject.url,
-    token,
-    actionId,
-    connections: CONNECTIONS,
-    seconds,
-    rate,
-    run: ++runs,
-  };
-  const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), JSON.stringify(settings)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const result = JSON.parse(await firstLine(child, /^(\{.*\})\n/)) as LoadResult;
-  if (result.failed > 0) throw new Error(`${subject.name}: ${result.failed} requests failed`);
-  return result;
-}
+const loadOn = ({ url, token, actionId }: Subject, seconds: number, rate: number): Promise<LoadResult> =>
+  load({ url, token, actionId, connections: CONNECTIONS, seconds, rate });
 
 async function measure(subject: Subject): Promise<Figures> {
   const pid = subject.child.pid as number;
-  await load(subject, 3, 0);
+  await loadOn(subject, 3, 0);
   const bytes = await subject.storedBytes();
   const server = cpuOf(pid);
-  const database = cpuOf(postmaster);
+  const database = cpuOf(scene.postmaster);
   let resident = 0;
   const watching = setInterval(() => (resident = Math.max(resident, residentOf(pid))), 250);
-  const full = await load(subject, SECONDS, 0);
+  const full = await loadOn(subject, SECONDS, 0);
   clearInterval(watching);
   const serverCpu = (cpuOf(pid) - server) / full.stored;
-  const databaseCpu = (cpuOf(postmaster) - database) / full.stored;
+  const databaseCpu = (cpuOf(scene.postmaster) - database) / full.stored;
   const bytesPerEvent = ((await subject.storedBytes()) - bytes) / full.stored;
   const perSecond = full.stored / full.seconds;
-  const half = await load(subject, Math.max(5, SECONDS / 2), perSecond / 2);
+  const half = await loadOn(subject, Math.max(5, SECONDS / 2), perSecond / 2);
   return { perSecond, p50Ms: half.p50Ms, p99Ms: half.p99Ms, serverCpu, databaseCpu, bytesPerEvent, resident };
 }
 
@@ -191,8 +135,6 @@ function parseCost(): number {
   };
   return median(Array.from({ length: 31 }, once));
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const { before } = options;
 const peer = before === undefined ? await startRecipe() : await startServer("before", resolve(before));
@@ -242,6 +184,5 @@ for (const { child } of [peer, ours]) {
   child.kill("SIGTERM");
   await ended;
 }
-await embedded.close();
-await rm(folder, { recursive: true, force: true });
+await scene.close();
 process.exit(0);

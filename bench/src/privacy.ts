@@ -3,20 +3,18 @@
  * forgotten tombstones, listings. `--events N` (default 1000000), `--rate N` requests a second of ingestion (default 200).
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import pg from "pg";
 import { registerAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { openSystem } from "../../packages/server/src/operations/system.ts";
 import { accountSecretName, partitionSecretName } from "../../packages/server/src/seal/sealer.ts";
 import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
 import { type EventFilter, listQuery } from "../../packages/server/src/store/read-events.ts";
-import type { LoadOptions, LoadResult } from "./load.ts";
+import type { LoadResult } from "./load.ts";
+import { load, openScene, print, printed, READY } from "./scene.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS = 10;
@@ -31,28 +29,16 @@ const { values: options } = parseArgs({
 const EVENTS = Number(options.events);
 const RATE = Number(options.rate);
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const rows: string[] = [];
 const row = (what: string, figure: string, goal = ""): void => void rows.push(`| ${what} | ${figure} | ${goal} |`);
 
-const folder = await mkdtemp(join(tmpdir(), "drs-bench-"));
-const embedded = await EmbeddedPostgres.open({ dataDir: join(folder, "data"), asServer: false, onFault: () => {} });
-const url = (name: string): string =>
-  `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
-const admin = new pg.Client({ connectionString: url("postgres") });
-await admin.connect();
-await admin.query("create database bench");
-await admin.end();
-
+const scene = await openScene();
+const { folder } = scene;
+const owner = await scene.createDatabase("bench", "-c search_path=drs -c timezone=UTC");
 const environment = {
-  DRS_DATABASE_URL: url("bench"),
-  DRS_KEY_DIR: join(folder, "keys"),
-  DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+  ...scene.environmentOf("bench"),
   DRS_ERASURE_JOURNAL: join(folder, "journal"),
-  DRS_THROTTLE_RATE: "0",
   DRS_RETENTION_INTERVAL: "24h",
-  DRS_PORT: "0",
-  DRS_ADMIN_PORT: "0",
 };
 const config = readConfig(environment, folder);
 if (!config.ok) throw new Error(config.problems.join("\n"));
@@ -64,9 +50,6 @@ await registerAction(system.pool, system.clock, {
   actionId: "act_1",
   ttlMs: DAY_MS,
 });
-const owner = new pg.Client({ connectionString: url("bench"), options: "-c search_path=drs -c timezone=UTC" });
-await owner.connect();
-
 function run(args: readonly string[]): { readonly child: ChildProcess; readonly text: Promise<string> } {
   const child = spawn(process.execPath, [...args], {
     env: { ...process.env, ...environment },
@@ -186,23 +169,8 @@ async function listings(): Promise<void> {
   }
 }
 
-let runs = 0;
-
-async function load(at: string, seconds: number): Promise<LoadResult> {
-  const settings: LoadOptions = {
-    url: at,
-    token,
-    actionId: "act_1",
-    connections: CONNECTIONS,
-    seconds,
-    rate: RATE,
-    run: ++runs,
-  };
-  const text = await run([join(import.meta.dirname, "load.ts"), JSON.stringify(settings)]).text;
-  const result = JSON.parse(text) as LoadResult;
-  if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
-  return result;
-}
+const loadOn = (at: string, seconds: number): Promise<LoadResult> =>
+  load({ url: at, token, actionId: "act_1", connections: CONNECTIONS, seconds, rate: RATE });
 
 async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: number; readonly result: T }> {
   const started = performance.now();
@@ -217,7 +185,10 @@ async function beside(
   at: string,
   ...args: readonly string[]
 ): Promise<{ seconds: number; answer: string; busy: LoadResult }> {
-  const [{ seconds, result: answer }, busy] = await Promise.all([timed(() => run([DRS, ...args]).text), load(at, 12)]);
+  const [{ seconds, result: answer }, busy] = await Promise.all([
+    timed(() => run([DRS, ...args]).text),
+    loadOn(at, 12),
+  ]);
   return { seconds, answer, busy };
 }
 
@@ -281,14 +252,9 @@ const filled = await timed(fill);
 print(`filled in ${filled.seconds.toFixed(0)} s`);
 await listings();
 const server = run(["--max-semi-space-size=4", DRS, "serve"]);
-const at = await new Promise<string>((resolve) => {
-  server.child.stdout?.on("data", (chunk: Buffer) => {
-    const found = /is ready: (http:\/\/[^/\s]+)/.exec(chunk.toString())?.[1];
-    if (found !== undefined) resolve(found);
-  });
-});
-await load(at, 3);
-const quiet = await load(at, 12);
+const at = await printed(server.child, READY);
+await loadOn(at, 3);
+const quiet = await loadOn(at, 12);
 row(`ingestion at ${RATE} requests/s alone, p99 and longest`, `${ms(quiet.p99Ms)} and ${ms(quiet.longestMs)} ms`);
 await erasure(at, "an account", "--account", "account-0");
 await erasure(at, "an action", "--action", "action-0");
@@ -302,5 +268,4 @@ print("| what | figure | goal |\n| --- | --- | --- |");
 for (const line of rows) print(line);
 await owner.end();
 await system.close();
-await embedded.close();
-await rm(folder, { recursive: true, force: true });
+await scene.close();

@@ -1,0 +1,87 @@
+/** What every bench with a server needs: one PostgreSQL of one configuration (fsync on), databases in it, and load. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import type { LoadOptions, LoadResult } from "./load.ts";
+
+export interface Scene {
+  readonly folder: string;
+  /** Process id of PostgreSQL. */
+  readonly postmaster: number;
+  readonly url: (database: string) => string;
+  /** A new database, and a connection to it. */
+  readonly createDatabase: (name: string, options?: string) => Promise<pg.Client>;
+  /** Of a server whose events lie in the database, without a limit for an account. */
+  readonly environmentOf: (database: string) => Record<string, string>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openScene(): Promise<Scene> {
+  const folder = await mkdtemp(join(tmpdir(), "drs-bench-"));
+  const dataDir = join(folder, "data");
+  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+  const url = (database: string): string =>
+    `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
+  return {
+    folder,
+    postmaster: Number((await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n")[0]),
+    url,
+    async createDatabase(name, options) {
+      const admin = new pg.Client({ connectionString: url("postgres") });
+      await admin.connect();
+      await admin.query(`create database ${name}`);
+      await admin.end();
+      const client = new pg.Client({ connectionString: url(name), ...(options !== undefined && { options }) });
+      client.on("error", () => {});
+      await client.connect();
+      return client;
+    },
+    environmentOf: (database) => ({
+      DRS_DATABASE_URL: url(database),
+      DRS_KEY_DIR: join(folder, `${database}-keys`),
+      DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+      DRS_THROTTLE_RATE: "0",
+      DRS_PORT: "0",
+      DRS_ADMIN_PORT: "0",
+    }),
+    async close() {
+      await embedded.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a server prints when it is ready; its first group is the URL. */
+export const READY = /is ready: (http:\/\/[^/\s]+)/;
+
+/** The first group of what a process prints. @throws where it ends before that. */
+export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const found = pattern.exec(text)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", () => reject(new Error(`a process ended before it printed ${pattern}`)));
+  });
+}
+
+let runs = 0;
+
+/** Load from a process of its own. @throws where a request failed. */
+export async function load(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
+  const text = JSON.stringify({ ...settings, run: ++runs });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), text], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const result = JSON.parse(await printed(child, /^(\{.*\})\n/)) as LoadResult;
+  if (result.failed > 0) throw new Error(`${settings.url}: ${result.failed} requests failed`);
+  return result;
+}
+
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);

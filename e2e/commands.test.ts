@@ -422,6 +422,7 @@ describe("events", () => {
       account: "one",
       action_id: one.actionId,
       action_type: "payment",
+      purpose: "default",
       session_id: one.sessionId,
       event_type: "device_intel_collection",
       schema_version: 1,

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createHash, createPrivateKey, randomUUID } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { CompactSign } from "jose";
 import pg from "pg";
@@ -96,6 +96,10 @@ async function listed(account: string): Promise<unknown[]> {
   return objects(stdout).map(({ event_id }) => event_id);
 }
 
+async function purposeOf(eventId: string): Promise<string> {
+  return String(objects((await drs("event", "get", eventId, "--json")).stdout)[0]?.["purpose"]);
+}
+
 const changed = ({ request }: Stored): Stored["request"] => ({
   ...request,
   body: String(request.body).replace('"sensorCount":23', '"sensorCount":24'),
@@ -143,7 +147,7 @@ describe("an account", () => {
     const keys = await keysOf(who.account);
     expect(await Promise.all(keys.map(secretExists))).toEqual([true]);
     const plan = objects((await drs("erase", "plan", "--account", who.account, "--json")).stdout)[0];
-    expect(plan).toEqual({ events: 3, held: 0, idempotency_keys: 3, tokens: 1, actions: 1, keys: 1 });
+    expect(plan).toEqual({ events: 3, held: 0, still_held: 0, idempotency_keys: 3, tokens: 1, actions: 1, keys: 1 });
     const file = join(folder, "receipt.jws");
     const erasure = await erase("--account", who.account, "--receipt", file);
     expect(erasure).toMatchObject({
@@ -452,7 +456,17 @@ describe("what a hold keeps", () => {
     expect(objects(run.stdout)[0]).toMatchObject({ events: 1, held: 1, still_held: 1 });
     expect(run.stderr).toMatch(/hold keeps 1 events/);
     expect([await read(held.eventId), await read(free.eventId)]).toEqual([held.text, undefined]);
-    expect((await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes")).code).toBe(3);
+    for (const named of [
+      ["--account", who.account],
+      ["--account", who.account, "--refuse-later"],
+      ["--account", who.account, "--purpose", await purposeOf(held.eventId)],
+      ["--event", held.eventId],
+    ]) {
+      const again = await drs("erase", "run", ...named, "--reason", "r", "--yes");
+      expect([again.code, again.stderr.includes("hold keeps 1 events")], named.join(" ")).toEqual([3, true]);
+    }
+    const plan = objects((await drs("erase", "plan", "--event", held.eventId, "--json")).stdout)[0];
+    expect(plan).toMatchObject({ events: 0, held: 0, still_held: 1 });
     expect((await drs("retention", "run")).code).toBe(0);
     expect(await read(held.eventId)).toBe(held.text);
     const ends = async (sequence: number): Promise<unknown> =>
@@ -474,8 +488,10 @@ describe("what a hold keeps", () => {
     expect((await drs("retention", "run")).code).toBe(0);
     expect((await owner.query("select from held_event")).rowCount).toBe(0);
     expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
-    const [end, begun] = objects((await drs("erase", "list", "--json")).stdout);
-    expect(end).toMatchObject({ kind: "hold" });
+    const [end] = objects((await drs("erase", "list", "--json")).stdout);
+    expect(end).toMatchObject({ kind: "hold", destroyed_keys: [placed?.["hold_id"]] });
+    const [refusal, begun] = objects((await drs("erase", "list", "--account", who.account, "--json")).stdout);
+    expect(refusal).toMatchObject({ kind: "account", events: 0, held: 0 });
     expect(begun).toMatchObject({ kind: "account", held: 1, still_held: 0 });
   });
 });
@@ -487,7 +503,7 @@ describe("killed", () => {
     await holder.connect();
     await holder.query("begin");
     await holder.query(lock, lock.includes("$1") ? [account] : []);
-    const args = ["erase", "run", "--account", account, "--reason", "r", "--yes"];
+    const args = ["erase", "run", "--account", account, "--reason", "killed", "--yes"];
     const child = spawn(process.execPath, [DRS, ...args], {
       env: { ...process.env, ...environment },
       stdio: "ignore",
@@ -538,6 +554,14 @@ describe("killed", () => {
     expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
     const [erasure] = objects((await drs("erase", "list", "--json")).stdout);
     expect(erasure).toMatchObject({ events: 1, idempotency_keys: 1, finished_at: expect.any(String) });
+    expect([erasure?.["actor"], erasure?.["reason"]], "of the order, whoever finished it").toEqual([
+      `cli:${userInfo().username}`,
+      "killed",
+    ]);
+    const audited = objects((await drs("audit", "list", "--limit", "0", "--json")).stdout).filter(
+      ({ detail }) => (detail as { subject_mac?: string } | null)?.subject_mac === erasure?.["subject_mac"],
+    );
+    expect(audited.map(({ outcome }) => outcome).toSorted()).toEqual(["begun", "done"]);
     expect((await drs("receipt", "get", String(erasure?.["erasure_id"]))).code).toBe(0);
     expect(await read(stored.eventId)).toBeUndefined();
     expect(await entries()).toBe(journalled + 1);
@@ -586,6 +610,33 @@ describe("the register", () => {
     ["a purpose without its account", ["--purpose", "default", "--reason", "r"]],
   ])("%s is wrong usage", async (_, args) => {
     expect(await drs("erase", "run", ...args, "--yes")).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("a receipt that can't be written stops it before anything is erased", async () => {
+    const who = await party();
+    const stored = await store(who);
+    const nowhere = ["--receipt", join(folder, "nowhere", "receipt.jws")];
+    const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", ...nowhere);
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("Nothing is erased")]);
+    expect(await read(stored.eventId)).toBe(stored.text);
+  });
+
+  test("under a purpose is listed of its account, too", async () => {
+    const who = await party();
+    const { eventId } = await store(who);
+    await erase("--account", who.account, "--purpose", await purposeOf(eventId));
+    const found = objects((await drs("erase", "list", "--account", who.account, "--json")).stdout);
+    expect(found).toMatchObject([{ kind: "purpose", events: 1 }]);
+  });
+
+  test("a journal that is broken behind its head shows in the doctor", async () => {
+    const entry = join(folder, "journal", "000000", "000000001.json");
+    const text = await readFile(entry, "utf8");
+    await writeFile(entry, text.replace(/"at":"2/, '"at":"3'));
+    const broken = await drs("doctor", "--json");
+    await writeFile(entry, text);
+    expect(objects(broken.stdout).find(({ what }) => what === "erasures")).toMatchObject({ ok: false });
+    expect((await drs("doctor")).code).toBe(0);
   });
 
   test("what nothing is known of is not erased, and nobody is not asked", async () => {

@@ -229,6 +229,21 @@ describe("a policy in force", () => {
     const change = changes.find(({ purpose }) => purpose === "others");
     expect(change?.events).toBeGreaterThan(3);
     expect(change?.expire_at_once).toBe(change?.events);
+    const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31", "--json"];
+    const listed = objects((await drs("event", "list", "--limit", "0", "--json")).stdout);
+    const one = String(listed.find(({ purpose }) => purpose === "others")?.["event_id"]);
+    const held = objects((await drs("hold", "add", "--event", one, ...why)).stdout)[0];
+    const [applied] = objects((await drs("purpose", "apply", second, "--dry-run", "--json")).stdout);
+    expect((applied as { changes: unknown[] }).changes).toContainEqual(
+      expect.objectContaining({ purpose: "others", expire_at_once: (change?.events ?? 0) - 1 }),
+    );
+    expect((await drs("hold", "lift", String(held?.["hold_id"]), "--reason", "settled", "--yes")).code).toBe(0);
+  });
+
+  test("leaves out no purpose that holds events, be it one that was retired", async () => {
+    const file = await fileOf([PAYMENTS, OTHERS], { payment: "payments" }, "others");
+    const refused = await drs("purpose", "apply", file);
+    expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/hold events: default/) });
   });
 });
 

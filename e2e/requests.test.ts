@@ -90,6 +90,13 @@ describe("a request", () => {
       );
       expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("There is no e") });
     }
+    await past.store(0, { account: "another" });
+    const foreign = await object("erase", "run", "--account", "another", "--reason", "request", "--yes");
+    const crossed = ["--outcome", "done", "--identity", "passport", "--erasure", String(foreign["erasure_id"])];
+    expect(await drs("request", "close", id, ...crossed)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("of another account"),
+    });
     const closed = ["--outcome", "done", "--identity", "passport", "--erasure", String(erasure_id)];
     expect(await object("request", "close", id, ...closed)).toMatchObject({
       outcome: "done",

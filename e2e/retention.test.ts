@@ -137,7 +137,11 @@ describe("past its period", () => {
     }
     expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
     expect((await post(changed(stored))).status).toBe(409);
+    const overdue = async (...args: readonly string[]): Promise<unknown> =>
+      objects((await drs("retention", ...args, "--json")).stdout)[0]?.["overdue_rows"];
+    expect([await overdue("status"), await overdue("run", "--dry-run")]).toEqual([1, 1]);
     expect((await run()).rows).toBeGreaterThan(0);
+    expect(await overdue("status")).toBe(0);
     expect((await owner.query("select from event")).rowCount).toBe(0);
     expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
     expect((await post(changed(stored))).status).toBe(409);
@@ -157,7 +161,7 @@ describe("past its period", () => {
     expect(examined.code).toBe(1);
     expect(objects(examined.stdout).find(({ what }) => what === "retention")).toMatchObject({ ok: false });
     const tried = objects((await drs("retention", "run", "--dry-run", "--json")).stdout)[0];
-    expect(tried).toEqual({ overdue_partitions: overdue?.["overdue_partitions"], dry_run: true });
+    expect(tried).toEqual({ overdue_partitions: overdue?.["overdue_partitions"], overdue_rows: 0, dry_run: true });
     const expired = await run();
     expect(expired).toMatchObject({
       rows: stored.length,

@@ -147,7 +147,7 @@ async function demonstrate(): Promise<void> {
   ]);
   show("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
   const plan = await json<{ events: number; held: number }>(["erase", "plan", "--account", "alice"]);
-  show("the plan says what goes and what the hold keeps", plan.events === 2 && plan.held === 1);
+  show("the plan says what goes and what the hold keeps", plan.events === 1 && plan.held === 1);
   const receipt = join(folder, "receipt.jws");
   const run = ["erase", "run", "--account", "alice", "--reason", "request of today", "--receipt", receipt, "--yes"];
   const erasure = await json<{ erasure_id: string; still_held: number }>(run, 3);

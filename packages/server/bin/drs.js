@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that it also speaks on a Node too old to read our TypeScript.
-import { enableCompileCache } from "node:module";
+import module from "node:module";
 import { fileURLToPath } from "node:url";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
@@ -12,6 +12,6 @@ if (major < 24 || (major === 24 && minor < 6)) {
   process.exit(1);
 }
 // Not in the shared temporary folder, where others could leave code for us to run.
-enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
+module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 const { main } = await import("../src/main.ts");
 process.exitCode = await main(process.argv.slice(2));

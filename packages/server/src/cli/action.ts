@@ -1,5 +1,5 @@
 import { LIMITS } from "@device-risk-signals/contract";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { listActions, registerAction, revokeAction } from "../actions/action-table.ts";
 import { writeAudit } from "../store/audit.ts";
 import {
@@ -36,7 +36,7 @@ export function actionCommand(context: Context): Command {
     .requiredOption("--type <type>", "its action_type", name("an action type", LIMITS.actionType))
     .option("--id <id>", "its action_id; made where it is not given", name("an action id", LIMITS.actionId))
     .option("--session <session>", "the session value it is issued with", name("a session value", LIMITS.sessionId))
-    .option("--ttl <duration>", "how long it takes events", ttl, 3_600_000)
+    .addOption(new Option("--ttl <duration>", "how long it takes events").argParser(ttl).default(3_600_000, "1h"))
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs action register --account customer-1 --type payment --ttl 15m --json"))
     .action(async (options: RegisterOptions) => {

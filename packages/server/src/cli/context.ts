@@ -1,3 +1,4 @@
+import type { LedgerNames } from "../seal/ledger-names.ts";
 import { userInfo } from "node:os";
 import type { Writable } from "node:stream";
 import { pino } from "pino";
@@ -76,13 +77,13 @@ export function withTransaction<T>(
  */
 export function withAdministration<T>(
   context: Context,
-  work: (executor: Executor, clock: Clock) => Promise<T>,
+  work: (executor: Executor, clock: Clock, names: LedgerNames) => Promise<T>,
   dryRun = false,
 ): Promise<T> {
-  return withSystem(context, async ({ administration, clock }) => {
+  return withSystem(context, async ({ administration, clock, names }) => {
     const pool = openPool(administration, { max: 1, onFault: () => {} });
     try {
-      return await inTransaction(pool, (executor) => work(executor, clock), dryRun ? "rollback" : "commit");
+      return await inTransaction(pool, (executor) => work(executor, clock, names), dryRun ? "rollback" : "commit");
     } finally {
       await pool.end();
     }

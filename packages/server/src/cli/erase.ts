@@ -1,12 +1,20 @@
-import { writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { beginErasure } from "../erasure/erase.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../erasure/erasures.ts";
-import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "../erasure/subject.ts";
+import {
+  type ErasurePlan,
+  type ErasureSubject,
+  accountSubjects,
+  isNothing,
+  planErasure,
+  subjectMac,
+} from "../erasure/subject.ts";
 import { erasurePorts, type System } from "../operations/system.ts";
+import { purposeIds } from "../purposes/policy-table.ts";
 import { finishNow } from "../retention/retention-worker.ts";
 import { writeAudit } from "../store/audit.ts";
 import { inOneTransaction, withClient } from "../store/database.ts";
@@ -63,7 +71,7 @@ function planCommand(context: Context): Command {
       const plan = await withSystem(context, async ({ pool, names }) => {
         const subject = await subjectOf(pool, options);
         const found = await planErasure(pool, subject);
-        if (isNothing(found)) await requireKnown(pool, subjectMac(names, subject));
+        if (isNothing(found) && found.still_held === 0) await requireKnown(pool, subjectMac(names, subject));
         return found;
       });
       if (options.json) return printJson(context, plan);
@@ -106,11 +114,12 @@ async function run(context: Context, system: System, options: RunOptions): Promi
   }
   requireJournal(system);
   await finishNow({ ...erasurePorts(system), database: system.database });
-  const before = isNothing(plan) ? await requireKnown(pool, mac) : undefined;
+  const before = isNothing(plan) ? await findBefore(context, pool, { mac, plan, json: options.json }) : undefined;
   const refuses = options.refuseLater && !accountKeys.refuses(options.account ?? "");
   let sequence = before;
   if (sequence === undefined || refuses) {
     await confirm(context, { what, yes: options.yes });
+    if (options.receipt !== undefined) await requireWritable(resolve(context.directory, options.receipt));
     // Nothing is left where another command was quicker.
     sequence = (await erase(context, system, subject, options)) ?? (await requireKnown(pool, mac));
   }
@@ -121,14 +130,38 @@ async function run(context: Context, system: System, options: RunOptions): Promi
     const receipt = await receiptOf(pool, sequence);
     if (receipt === undefined) throw new Failure("It is begun and not finished: drs retention run finishes it.");
     await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((fault: NodeJS.ErrnoException) => {
-      throw new Failure(`It is erased; the receipt can't be written to ${path} (${fault.code}): see drs receipt get`);
+      const advice = `drs receipt get ${erasure.erasure_id}`;
+      throw new Failure(`It is erased; the receipt can't be written to ${path} (${fault.code}): ${advice}`);
     });
   }
   if (options.json) printJson(context, { ...erasure, dry_run: false });
   else print(context, `${sequence === before ? "Nothing is left. " : ""}${told(erasure)}`);
-  if (erasure.still_held > 0) {
-    throw new PartlyDone(`A hold keeps ${erasure.still_held} events: they go when it ends. See drs hold list.`);
-  }
+  const { still_held: kept } = await planErasure(pool, subject);
+  if (kept > 0) throw partlyDone(kept);
+}
+
+const partlyDone = (kept: number): PartlyDone =>
+  new PartlyDone(`A hold keeps ${kept} events: they go when it ends. See drs hold list.`);
+
+/** The erasure of this subject before; of what went with a larger one, only what a hold keeps is known. */
+async function findBefore(
+  context: Context,
+  pool: System["pool"],
+  { mac, plan, json }: { mac: Buffer; plan: ErasurePlan; json: boolean | undefined },
+): Promise<number> {
+  const [before] = await findErasures(pool, { subjectMacs: [mac] });
+  if (before || plan.still_held === 0) return requireKnown(pool, mac);
+  if (json) printJson(context, { ...plan, dry_run: false });
+  else print(context, "Nothing is left: it was erased before.");
+  throw partlyDone(plan.still_held);
+}
+
+/** Before anything is erased. */
+async function requireWritable(file: string): Promise<void> {
+  const opened = await open(file, "a", 0o600).catch((fault: NodeJS.ErrnoException) => {
+    throw new Failure(`Nothing is erased: the receipt can't be written to ${file} (${fault.code}).`);
+  });
+  await opened.close();
 }
 
 /** The order is in the audit before anything goes, under the keyed MAC of its subject. */
@@ -142,16 +175,14 @@ async function erase(
   const journal = requireJournal(system);
   const actor = operatorOf(context);
   const subject_mac = subjectMac(names, subject).toString("hex");
-  const entry = { actor, operation: "erase.run", reason };
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
-  await writeAudit(pool, clock, { ...entry, outcome: "begun", detail });
+  await writeAudit(pool, clock, { actor, operation: "erase.run", outcome: "begun", reason, detail });
   const sequence = await withClient(administration, (owner) =>
     inOneTransaction(owner, () =>
       beginErasure(owner, { clock, sealer, names, journal }, { subject, actor, reason, refuseLater }),
     ),
   );
   await finishNow({ ...erasurePorts(system), database: system.database });
-  await writeAudit(pool, clock, { ...entry, outcome: "done", detail: { ...detail, sequence } });
   return sequence;
 }
 
@@ -173,8 +204,8 @@ function listCommand(context: Context): Command {
         self.error("error: --purpose goes with --account");
       }
       const rows = await withSystem(context, async ({ pool, names }) => {
-        const named = options.account !== undefined || options.action !== undefined || options.event !== undefined;
-        return findErasures(pool, named ? { subjectMac: subjectMac(names, await subjectOf(pool, options)) } : {});
+        const subjects = await subjectsOf(pool, options);
+        return findErasures(pool, subjects ? { subjectMacs: subjects.map((one) => subjectMac(names, one)) } : {});
       });
       if (options.json) return printRows(context, rows, true, "");
       const shown = rows.map(({ erasure_id, kind, began_at, finished_at, events, still_held, actor, reason }) => {
@@ -191,6 +222,18 @@ function requireSubject({ account: of, purpose, action, event }: SubjectOptions,
   if (purpose !== undefined && of === undefined) command.error("error: --purpose goes with --account");
 }
 
+/** What a listing is of: an account and what is under each of its purposes, too. `undefined` where nothing is named. */
+async function subjectsOf(
+  pool: System["pool"],
+  options: SubjectOptions,
+): Promise<readonly ErasureSubject[] | undefined> {
+  const { account: of, purpose, action, event } = options;
+  if (of === undefined && action === undefined && event === undefined) return undefined;
+  const subject = await subjectOf(pool, options);
+  if (of === undefined || purpose !== undefined) return [subject];
+  return accountSubjects(of, await purposeIds(pool));
+}
+
 async function subjectOf(pool: System["pool"], options: SubjectOptions): Promise<ErasureSubject> {
   const { account: of = "", purpose, action, event } = options;
   if (action !== undefined) return { kind: "action", actionId: action };
@@ -203,14 +246,14 @@ async function subjectOf(pool: System["pool"], options: SubjectOptions): Promise
 
 /** What nothing is kept of was erased before, or is not known at all. */
 async function requireKnown(pool: System["pool"], mac: Buffer): Promise<number> {
-  const [before] = await findErasures(pool, { subjectMac: mac });
+  const [before] = await findErasures(pool, { subjectMacs: [mac] });
   if (!before) throw new Failure("Nothing is known of what is to be erased: check the spelling.");
   return before.sequence;
 }
 
-function sentence({ events, held, idempotency_keys, tokens, actions, keys }: ErasurePlan): string {
+function sentence({ events, held, still_held, idempotency_keys, tokens, actions, keys }: ErasurePlan): string {
   const rest = `${idempotency_keys} idempotency keys, ${tokens} tokens, ${actions} actions and ${keys} secrets`;
-  return `${events - held} events, ${rest} go; a hold keeps ${held} events.`;
+  return `${events} events, ${rest} go; a hold keeps ${held + still_held} events.`;
 }
 
 function told({ erasure_id, events, idempotency_keys, tokens, actions, began_at, destroyed_keys }: ErasureRow): string {

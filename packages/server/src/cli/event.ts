@@ -2,6 +2,7 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command } from "commander";
 import type { StoredEvent } from "../ports.ts";
 import type { System } from "../operations/system.ts";
+import { purposeIds } from "../purposes/policy-table.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { EventRow } from "../store/event-row.ts";
 import { type EventFilter, findEvent, listEvents } from "../store/read-events.ts";
@@ -51,7 +52,7 @@ export function eventCommand(context: Context): Command {
         const event = await findEvent(system.pool, eventId);
         if (!event) throw new Failure(`There is no event ${eventId}.`);
         if (options.raw) await writeRaw(context, system, event, options.reason ?? "");
-        else printAttributes(context, event, options.json ?? false);
+        else printAttributes(context, event, await purposeIds(system.pool), options.json ?? false);
       });
     });
 
@@ -96,13 +97,19 @@ async function writeRaw(context: Context, system: System, event: StoredEvent, re
   });
 }
 
-function printAttributes(context: Context, event: StoredEvent, json: boolean): void {
+function printAttributes(
+  context: Context,
+  event: StoredEvent,
+  purposes: ReadonlyMap<number, string>,
+  json: boolean,
+): void {
   const shown = {
     event_id: event.eventId,
     idempotency_key: event.idempotencyKey,
     account: event.account,
     action_id: event.actionId,
     action_type: event.actionType,
+    purpose: purposes.get(event.purpose),
     session_id: event.sessionId,
     event_type: event.eventType,
     schema_version: event.schemaVersion,
@@ -120,12 +127,14 @@ function printAttributes(context: Context, event: StoredEvent, json: boolean): v
 async function printList(context: Context, { pool }: System, filter: EventFilter, options: ListOptions): Promise<void> {
   const json = options.json ?? false;
   const most = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
-  const collected: EventRow[] = [];
+  const purposes = await purposeIds(pool);
+  const collected: (Omit<EventRow, "purpose"> & { purpose: string | undefined })[] = [];
   let printed = 0;
   let after = options.after;
   for (;;) {
     const wanted = Math.min(PAGE, most - printed - collected.length);
-    const page = await listEvents(pool, filter, wanted, after);
+    const rows = await listEvents(pool, filter, wanted, after);
+    const page = rows.map((row) => ({ ...row, purpose: purposes.get(row.purpose) }));
     after = page.at(-1)?.event_id;
     if (json) {
       printRows(context, page, true, "");

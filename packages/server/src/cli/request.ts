@@ -4,13 +4,16 @@ import {
   closeRequest,
   extendRequest,
   findRequest,
-  isExport,
+  isExportOf,
   listRequests,
   REQUEST_KINDS,
   type RequestKind,
   type RequestRow,
 } from "../requests/data-requests.ts";
 import { findErasures } from "../erasure/erasures.ts";
+import { accountSubjects, subjectMac } from "../erasure/subject.ts";
+import { purposeIds } from "../purposes/policy-table.ts";
+import type { LedgerNames } from "../seal/ledger-names.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { Executor } from "../store/database.ts";
 import type { Clock } from "../ports.ts";
@@ -129,17 +132,15 @@ function closeCommand(context: Context): Command {
     .action(async (id: string, options: CloseOptions, self: Command) => {
       const { outcome, ground, identity, erasure, export: exportId, dryRun = false, json } = options;
       if (outcome === "refused" && ground === undefined) self.error("error: --outcome refused needs --ground");
-      await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor) => {
+      await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor, names) => {
         const open = await findRequest(executor, id);
         if (!open || open.closed_at !== null) throw new Failure(`There is no request ${id} that is open.`);
         if (outcome === "done" && (identity ?? open.identity) === null) {
           throw new Failure("It does not say yet how it was made sure who asks: say so with --identity.");
         }
-        if (erasure !== undefined && (await findErasures(executor, { erasureId: erasure })).length === 0) {
-          throw new Failure(`There is no erasure ${erasure}: see drs erase list.`);
-        }
-        if (exportId !== undefined && !(await isExport(executor, exportId))) {
-          throw new Failure(`There is no export ${exportId}: see drs audit list.`);
+        if (erasure !== undefined) await requireErasureOf(executor, names, open.account, erasure);
+        if (exportId !== undefined && !(await isExportOf(executor, open.account, exportId))) {
+          throw new Failure(`There is no export ${exportId} of this account: see drs audit list.`);
         }
         const closed = { outcome, actor, ground, identity, erasureId: erasure, exportId };
         return (await closeRequest(executor, id, closed)) ?? open;
@@ -147,16 +148,32 @@ function closeCommand(context: Context): Command {
     });
 }
 
+/** An erasure of one event or action names no account: it is taken as it is. */
+async function requireErasureOf(
+  executor: Executor,
+  names: LedgerNames,
+  account: string | null,
+  erasureId: string,
+): Promise<void> {
+  const [erasure] = await findErasures(executor, { erasureId });
+  if (!erasure) throw new Failure(`There is no erasure ${erasureId}: see drs erase list.`);
+  if (erasure.kind !== "account" && erasure.kind !== "purpose") return;
+  const subjects = accountSubjects(account ?? "", await purposeIds(executor));
+  if (!subjects.some((one) => subjectMac(names, one).toString("hex") === erasure.subject_mac)) {
+    throw new Failure(`Erasure ${erasureId} is of another account.`);
+  }
+}
+
 async function change(
   context: Context,
   { operation, dryRun, json }: { operation: string; dryRun: boolean; json: boolean | undefined },
-  work: (executor: Executor, clock: Clock, actor: string) => Promise<RequestRow>,
+  work: (executor: Executor, clock: Clock, actor: string, names: LedgerNames) => Promise<RequestRow>,
 ): Promise<void> {
   const actor = operatorOf(context);
   const row = await withAdministration(
     context,
-    async (executor, clock) => {
-      const changed = await work(executor, clock, actor);
+    async (executor, clock, names) => {
+      const changed = await work(executor, clock, actor, names);
       const { request_id, kind, outcome, ground } = changed;
       const detail = { request_id, kind, outcome, ground };
       await writeAudit(executor, clock, { actor, operation, outcome: "done", detail });

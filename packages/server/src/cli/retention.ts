@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { runRetention } from "../retention/retention-worker.ts";
-import { listRuns, retentionState } from "../retention/runs.ts";
+import { listRuns, overdueRows, retentionState } from "../retention/runs.ts";
 import { erasurePorts } from "../operations/system.ts";
 import { writeAudit } from "../store/audit.ts";
 import { confirm } from "./confirm.ts";
@@ -33,14 +33,15 @@ export function retentionCommand(context: Context): Command {
       const actor = operatorOf(context);
       const expired = await withSystem(context, async (system) => {
         const { database, pool, clock } = system;
-        const { overdue_partitions: overdue } = await retentionState(pool);
-        const what = `${overdue} partitions are past their period.`;
+        const { overdue_partitions } = await retentionState(pool);
+        const overdue_rows = await overdueRows(pool);
+        const what = `${overdue_partitions} partitions, and ${overdue_rows} events of short periods, are past their period.`;
         if (dryRun) {
-          if (json) printJson(context, { overdue_partitions: overdue, dry_run: true });
+          if (json) printJson(context, { overdue_partitions, overdue_rows, dry_run: true });
           else print(context, `${what} Nothing was changed.`);
           return "dry-run";
         }
-        if (context.ask && overdue > 0) await confirm(context, { what, yes });
+        if (context.ask && overdue_partitions + overdue_rows > 0) await confirm(context, { what, yes });
         const done = await runRetention({ ...erasurePorts(system), database, actor });
         const outcome = done ? "done" : "refused";
         await writeAudit(pool, clock, { actor, operation: "retention.run", outcome, detail: { ...done } });
@@ -63,14 +64,13 @@ export function retentionCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs retention status --json"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const [state, runs] = await withSystem(context, ({ pool }) =>
-        Promise.all([retentionState(pool), listRuns(pool, RUNS_SHOWN)]),
+      const [state, overdue_rows, runs] = await withSystem(context, ({ pool }) =>
+        Promise.all([retentionState(pool), overdueRows(pool), listRuns(pool, RUNS_SHOWN)]),
       );
-      if (json) return printJson(context, { ...state, runs });
-      print(
-        context,
-        `${state.overdue_partitions} partitions are overdue, the oldest by ${Math.round(state.lag_seconds)} s.`,
-      );
+      if (json) return printJson(context, { ...state, overdue_rows, runs });
+      const { overdue_partitions, lag_seconds } = state;
+      print(context, `${overdue_partitions} partitions are overdue, the oldest by ${Math.round(lag_seconds)} s,`);
+      print(context, `and ${overdue_rows} events of periods that are shorter than a day.`);
       printRows(context, runs, false, "No pass has let go of anything yet.");
     });
   return command;

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { issueToken, listTokens, revokeToken } from "../sessions/opaque-tokens.ts";
 import { writeAudit } from "../store/audit.ts";
 import {
@@ -23,7 +23,7 @@ export function tokenCommand(context: Context): Command {
     .command("issue")
     .description("Issue a token for an account. It is shown once.")
     .requiredOption("--account <account>", "whose requests it authenticates", account)
-    .option("--ttl <duration>", "how long it is good for", ttl, 3_600_000)
+    .addOption(new Option("--ttl <duration>", "how long it is good for").argParser(ttl).default(3_600_000, "1h"))
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs token issue --account customer-1 --ttl 1h --json"))
     .action(async (options: { account: string; ttl: number; json?: boolean }) => {

@@ -5,11 +5,11 @@ import { accountSecretName, holdSecretName, partitionSecretName } from "../seal/
 import type { Secrets } from "../seal/secrets.ts";
 import { alone } from "../store/worker-lock.ts";
 import { type DatabaseOptions, type Executor, inOneTransaction, sqlState, withClient } from "../store/database.ts";
-import { carryOut, copyWhatIsLeft } from "./carry-out.ts";
+import { carryOut, copyWhatIsLeft, type ErasureRecord } from "./carry-out.ts";
 import { closeEpoch } from "./close-epoch.ts";
 import { headOf, installationId } from "./journal-head.ts";
 import { destroyedPartitions, readMark, writeMark } from "./key-store-mark.ts";
-import { digestOf, type ErasureJournal, JournalUnfit, type JournalEntry, parseEntry } from "./journal.ts";
+import { digestOf, type ErasureJournal, JournalUnfit, type JournalEntry, NO_ENTRY, parseEntry } from "./journal.ts";
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 
@@ -104,6 +104,11 @@ async function requireHead(journal: ErasureJournal, head: number, digest: string
   }
 }
 
+/** Every entry follows from the one before. @returns how many there are. @throws JournalUnfit */
+export async function checkJournal(executor: Executor, journal: ErasureJournal): Promise<number> {
+  return (await readChain(journal, 1, await installationId(executor), NO_ENTRY)).length;
+}
+
 /** Entries from one on, each of which follows from the one before; the first from the digest, where that is known. */
 async function readChain(
   journal: ErasureJournal,
@@ -126,6 +131,22 @@ async function readChain(
   }
 }
 
+/** Of what a restored database lacks, nothing is known but what the journal holds. */
+const AGAIN: ErasureRecord = { actor: "erasure journal", reason: "the database lacked it" };
+
+/** Who asked for an erasure that was killed when the journal had it, and why: its order is in the audit. */
+async function orderOf(executor: Executor, { subject, at }: JournalEntry): Promise<ErasureRecord | undefined> {
+  const { rows } = await executor.query<ErasureRecord>(
+    `select actor, reason from audit_entry begun
+      where at <= $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
+        and not exists (select from audit_entry done where done.at >= begun.at and done.operation = 'erase.run'
+          and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
+      order by at desc limit 1`,
+    [subject, at],
+  );
+  return rows[0];
+}
+
 /** @returns how many the database lacked. */
 async function carryOutAll(
   owner: Executor,
@@ -142,7 +163,7 @@ async function carryOutAll(
       await copyWhatIsLeft(owner, sealer, entry);
       await closeEpoch(owner);
       await copyWhatIsLeft(owner, sealer, entry);
-      await carryOut(owner, names, text, entry, { actor: "erasure journal", reason: "the database lacked it" });
+      await carryOut(owner, names, text, entry, (await orderOf(owner, entry)) ?? AGAIN);
       carriedOut++;
     });
   }

@@ -24,7 +24,7 @@ export interface ErasureRow {
 }
 
 export interface ErasureFilter {
-  readonly subjectMac?: Buffer;
+  readonly subjectMacs?: readonly Buffer[];
   readonly sequence?: number;
   readonly erasureId?: string;
   readonly unfinished?: boolean;
@@ -37,10 +37,10 @@ export async function findErasures(executor: Executor, filter: ErasureFilter = {
         actor, reason, events, idempotency_keys, tokens, actions, held,
         (select count(*) from held_event c where c.erased_by = e.sequence) as still_held, keys::text[] as destroyed_keys
       from erasure e
-      where ($1::bytea is null or subject_mac = $1) and ($2::bigint is null or sequence = $2)
+      where ($1::bytea[] is null or subject_mac = any ($1)) and ($2::bigint is null or sequence = $2)
         and ($3::boolean is false or finished_at is null) and ($4::uuid is null or erasure_id = $4)
       order by sequence desc`,
-    [filter.subjectMac ?? null, filter.sequence ?? null, filter.unfinished ?? false, filter.erasureId ?? null],
+    [filter.subjectMacs ?? null, filter.sequence ?? null, filter.unfinished ?? false, filter.erasureId ?? null],
   );
   return rows;
 }

@@ -1,6 +1,8 @@
+import type { Clock } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { accountSecretName } from "../seal/sealer.ts";
+import { writeAudit } from "../store/audit.ts";
 import { type Executor, inOneTransaction } from "../store/database.ts";
 import { insertTombstones, type LedgerRow } from "./carry-out.ts";
 import { closeEpoch } from "./close-epoch.ts";
@@ -12,6 +14,7 @@ const BATCH = 1_000;
 export interface FinishPorts {
   readonly secrets: Secrets;
   readonly names: LedgerNames;
+  readonly clock: Clock;
   /** Signs what was done. @returns a JWS. */
   readonly attest: (erasure: ErasureRow) => Promise<string>;
   readonly signal?: AbortSignal;
@@ -43,7 +46,13 @@ export async function finishErasures(executor: Executor, ports: FinishPorts): Pr
   }
   const open = await findErasures(executor, { unfinished: true });
   for (const erasure of open) {
-    await executor.query("select finish_erasure($1, $2)", [erasure.sequence, await ports.attest(erasure)]);
+    const { sequence, kind, subject_mac, actor, reason } = erasure;
+    const receipt = await ports.attest(erasure);
+    await inOneTransaction(executor, async () => {
+      const detail = { sequence, kind, subject_mac };
+      await writeAudit(executor, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
+      await executor.query("select finish_erasure($1, $2)", [sequence, receipt]);
+    });
   }
 }
 

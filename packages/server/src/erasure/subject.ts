@@ -10,6 +10,12 @@ export type ErasureSubject =
   | { readonly kind: "action"; readonly actionId: string }
   | { readonly kind: "event"; readonly eventId: string };
 
+/** An account, and what is kept of it under each purpose. */
+export function accountSubjects(account: string, purposes: ReadonlyMap<number, string>): readonly ErasureSubject[] {
+  const under = [...purposes.keys()].map((purpose) => ({ kind: "purpose", account, purpose }) as const);
+  return [{ kind: "account", account }, ...under];
+}
+
 /** The keyed MAC that finds an erasure again for whoever can name its subject. */
 export function subjectMac(names: LedgerNames, subject: ErasureSubject): Buffer {
   switch (subject.kind) {
@@ -43,10 +49,12 @@ export function conditionOf(subject: ErasureSubject): { readonly where: string; 
 
 /** What an erasure takes, and what holds keep of it. */
 export interface ErasurePlan {
-  /** Events, copies that holds made included. */
+  /** Events that go, copies that holds made included. */
   readonly events: number;
-  /** Those of them that a hold covers: they go when the last hold ends. */
+  /** Events that a hold covers: they go when the last hold ends. */
   readonly held: number;
+  /** Copies of events that were erased before and that a hold still keeps. */
+  readonly still_held: number;
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
@@ -57,13 +65,16 @@ export interface ErasurePlan {
 /** Counts it; the moment of the erasure may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
   const { where, values } = conditionOf(subject);
-  const { rows } = await executor.query<{ events: number; held: number }>(
-    `select count(*) as events, count(*) filter (where is_held(account, action_id, event_id)) as held
-      from kept_event where ${where} and erased_by is null and (hold_id is not null or not is_erased(key_id))`,
+  const { rows } = await executor.query<{ events: number; held: number; still_held: number }>(
+    `select count(*) filter (where erased_by is null and not covered) as events,
+        count(*) filter (where erased_by is null and covered) as held,
+        count(*) filter (where erased_by is not null) as still_held
+      from (select erased_by, is_held(account, action_id, event_id) as covered from kept_event
+        where ${where} and (hold_id is not null or not is_erased(key_id))) found`,
     [...values],
   );
-  const { events = 0, held = 0 } = rows[0] ?? {};
-  const plan = { events, held, idempotency_keys: events, tokens: 0, actions: 0, keys: 0 };
+  const { events = 0, held = 0, still_held = 0 } = rows[0] ?? {};
+  const plan = { events, held, still_held, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
   if (subject.kind === "action") return plan;
   const ledger = await executor.query<{ keys: number }>(
     `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`,
@@ -85,4 +96,6 @@ export async function planErasure(executor: Executor, subject: ErasureSubject): 
   return { ...plan, idempotency_keys, keys, ...credentials.rows[0] };
 }
 
-export const isNothing = (plan: ErasurePlan): boolean => Object.values(plan).every((count: number) => count === 0);
+/** Whether an erasure would find nothing to do; what a hold still keeps of earlier ones waits for the hold's end. */
+export const isNothing = ({ events, held, idempotency_keys, tokens, actions, keys }: ErasurePlan): boolean =>
+  [events, held, idempotency_keys, tokens, actions, keys].every((count) => count === 0);

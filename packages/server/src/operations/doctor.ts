@@ -1,3 +1,5 @@
+import { checkJournal } from "../erasure/catch-up.ts";
+import { JournalUnfit } from "../erasure/journal.ts";
 import { requestState } from "../requests/data-requests.ts";
 import { holdState } from "../holds/holds.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
@@ -127,7 +129,7 @@ async function retentionFinding({ pool }: System): Promise<Finding> {
 
 async function holdFinding({ pool }: System): Promise<Finding> {
   const { holds, reviews_overdue, copies } = await holdState(pool);
-  const state = `${holds} holds, ${copies} events kept by them alone`;
+  const state = `${holds} holds, ${copies} copies of events that they keep`;
   const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
@@ -140,6 +142,14 @@ async function erasureFinding({ pool, journal }: System): Promise<Finding> {
     [LONGEST_LAG_SECONDS],
   );
   const { erasures, unfinished, stuck } = rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
+  if (journal) {
+    const broken = await checkJournal(pool, journal).then(
+      () => undefined,
+      (fault: unknown) => fault,
+    );
+    if (broken instanceof JournalUnfit) return { what: "erasures", ok: false, detail: broken.message };
+    if (broken !== undefined) throw broken;
+  }
   const state = `${erasures} in ${journal?.description ?? "no journal: nothing can be erased"}, ${unfinished} to be finished`;
   return {
     what: "erasures",

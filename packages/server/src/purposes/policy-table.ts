@@ -62,13 +62,19 @@ export async function currentPolicy(executor: Executor, builtIn: number): Promis
   return { version: latest.version, purposes, actions, unmapped: latest.unmapped ?? undefined };
 }
 
+/** Ids of purposes, also of retired ones, by the codes that events hold. */
+export async function purposeIds(executor: Executor): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await executor.query<{ code: number; id: string }>("select code, id from purpose");
+  return new Map(rows.map(({ code, id }) => [code, id]));
+}
+
 /** What a policy changes, one object a thing that changes. */
 export type Change =
   | {
       readonly purpose: string;
       readonly change: "added" | "changed" | "retired" | "removed";
       readonly members: readonly string[];
-      /** Events that it holds, and those of them that the new period makes expire at once. */
+      /** Events that it holds, and those of them that the new period makes expire at once and no hold keeps. */
       readonly events: number;
       readonly expire_at_once: number;
     }
@@ -142,8 +148,9 @@ async function purposeChanges(executor: Executor, current: CurrentPolicy, policy
   }
   const inUse: string[] = [];
   for (const standing of current.purposes) {
-    if (standing.retired_at !== null || policy.purposes.some(({ id }) => id === standing.id)) continue;
+    if (policy.purposes.some(({ id }) => id === standing.id)) continue;
     const counts = await countEvents(executor, standing, undefined);
+    if (standing.retired_at !== null && counts.events === 0) continue;
     if (counts.events > 0) inUse.push(`${standing.id} (${counts.events} events)`);
     changes.push({ purpose: standing.id, change: "removed", members: [], ...counts });
   }
@@ -187,7 +194,8 @@ async function countEvents(
   if (!standing) return { events: 0, expire_at_once: 0 };
   const { rows } = await executor.query<{ events: number; expire_at_once: number }>(
     `select count(*) as events, count(*) filter (where received_at + $2::interval <= now()
-        and (received_at + $3::interval <= now()) is not true) as expire_at_once
+        and (received_at + $3::interval <= now()) is not true
+        and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once
       from kept_event where purpose = $1`,
     [standing.code, period ?? null, standing.raw_retention],
   );

@@ -53,7 +53,10 @@ export function readPolicy(text: string): PolicyResult {
   const document = parseDocument(text, { uniqueKeys: true, merge: false });
   if (document.errors.length > 0) {
     // The rest of a message quotes the file.
-    return { ok: false, problems: document.errors.map(({ message }) => message.split("\n")[0] ?? "is not YAML") };
+    return {
+      ok: false,
+      problems: document.errors.map(({ message }) => message.split("\n")[0]?.replace(/:$/, "") ?? "is not YAML"),
+    };
   }
   const policy = readContent(contentOf(document), report);
   return policy && problems.length === 0 ? { ok: true, policy } : { ok: false, problems };

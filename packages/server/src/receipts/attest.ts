@@ -43,7 +43,7 @@ export async function attestExpiry(
   return ports.signer.sign({
     receipt: "expiry",
     ...(await common(ports)),
-    reason: "the periods of the policy",
+    reason: "the periods of the policy, and holds that have ended",
     ...run,
     backups: horizon(ports, ports.clock.now(), {
       keys: run.secrets > 0,

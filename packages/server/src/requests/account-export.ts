@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Sealer } from "../ports.ts";
+import { purposeIds } from "../purposes/policy-table.ts";
 import { auditQuery, type AuditRow } from "../store/audit.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
@@ -88,8 +89,7 @@ async function* exportEvents(
   folder: string,
   onProgress: (events: number) => void,
 ): AsyncGenerator<object> {
-  const { rows } = await executor.query<{ code: number; id: string }>("select code, id from purpose");
-  const purposes = new Map(rows.map(({ code, id }) => [code, id]));
+  const purposes = await purposeIds(executor);
   let count = 0;
   for (let after: string | undefined; ;) {
     const page = await listEvents(executor, { account }, PAGE, after);

@@ -51,14 +51,14 @@ export function finishNow(options: Omit<RetentionOptions, "actor">): Promise<voi
 /** Erasures that were begun, and the mark of what the key store has carried out. */
 async function finish(
   executor: Executor,
-  { secrets, names, keyStore, attest, signal }: Omit<RetentionOptions, "actor">,
+  { secrets, names, clock, keyStore, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   const { rows } = await executor.query<{ unfinished: boolean }>(
     `select exists (select from erasure where finished_at is null) as unfinished`,
   );
   if (!rows[0]?.unfinished) return;
   const sign = (erasure: ErasureRow): Promise<string> => attestErasure(attest, erasure);
-  await finishErasures(executor, { secrets, names, attest: sign, ...(signal && { signal }) });
+  await finishErasures(executor, { secrets, names, clock, attest: sign, ...(signal && { signal }) });
   await markKeyStore(executor, keyStore);
 }
 

@@ -56,6 +56,17 @@ export interface RetentionState {
   readonly last_run_at: string | null;
 }
 
+/** Events that are past a period of less than a day and are not held; they go row by row. */
+export async function overdueRows(executor: Executor): Promise<number> {
+  const { rows } = await executor.query<{ overdue: number }>(
+    `select count(*) as overdue from purpose u cross join lateral (
+        select from event e where e.purpose = u.code and e.received_at <= now() - u.raw_retention
+          and not is_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)) past
+      where u.raw_retention < interval '1 day'`,
+  );
+  return rows[0]?.overdue ?? 0;
+}
+
 export async function retentionState(executor: Executor): Promise<RetentionState> {
   const { rows } = await executor.query<RetentionState>(
     `select count(*) filter (where dropped_at is null) as overdue_partitions,

@@ -347,6 +347,22 @@ describe("beside others", () => {
     expect(await read(String(answer?.json["event_id"]))).toBe(JSON.stringify(body.observations));
   });
 
+  test("its secrets are destroyed by the journal's word, whatever the serving role has forgotten meanwhile", async () => {
+    const who = await party();
+    await store(who);
+    const [keyId = ""] = await keysOf(who.account);
+    await begin({ kind: "account", account: who.account });
+    const { pool } = system;
+    await pool.query("select delete_erased_keys($1, array(select key from idempotency_key where key_id = $1))", [
+      keyId,
+    ]);
+    await pool.query("select delete_erased_events($1, 100)", [keyId]);
+    await pool.query("select forget_account_key($1)", [keyId]);
+    expect([await keysOf(who.account), await secretExists(keyId)]).toEqual([[], true]);
+    expect((await drs("retention", "run")).code).toBe(0);
+    expect(await secretExists(keyId)).toBe(false);
+  });
+
   test("the ledger goes when no commit batch is left that may not have seen its tombstones", async () => {
     const who = await party();
     const stored = await store(who);
@@ -446,6 +462,26 @@ describe("less than an account", () => {
 });
 
 describe("what a hold keeps", () => {
+  test("goes where it can't be opened, and that is told; what can be is kept", async () => {
+    const who = await party();
+    const [broken, whole] = [await store(who), await store(who)];
+    const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+    const placed = objects((await drs("hold", "add", "--account", who.account, ...why, "--json")).stdout)[0];
+    await owner.query("set session_replication_role = replica");
+    await owner.query("update event set payload = '\\x00' where event_id = $1", [broken.eventId]);
+    await owner.query("reset session_replication_role");
+    const out = join(folder, "unreadable");
+    expect((await drs("account", "export", "--account", who.account, "--out", out, "--reason", "r")).code).toBe(0);
+    const exported = objects(await readFile(join(out, "events.ndjson"), "utf8"));
+    expect(exported.find(({ event_id }) => event_id === broken.eventId)).toMatchObject({ unreadable: true });
+    const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
+    expect(run.code).toBe(3);
+    expect(objects(run.stdout)[0]).toMatchObject({ events: 1, held: 1, unreadable: 1 });
+    expect([await read(broken.eventId), await read(whole.eventId)]).toEqual([undefined, whole.text]);
+    await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
+    expect((await drs("retention", "run")).code).toBe(0);
+  });
+
   test("waits for its end: exit 3, then gone with it", async () => {
     const who = await party();
     const [held, free] = [await store(who), await store(who)];
@@ -479,6 +515,11 @@ describe("what a hold keeps", () => {
     await expect(ends(next), "it stands").rejects.toMatchObject({ code: "23001" });
     await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
     await expect(ends(next), "its copy is there").rejects.toMatchObject({ code: "23001" });
+    const another = await drs("hold", "add", "--account", who.account, ...why);
+    expect(another, "no hold brings it back").toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/erased but for its row/),
+    });
     await owner.query("create table aside as table held_event");
     await owner.query("delete from held_event");
     await expect(ends(next + 1), "the next entry has another number").rejects.toMatchObject({ code: "23001" });

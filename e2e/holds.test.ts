@@ -7,6 +7,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { destroyHoldSecrets } from "../packages/server/src/erasure/ended-holds.ts";
 import { Secrets } from "../packages/server/src/seal/secrets.ts";
+import { requireKeys } from "../packages/server/src/seal/installation.ts";
 import { holdSecretName } from "../packages/server/src/seal/sealer.ts";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
@@ -291,6 +292,16 @@ test("a held event that can't be opened keeps its partition, and nothing else", 
   await owner.query("delete from event where event_id = $1", [broken.eventId]);
   await owner.query("reset session_replication_role");
   await run();
+});
+
+test("a key store that lacks a hold's key is an older one", async () => {
+  const event = await expired({ account: newAccount() });
+  const id = await hold("--event", event.eventId);
+  await run();
+  await expect(requireKeys(system.pool, system.secrets, false)).resolves.toBeUndefined();
+  await system.secrets.destroy(holdSecretName(id));
+  await expect(requireKeys(system.pool, system.secrets, false)).rejects.toThrow(/older than the events/);
+  await owner.query("delete from held_event");
 });
 
 test("a hold's secret that can't be destroyed is tried again", async () => {

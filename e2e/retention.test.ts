@@ -4,13 +4,15 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { requireKeys } from "../packages/server/src/seal/installation.ts";
 import { COUNTS, expire, type Expired, nothingExpired } from "../packages/server/src/retention/expiry.ts";
 import { type PassState, RetentionWorker, runRetention } from "../packages/server/src/retention/retention-worker.ts";
 import { partitionSecretName } from "../packages/server/src/seal/sealer.ts";
 import { Secrets } from "../packages/server/src/seal/secrets.ts";
 import { erasurePorts, type System } from "../packages/server/src/operations/system.ts";
+import { withClient } from "../packages/server/src/store/database.ts";
+import { markPartitions, readMark } from "../packages/server/src/erasure/key-store-mark.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { startDatabase, type TestDatabase } from "./support/database.ts";
@@ -288,6 +290,37 @@ describe("nothing else goes", () => {
     expect((await listed()).length).toBeGreaterThan(0);
   });
 
+  test("nor by another time zone or isolation level of its session", async () => {
+    await applyPeriod("P7D");
+    await run();
+    await store();
+    const alive = (await partitions()).length;
+    const session = await system.pool.connect();
+    onTestFinished(() => session.release(true));
+    const year = new Date(Date.now());
+    const today = Math.floor((year.getTime() - Date.UTC(year.getUTCFullYear(), 0, 1)) / (24 * HOUR_MS));
+    for (let day = Math.max(1, today - 12); day < today + 6; day++) {
+      for (const hour of [0, 6, 12, 18]) {
+        await session.query(`set timezone = '<A>83<B>-83,${day}/${hour},${(day + 60) % 365}/0'`);
+        for (const id of await partitions()) await session.query("select drop_expired_partition($1)", [id]);
+      }
+    }
+    expect((await partitions()).length).toBe(alive);
+    await session.query("begin isolation level repeatable read");
+    const drop = session.query("select drop_expired_partition($1)", [(await partitions())[0]]);
+    await expect(drop).rejects.toMatchObject({ code: "25000" });
+  });
+
+  test("whatever a database says of its sessions, ours see what was committed before", async () => {
+    await owner.query("alter role current_user set default_transaction_isolation = 'repeatable read'");
+    const level = "select current_setting('transaction_isolation') as level";
+    for (const database of [system.database, system.administration]) {
+      const { rows } = await withClient(database, (client) => client.query<{ level: string }>(level));
+      expect(rows).toEqual([{ level: "read committed" }]);
+    }
+    await owner.query("alter role current_user reset default_transaction_isolation");
+  });
+
   test("without a period nothing expires", async () => {
     await owner.query("update purpose set raw_retention = null");
     await age(90 * 365 * 24);
@@ -391,18 +424,17 @@ describe("a pass", () => {
     );
     expect(await secretsLeft()).toBe(0);
     expect(await partitions(`dropped_at is null and partition_id in ('${made.join("','")}')`)).toEqual([]);
-    const { rows } = await owner.query<{ told: number; gone: number }>(
-      `select (select coalesce(sum(partitions), 0) from retention_run)::int as told,
-         (select count(*) from event_partition where dropped_at is not null)::int as gone`,
-    );
-    // A run that is killed tells nothing: what is told is told once.
-    expect(rows[0]?.told).toBeLessThanOrEqual(rows[0]?.gone ?? 0);
     const metric = async (name: string): Promise<number> => {
       const text = await (await fetch(`${server.adminUrl}/metrics`)).text();
       return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
     };
     await until(async () => (await metric("drs_retention_last_pass_timestamp_seconds")) > 0);
     expect(await metric("drs_retention_lag_seconds")).toBe(0);
+    const { rows } = await owner.query<{ told: number; gone: number }>(
+      `select (select coalesce(sum(partitions), 0) from retention_run)::int as told,
+         (select count(*) from event_partition where dropped_at is not null)::int as gone`,
+    );
+    expect(rows[0]?.told, "what one that was killed dropped, the next one tells").toBe(rows[0]?.gone);
   }, 120_000);
 });
 
@@ -436,6 +468,8 @@ test("a database that is older than its key store lacks no keys that it is misse
   await keyStore.writeMark("0 1");
   expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: true });
   await expect(requireKeys(pool, secrets, true)).resolves.toBeUndefined();
+  await markPartitions(pool, keyStore);
+  expect(await readMark(keyStore), "it never falls").toEqual({ sequence: 0, partitions: 1 });
   await keyStore.writeMark("0 x");
   await expect(older.catchUp()).rejects.toThrow(/mark.*not whole/);
   await events.close();

@@ -26,6 +26,8 @@ export class Past {
       partitions,
       names,
       onStale: () => accountKeys.refresh(),
+      onLost: () => accountKeys.forget(),
+      generation: () => accountKeys.generation,
       onFault,
       onBatch: () => {},
     });

@@ -26,7 +26,8 @@ export type Suite =
   | "restore"
   | "keys"
   | "rotation"
-  | "requests";
+  | "requests"
+  | "failover";
 
 const INGEST = "packages/server/src/ingest";
 const ERASURE = "packages/server/src/erasure";
@@ -496,6 +497,76 @@ export const PATCHES: readonly Patch[] = [
     test: "shows what is overdue although",
   },
   {
+    rule: "insider: days are those of UTC",
+    file: "packages/server/src/store/migrations/0010_sessions.sql",
+    find: "execute format('alter function %s set timezone = %L', owned, 'UTC');",
+    replace: "null;",
+    suite: "retention",
+    test: "by another time zone",
+  },
+  {
+    rule: "insider: no snapshot from before the lock",
+    file: "packages/server/src/store/migrations/0010_sessions.sql",
+    find: "if current_setting('transaction_isolation') <> 'read committed' then",
+    replace: "if false then",
+    suite: "retention",
+    test: "by another time zone",
+  },
+  {
+    rule: "insider: sessions see what was committed before",
+    file: "packages/server/src/store/database.ts",
+    find: '  "default_transaction_isolation=read\\\\ committed",\n',
+    replace: "",
+    suite: "retention",
+    test: "whatever a database says",
+  },
+  {
+    rule: "failover: what was known is asked anew",
+    file: "packages/server/src/operations/endpoint.ts",
+    find: "      system.accountKeys.forget();\n",
+    replace: "",
+    suite: "failover",
+  },
+  {
+    rule: "failover: partitions are asked for anew",
+    file: "packages/server/src/operations/endpoint.ts",
+    find: "      partitions.forgetAll();\n",
+    replace: "",
+    suite: "failover",
+  },
+  {
+    rule: "retention: what a killed pass dropped is told by the next",
+    file: "packages/server/src/retention/retention-worker.ts",
+    find: "await addUnrecorded(client, expired);",
+    replace: "",
+    suite: "retention",
+    test: "killed at any moment",
+  },
+  {
+    rule: "erasure: no hold brings back what is erased",
+    file: "packages/server/src/holds/holds.ts",
+    find: "await requireNoneErased(executor, hold.subject);",
+    replace: "",
+    suite: "erasure",
+    test: "waits for its end",
+  },
+  {
+    rule: "holds: an older key store lacks their keys",
+    file: "packages/server/src/seal/installation.ts",
+    find: "await requireAll(executor, secrets, NEWEST_HOLDS, holdSecretName);",
+    replace: "",
+    suite: "holds",
+    test: "is an older one",
+  },
+  {
+    rule: "restore: the key store's mark never falls",
+    file: `${ERASURE}/key-store-mark.ts`,
+    find: "Math.max(mark.partitions, partitions)",
+    replace: "partitions",
+    suite: "retention",
+    test: "a database that is older",
+  },
+  {
     rule: "holds: what is held is read past its period",
     file: "packages/server/src/store/expired.ts",
     find: "or is_held(",
@@ -637,9 +708,9 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: secrets are destroyed",
-    file: `${ERASURE}/finish.ts`,
-    find: "await ports.secrets.destroy(accountSecretName(key_id));",
-    replace: "void key_id;",
+    file: "packages/server/src/retention/retention-worker.ts",
+    find: "if (journal) await destroyErased({ executor, keyStore, secrets }, journal);",
+    replace: "",
     suite: "erasure",
     test: "is gone",
   },
@@ -758,7 +829,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: what is held is copied first",
     file: `${ERASURE}/carry-out.ts`,
-    find: 'await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] });',
+    find: 'await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] }, tell);',
     replace: "",
     suite: "erasure",
     test: "waits for its end",

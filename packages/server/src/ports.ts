@@ -99,6 +99,8 @@ export interface Sealed {
   readonly keyId: string;
   /** The erasures that were known when the key was chosen: after another one it must be sealed again. */
   readonly epoch: number;
+  /** Counted up when a connection to the database was lost: what was known before may be of another database. */
+  readonly generation: number;
 }
 
 /** What the ledger knows of a key. */

@@ -256,9 +256,19 @@ function sentence({ events, held, still_held, idempotency_keys, tokens, actions,
   return `${events} events, ${rest} go; a hold keeps ${held + still_held} events.`;
 }
 
-function told({ erasure_id, events, idempotency_keys, tokens, actions, began_at, destroyed_keys }: ErasureRow): string {
+function told({
+  unreadable,
+  erasure_id,
+  events,
+  idempotency_keys,
+  tokens,
+  actions,
+  began_at,
+  destroyed_keys,
+}: ErasureRow): string {
   return (
     `Erasure ${erasure_id} of ${began_at}: ${events} events, ${tokens} tokens and ${actions} actions are gone, ` +
-    `${idempotency_keys} idempotency keys are tombstones, ${destroyed_keys.length} keys are destroyed.`
+    `${idempotency_keys} idempotency keys are tombstones, ${destroyed_keys.length} keys are destroyed.` +
+    (unreadable > 0 ? ` ${unreadable} events under a hold could not be opened: they went without a copy.` : "")
   );
 }

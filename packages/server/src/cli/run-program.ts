@@ -2,6 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
 import { KeyStoreUnfit } from "../seal/installation.ts";
 import { KeysGone, Unavailable } from "../ports.ts";
+import { HoldUnfit } from "../holds/holds.ts";
 import { PolicyUnfit } from "../purposes/policy-table.ts";
 import { SealBroken } from "../seal/sealer.ts";
 import { KeyVersionsFixed, WrapBroken } from "../seal/key-encryption.ts";
@@ -30,6 +31,7 @@ const SPOKEN = [
   SealBroken,
   KeysGone,
   PolicyUnfit,
+  HoldUnfit,
   JournalUnfit,
   ReceiptInvalid,
   KeyVersionsFixed,

@@ -1,6 +1,5 @@
 import { copyHeldEvents } from "../holds/held-copies.ts";
-import { KeysGone, type Sealer } from "../ports.ts";
-import { SealBroken } from "../seal/sealer.ts";
+import type { Sealer } from "../ports.ts";
 import { type LedgerNames, uuidBytes } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { receivedAtOf } from "../store/read-events.ts";
@@ -10,9 +9,14 @@ import { digestOf, type JournalEntry } from "./journal.ts";
 const BATCH = 5_000;
 
 /** Who asked for it, and why. */
-export interface ErasureRecord {
+export interface ErasureOrigin {
   readonly actor: string;
   readonly reason: string;
+}
+
+export interface ErasureRecord extends ErasureOrigin {
+  /** Events under a hold that could not be copied. */
+  readonly unreadable: number;
 }
 
 /**
@@ -25,14 +29,14 @@ export async function carryOut(
   names: LedgerNames,
   text: string,
   entry: JournalEntry,
-  { actor, reason }: ErasureRecord,
+  { actor, reason, unreadable }: ErasureRecord,
 ): Promise<void> {
   const { sequence, keys } = entry;
   const subject = entry.subject === null ? null : Buffer.from(entry.subject, "hex");
   await executor.query(
-    `insert into erasure (sequence, erasure_id, entry_digest, kind, subject_mac, began_at, actor, reason, keys)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [sequence, entry.erasure_id, digestOf(text), entry.kind, subject, entry.at, actor, reason, keys],
+    `insert into erasure (sequence, erasure_id, entry_digest, kind, subject_mac, began_at, actor, reason, keys, unreadable)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [sequence, entry.erasure_id, digestOf(text), entry.kind, subject, entry.at, actor, reason, keys, unreadable],
   );
   await executor.query(
     `update held_event c set erased_by = $1 from event e where e.key_id = any ($2::uuid[]) and c.erased_by is null
@@ -95,11 +99,13 @@ async function eraseEvents(
     ...values,
     sequence,
   ]);
-  const { rows } = await executor.query<{ event_id: string }>(
+  const { rows } = await executor.query<{ event_id: string; copy: boolean }>(
     `with released as (delete from held_event c using ${gone}
         where ${of("c")} and not is_held(c.account, c.action_id, c.event_id) returning c.event_id),
       deleted as (delete from event e using ${gone} where ${of("e")} returning e.event_id)
-      select event_id from released union select event_id from deleted`,
+      select event_id, bool_or(copy) as copy
+        from (select event_id, true as copy from released union all select event_id, false from deleted) let_go
+        group by event_id`,
     values,
   );
   const { rows: kept } = await executor.query<{ event_id: string }>(
@@ -107,9 +113,11 @@ async function eraseEvents(
     values,
   );
   const held = new Set(kept.map((row) => row.event_id));
+  const letGo = rows.filter((row) => !held.has(row.event_id));
   await executor.query(
-    "update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3 where sequence = $1",
-    [sequence, rows.filter((row) => !held.has(row.event_id)).length, ledger.length],
+    `update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3, copies = copies + $4
+      where sequence = $1`,
+    [sequence, letGo.length, ledger.length, letGo.filter(({ copy }) => copy).length],
   );
 }
 
@@ -147,39 +155,20 @@ export async function insertTombstones(
   );
 }
 
-/** Copies what holds cover of an entry, before it is carried out. @throws KeysGone */
+/**
+ * Copies what holds cover of an entry, before it is carried out.
+ * @returns ids of events that can't be opened: their payloads are lost, and no reason to keep all else.
+ */
 export async function copyHeldOf(
   executor: Executor,
   sealer: Sealer,
   { keys, events }: Pick<JournalEntry, "keys" | "events">,
-): Promise<void> {
-  await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] });
-  await copyHeldEvents(executor, sealer, {
-    where: "u.event_id = any ($1::uuid[]) and u.received_at = any ($2::timestamptz[])",
-    values: [events, events.map((id) => receivedAtOf(id).toISOString())],
-  });
-}
-
-/** The same, one by one, where what is to be copied may not be readable any more. */
-export async function copyWhatIsLeft(
-  executor: Executor,
-  sealer: Sealer,
-  { keys, events }: Pick<JournalEntry, "keys" | "events">,
-): Promise<void> {
-  if (await isCopied(executor, sealer, { keys, events })) return;
-  const single = [
-    ...keys.map((id) => ({ keys: [id], events: [] })),
-    ...events.map((id) => ({ keys: [], events: [id] })),
-  ];
-  for (const one of single) await isCopied(executor, sealer, one);
-}
-
-async function isCopied(executor: Executor, sealer: Sealer, what: Parameters<typeof copyHeldOf>[2]): Promise<boolean> {
-  try {
-    await copyHeldOf(executor, sealer, what);
-    return true;
-  } catch (fault) {
-    if (fault instanceof KeysGone || fault instanceof SealBroken) return false;
-    throw fault;
-  }
+): Promise<readonly string[]> {
+  const unreadable: string[] = [];
+  const tell = (eventId: string): void => void unreadable.push(eventId);
+  await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] }, tell);
+  const where = "u.event_id = any ($1::uuid[]) and u.received_at = any ($2::timestamptz[])";
+  const receivedAt = events.map((id) => receivedAtOf(id).toISOString());
+  await copyHeldEvents(executor, sealer, { where, values: [events, receivedAt] }, tell);
+  return unreadable;
 }

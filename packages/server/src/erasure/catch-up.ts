@@ -5,10 +5,10 @@ import { accountSecretName, holdSecretName, partitionSecretName } from "../seal/
 import type { Secrets } from "../seal/secrets.ts";
 import { alone } from "../store/worker-lock.ts";
 import { type DatabaseOptions, type Executor, inOneTransaction, sqlState, withClient } from "../store/database.ts";
-import { carryOut, copyWhatIsLeft, type ErasureRecord } from "./carry-out.ts";
+import { carryOut, copyHeldOf, type ErasureOrigin } from "./carry-out.ts";
 import { closeEpoch } from "./close-epoch.ts";
 import { headOf, installationId } from "./journal-head.ts";
-import { destroyedPartitions, readMark, writeMark } from "./key-store-mark.ts";
+import { destroyedPartitions, markPartitions, readMark, writeMark } from "./key-store-mark.ts";
 import { digestOf, type ErasureJournal, JournalUnfit, type JournalEntry, NO_ENTRY, parseEntry } from "./journal.ts";
 
 const INSUFFICIENT_PRIVILEGE = "42501";
@@ -72,7 +72,7 @@ export async function catchUp(ports: CatchUpPorts): Promise<CaughtUp> {
   return {
     erasures,
     isDatabaseBehind,
-    keyStore: await alone(ports.database, () => catchUpKeys(ports, journal, installation, last)),
+    keyStore: await alone(ports.database, () => catchUpKeys(ports, journal)),
   };
 }
 
@@ -132,11 +132,11 @@ async function readChain(
 }
 
 /** Of what a restored database lacks, nothing is known but what the journal holds. */
-const AGAIN: ErasureRecord = { actor: "erasure journal", reason: "the database lacked it" };
+const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
 /** Who asked for an erasure that was killed when the journal had it, and why: its order is in the audit. */
-async function orderOf(executor: Executor, { subject, at }: JournalEntry): Promise<ErasureRecord | undefined> {
-  const { rows } = await executor.query<ErasureRecord>(
+async function orderOf(executor: Executor, { subject, at }: JournalEntry): Promise<ErasureOrigin | undefined> {
+  const { rows } = await executor.query<ErasureOrigin>(
     `select actor, reason from audit_entry begun
       where at <= $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
         and not exists (select from audit_entry done where done.at >= begun.at and done.operation = 'erase.run'
@@ -160,10 +160,13 @@ async function carryOutAll(
       await owner.query("select lock_journal()");
       // Whoever wrote it has committed by now, or another server was quicker.
       if ((await headOf(owner)).sequence >= entry.sequence) return;
-      await copyWhatIsLeft(owner, sealer, entry);
+      await copyHeldOf(owner, sealer, entry);
       await closeEpoch(owner);
-      await copyWhatIsLeft(owner, sealer, entry);
-      await carryOut(owner, names, text, entry, (await orderOf(owner, entry)) ?? AGAIN);
+      const unreadable = await copyHeldOf(owner, sealer, entry);
+      await carryOut(owner, names, text, entry, {
+        ...((await orderOf(owner, entry)) ?? AGAIN),
+        unreadable: unreadable.length,
+      });
       carriedOut++;
     });
   }
@@ -171,29 +174,36 @@ async function carryOutAll(
 }
 
 /**
- * Destroys secrets of entries that the database has carried out.
- * @returns how many entries the key store did not know of.
+ * Destroys the secrets of entries that the key store has not carried out, by the journal's word: the database's may be
+ * that of an insider. They are carried out in the database by then.
+ *
+ * @returns how many the key store did not know of.
  */
-async function catchUpKeys(
-  { executor, keyStore, secrets }: CatchUpPorts,
+export async function destroyErased(
+  { executor, keyStore, secrets }: Pick<CatchUpPorts, "executor" | "keyStore" | "secrets">,
   journal: ErasureJournal,
-  installation: string,
-  last: number,
 ): Promise<number> {
   const mark = await readMark(keyStore);
-  const entries = await readChain(journal, mark.sequence + 1, installation);
+  const { sequence: last } = await headOf(executor);
+  const entries = await readChain(journal, mark.sequence + 1, await installationId(executor));
   const missing = entries.filter(({ entry }) => entry.sequence <= last);
   for (const { entry } of missing) {
     for (const id of entry.keys) await secrets.destroy(accountSecretName(id));
     for (const id of entry.holds) await secrets.destroy(holdSecretName(id));
   }
+  await writeMark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
+  return missing.length;
+}
+
+/** The same, and the secrets of dropped partitions. */
+async function catchUpKeys(ports: CatchUpPorts, journal: ErasureJournal): Promise<number> {
+  const { executor, keyStore, secrets } = ports;
+  const erasures = await destroyErased(ports, journal);
+  const mark = await readMark(keyStore);
   const partitions = await destroyedPartitions(executor);
   for (const id of mark.partitions < partitions.length ? partitions : []) {
     await secrets.destroy(partitionSecretName(id));
   }
-  await writeMark(keyStore, {
-    sequence: mark.sequence + missing.length,
-    partitions: Math.max(mark.partitions, partitions.length),
-  });
-  return missing.length;
+  await markPartitions(executor, keyStore);
+  return erasures;
 }

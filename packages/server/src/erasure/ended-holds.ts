@@ -42,6 +42,8 @@ async function recordEndedHold(
   clock: Clock,
   holdId: string,
 ): Promise<void> {
+  // A pass gives up soon where it waits for locks; what the journal has, is to be done.
+  await executor.query("set local lock_timeout = 0");
   await executor.query("select lock_journal()");
   const erased = { subject: null, keys: [], accounts: [], events: [], holds: [holdId], refused: [] };
   const { entry, text } = await appendEntry(executor, { journal, clock }, "hold", erased);

@@ -46,7 +46,7 @@ export async function beginErasure(
   await copyHeldOf(executor, ports.sealer, await findErased(executor, subject));
   await closeEpoch(executor);
   const found = await findErased(executor, subject);
-  await copyHeldOf(executor, ports.sealer, found);
+  const unreadable = await copyHeldOf(executor, ports.sealer, found);
 
   const { entry, text } = await appendEntry(executor, ports, subject.kind, {
     subject: subjectMac(ports.names, subject).toString("hex"),
@@ -57,7 +57,7 @@ export async function beginErasure(
         ? [ports.names.subjectOf("account", subject.account).toString("hex")]
         : [],
   });
-  await carryOut(executor, ports.names, text, entry, { actor, reason });
+  await carryOut(executor, ports.names, text, entry, { actor, reason, unreadable: unreadable.length });
   return entry.sequence;
 }
 

@@ -19,6 +19,10 @@ export interface ErasureRow {
   /** Events that a hold kept when it began, and those that one still keeps. */
   readonly held: number;
   readonly still_held: number;
+  /** Copies of holds that went with it, whose keys may open copies of others. */
+  readonly copies: number;
+  /** Events under a hold that could not be opened, and so not be copied: they went. */
+  readonly unreadable: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];
 }
@@ -34,7 +38,7 @@ export interface ErasureFilter {
 export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
   const { rows } = await executor.query<ErasureRow>(
     `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")},
-        actor, reason, events, idempotency_keys, tokens, actions, held,
+        actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable,
         (select count(*) from held_event c where c.erased_by = e.sequence) as still_held, keys::text[] as destroyed_keys
       from erasure e
       where ($1::bytea[] is null or subject_mac = any ($1)) and ($2::bigint is null or sequence = $2)

@@ -1,7 +1,5 @@
 import type { Clock } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
-import type { Secrets } from "../seal/secrets.ts";
-import { accountSecretName } from "../seal/sealer.ts";
 import { writeAudit } from "../store/audit.ts";
 import { type Executor, inOneTransaction } from "../store/database.ts";
 import { insertTombstones, type LedgerRow } from "./carry-out.ts";
@@ -12,7 +10,6 @@ import { type ErasureRow, findErasures } from "./erasures.ts";
 const BATCH = 1_000;
 
 export interface FinishPorts {
-  readonly secrets: Secrets;
   readonly names: LedgerNames;
   readonly clock: Clock;
   /** Signs what was done. @returns a JWS. */
@@ -26,7 +23,7 @@ interface ErasedKey {
 }
 
 /**
- * Destroys the secrets of erased keys, turns their ledger into tombstones and deletes their rows, in batches. What was
+ * Turns the ledger of erased keys, whose secrets are destroyed, into tombstones and deletes their rows, in batches. What was
  * begun and not finished, because somebody was killed, goes on here; nothing is done twice.
  *
  * @param executor one connection, in no transaction.
@@ -35,7 +32,6 @@ export async function finishErasures(executor: Executor, ports: FinishPorts): Pr
   const { rows: keys } = await executor.query<ErasedKey>(
     "select key_id, account from account_key where erased_by is not null order by erased_by",
   );
-  for (const { key_id } of keys) await ports.secrets.destroy(accountSecretName(key_id));
   for (const key of keys) {
     await buryLedger(executor, ports, key);
     for (let deleted = BATCH; deleted === BATCH && !ports.signal?.aborted;) {

@@ -31,12 +31,9 @@ export async function destroyedPartitions(executor: Executor): Promise<readonly 
   return rows.map(({ partition_id }) => partition_id);
 }
 
-/** Tells the key store what was carried out in it: not what is still to be finished. */
-export async function markKeyStore(executor: Executor, keyStore: KeyStore): Promise<void> {
-  const { rows } = await executor.query<{ sequence: number }>(
-    `select coalesce((select min(erased_by) - 1 from account_key where erased_by is not null),
-      (select max(sequence) from erasure), 0) as sequence`,
-  );
-  const partitions = await destroyedPartitions(executor);
-  await writeMark(keyStore, { sequence: rows[0]?.sequence ?? 0, partitions: partitions.length });
+/** Tells the key store how many partitions were let go of. It is never fewer, be the database an older one. */
+export async function markPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
+  const mark = await readMark(keyStore);
+  const partitions = (await destroyedPartitions(executor)).length;
+  await writeMark(keyStore, { ...mark, partitions: Math.max(mark.partitions, partitions) });
 }

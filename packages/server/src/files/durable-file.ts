@@ -1,7 +1,7 @@
 /** Files that outlive a power cut: whole or not at all, and their names with them. */
 import { randomUUID } from "node:crypto";
 import { chown, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /**
  * Writes a file that did not exist, whole or not at all: under a name of its own, synced, then linked to its place.
@@ -10,7 +10,8 @@ import { dirname, join } from "node:path";
  */
 export async function writeExclusively(path: string, content: Buffer): Promise<void> {
   await makeFolder(dirname(path));
-  const draft = await writeDraft(dirname(path), content);
+  const draft = join(dirname(path), `.${randomUUID()}`);
+  await writeDraft(draft, content);
   try {
     await link(draft, path);
   } finally {
@@ -21,9 +22,14 @@ export async function writeExclusively(path: string, content: Buffer): Promise<v
   await syncFolder(dirname(dirname(path)));
 }
 
-/** A new file takes the place of the one that stands: whoever reads meanwhile has one of both. Its owner stays. */
+/**
+ * A new file takes the place of the one that stands: whoever reads meanwhile has one of both. Its owner stays. Of a
+ * path, one writer at a time: what a killed one has left is written over by the next.
+ */
 export async function replaceFile(path: string, content: Buffer): Promise<void> {
-  const draft = await writeDraft(dirname(path), content);
+  const draft = draftOf(path);
+  await unlinkIfThere(draft);
+  await writeDraft(draft, content);
   try {
     await giveTo(await stat(path).catch(() => undefined), draft);
     await rename(draft, path);
@@ -56,20 +62,27 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function writeDraft(folder: string, content: Buffer): Promise<string> {
-  const draft = join(folder, `.${randomUUID()}`);
+/** What `replaceFile` writes first. */
+export const draftOf = (path: string): string => join(dirname(path), `.${basename(path)}.new`);
+
+export async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((fault: NodeJS.ErrnoException) => {
+    if (fault.code !== "ENOENT") throw fault;
+  });
+}
+
+async function writeDraft(draft: string, content: Buffer): Promise<void> {
   const file = await open(draft, "wx", 0o600);
   try {
     await file.writeFile(content);
     await file.sync();
-    await giveTo(await stat(folder), draft);
+    await giveTo(await stat(dirname(draft)), draft);
   } catch (fault) {
     await unlink(draft);
     throw fault;
   } finally {
     await file.close();
   }
-  return draft;
 }
 
 interface Owner {

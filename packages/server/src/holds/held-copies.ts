@@ -1,4 +1,5 @@
-import type { Sealer } from "../ports.ts";
+import { KeysGone, type Sealer, type StoredEvent } from "../ports.ts";
+import { SealBroken } from "../seal/sealer.ts";
 import type { Executor } from "../store/database.ts";
 import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../store/event-row.ts";
 
@@ -16,27 +17,56 @@ export interface Held {
  * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in the transaction
  * of the executor, which holds the holds' lock.
  *
+ * @param onUnreadable called with what can't be opened, and so not be copied; without it, that is thrown.
  * @returns how many.
- * @throws KeysGone, SealBroken where one can't be read: then nothing may be let go of.
+ * @throws KeysGone, SealBroken
  */
-export async function copyHeldEvents(executor: Executor, sealer: Sealer, { where, values }: Held): Promise<number> {
+export async function copyHeldEvents(
+  executor: Executor,
+  sealer: Sealer,
+  { where, values }: Held,
+  onUnreadable?: (eventId: string) => void,
+): Promise<number> {
+  const passedOver: string[] = [];
   const text = `select ${EVENT_COLUMNS}, payload, event.key_id, u.hold_id as under from event
     join (select distinct on (account, purpose, received_at, event_id) * from event_under_hold u
       where ${where} and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
         and c.received_at = u.received_at and c.event_id = u.event_id)
+        and u.event_id <> all ($${values.length + 1}::uuid[])
       order by account, purpose, received_at, event_id, hold_id limit ${PAGE}) u
     using (account, purpose, received_at, event_id)`;
   let copies = 0;
   for (;;) {
-    const { rows } = await executor.query<Omit<SealedRow, "hold_id"> & { under: string }>(text, values);
+    const { rows } = await executor.query<Omit<SealedRow, "hold_id"> & { under: string }>(text, [
+      ...values,
+      passedOver,
+    ]);
     for (const { under, ...row } of rows) {
       const event = storedEvent({ ...row, hold_id: null });
-      const exact = await sealer.open(event, event.sealedUnder, event.payload);
+      const exact = await open(sealer, event, onUnreadable);
+      if (exact === undefined) {
+        passedOver.push(event.eventId);
+        continue;
+      }
       const payload = await sealer.sealCopy(event, under, exact);
       await executor.query(INSERT, [under, payload, event.account, event.purpose, row.received_at, event.eventId]);
+      copies++;
     }
-    copies += rows.length;
     if (rows.length < PAGE) return copies;
+  }
+}
+
+async function open(
+  sealer: Sealer,
+  event: StoredEvent,
+  onUnreadable: ((eventId: string) => void) | undefined,
+): Promise<Buffer | undefined> {
+  try {
+    return await sealer.open(event, event.sealedUnder, event.payload);
+  } catch (fault) {
+    if (!onUnreadable || !(fault instanceof KeysGone || fault instanceof SealBroken)) throw fault;
+    onUnreadable(event.eventId);
+    return undefined;
   }
 }
 

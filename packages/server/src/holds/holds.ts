@@ -25,15 +25,22 @@ export interface PlacedHold {
   readonly events: number;
 }
 
+/** What is erased already, and waits for the next pass only: no hold brings it back. */
+export class HoldUnfit extends Error {
+  override readonly name = "HoldUnfit";
+}
+
 /**
  * Places a hold, in the owner's transaction: what is about to be let go of waits for it, or it for that. It covers what
  * is still there, be it past its period, and what comes later.
  *
  * @returns `undefined` where nothing is known of its subject.
+ * @throws HoldUnfit
  */
 export async function placeHold(executor: Executor, hold: NewHold): Promise<PlacedHold | undefined> {
   await executor.query("select lock_holds()");
   const { of, value } = hold.subject;
+  await requireNoneErased(executor, hold.subject);
   const events = await countCovered(executor, hold.subject);
   if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;
   const holdId = randomUUID();
@@ -46,12 +53,25 @@ export async function placeHold(executor: Executor, hold: NewHold): Promise<Plac
   return { hold_id: holdId, events };
 }
 
-async function countCovered(executor: Executor, { of, value }: HoldSubject): Promise<number> {
-  const values: unknown[] = [value];
-  let condition = `${of} = $1`;
-  if (of === "event_id") condition += ` and received_at = $${values.push(receivedAtOf(value).toISOString())}`;
+async function requireNoneErased(executor: Executor, subject: HoldSubject): Promise<void> {
+  const { where, values } = conditionOf(subject);
+  const text = `select from held_event
+    where ${where} and erased_by is not null and not is_held(account, action_id, event_id) limit 1`;
+  if ((await executor.query(text, values)).rowCount === 0) return;
+  throw new HoldUnfit(
+    "The hold that kept it has ended, and it is erased but for its row: drs retention run takes that. A hold may be placed then",
+  );
+}
+
+function conditionOf({ of, value }: HoldSubject): { readonly where: string; readonly values: unknown[] } {
+  if (of !== "event_id") return { where: `${of} = $1`, values: [value] };
+  return { where: "event_id = $1 and received_at = $2", values: [value, receivedAtOf(value).toISOString()] };
+}
+
+async function countCovered(executor: Executor, subject: HoldSubject): Promise<number> {
+  const { where, values } = conditionOf(subject);
   const text = `select count(*) as events from kept_event
-    where ${condition} and (hold_id is not null or not is_erased(key_id))`;
+    where ${where} and (hold_id is not null or not is_erased(key_id))`;
   return (await executor.query<{ events: number }>(text, values)).rows[0]?.events ?? 0;
 }
 

@@ -59,6 +59,11 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     partitions,
     names: system.names,
     onStale: () => system.accountKeys.refresh(),
+    onLost: () => {
+      system.accountKeys.forget();
+      partitions.forgetAll();
+    },
+    generation: () => system.accountKeys.generation,
     onFault,
     onBatch: (events, seconds) => {
       metrics.batchCommitted(events, seconds);

@@ -21,7 +21,7 @@ export interface AttestPorts {
 /** A receipt for an erasure that is finished. @returns a JWS. */
 export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Promise<string> {
   const now = ports.clock.now();
-  const { kind, held, still_held } = erasure;
+  const { kind, held, still_held, copies } = erasure;
   return ports.signer.sign({
     receipt: "erasure",
     ...(await common(ports)),
@@ -29,7 +29,7 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Pr
     finished_at: new Date(now).toISOString(),
     backups: horizon(ports, now, {
       keys: kind !== "action" && kind !== "event",
-      rows: kind === "action" || kind === "event" || held > 0,
+      rows: kind === "action" || kind === "event" || held + copies > 0,
       waits: still_held > 0,
     }),
   });

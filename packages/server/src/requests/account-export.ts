@@ -3,9 +3,10 @@ import { createWriteStream } from "node:fs";
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { Sealer } from "../ports.ts";
+import { KeysGone, type Sealer, type StoredEvent } from "../ports.ts";
 import { purposeIds } from "../purposes/policy-table.ts";
 import { auditQuery, type AuditRow } from "../store/audit.ts";
+import { SealBroken } from "../seal/sealer.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { findEvent, listEvents } from "../store/read-events.ts";
@@ -50,7 +51,7 @@ export interface ExportPorts {
  * it, an export is not whole.
  *
  * @param executor in one transaction, so that all of it is of one moment.
- * @throws ExportUnfit, KeysGone, SealBroken
+ * @throws ExportUnfit
  */
 export async function exportAccount(
   { executor, sealer, names, announce, onProgress }: ExportPorts,
@@ -96,16 +97,31 @@ async function* exportEvents(
     for (const row of page) {
       const event = await findEvent(executor, row.event_id);
       if (!event) throw new Error("an event vanished from its snapshot");
-      const exact = await sealer.open(event, event.sealedUnder, event.payload);
+      const attributes = { ...row, purpose: purposes.get(row.purpose) };
+      const exact = await open(sealer, event);
+      if (exact === undefined) {
+        yield { ...attributes, unreadable: true };
+        continue;
+      }
       const file = `events/${row.event_id}.json`;
       await writeFile(join(folder, file), exact, { mode: 0o600, flag: "wx" });
       const sha256 = createHash("sha256").update(exact).digest("hex");
-      yield { ...row, purpose: purposes.get(row.purpose), file, bytes: exact.length, sha256 };
+      yield { ...attributes, file, bytes: exact.length, sha256 };
     }
     count += page.length;
     onProgress(count);
     after = page.at(-1)?.event_id;
     if (page.length < PAGE) return;
+  }
+}
+
+/** @returns `undefined` for what a lost key or a damaged row keeps from being opened. */
+async function open(sealer: Sealer, event: StoredEvent): Promise<Buffer | undefined> {
+  try {
+    return await sealer.open(event, event.sealedUnder, event.payload);
+  } catch (fault) {
+    if (fault instanceof KeysGone || fault instanceof SealBroken) return undefined;
+    throw fault;
   }
 }
 

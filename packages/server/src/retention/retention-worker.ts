@@ -1,5 +1,6 @@
 import { type AttestPorts, attestErasure } from "../receipts/attest.ts";
-import { markKeyStore } from "../erasure/key-store-mark.ts";
+import { destroyErased } from "../erasure/catch-up.ts";
+import { markPartitions } from "../erasure/key-store-mark.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { finishErasures } from "../erasure/finish.ts";
 import type { KeyStore } from "../seal/key-store.ts";
@@ -8,7 +9,7 @@ import type { DatabaseOptions, Executor } from "../store/database.ts";
 import { COUNTS, type Expired, expire, type ExpiryOptions, nothingExpired } from "./expiry.ts";
 import { type HoldState, holdState } from "../holds/holds.ts";
 import { type RequestState, requestState } from "../requests/data-requests.ts";
-import { recordRun, retentionState, type RetentionState } from "./runs.ts";
+import { addUnrecorded, recordRun, retentionState, type RetentionState } from "./runs.ts";
 import { alone, ifAlone } from "../store/worker-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
@@ -33,9 +34,10 @@ export async function runRetention(
   const { database, clock, actor } = options;
   return ifAlone(database, async (client) => {
     const startedAt = clock.now();
+    await addUnrecorded(client, expired);
     const steps = await Promise.allSettled([expire(client, options, expired)]);
     steps.push(...(await Promise.allSettled([finish(client, options)])));
-    if (expired.secrets > 0) await markKeyStore(client, options.keyStore);
+    if (expired.secrets > 0) await markPartitions(client, options.keyStore);
     const didSomething = COUNTS.some((what) => expired[what] > 0);
     if (didSomething || actor !== WORKER) await recordRun(client, options.attest, { ...expired, actor, startedAt });
     for (const step of steps) if (step.status === "rejected") throw step.reason;
@@ -48,18 +50,18 @@ export function finishNow(options: Omit<RetentionOptions, "actor">): Promise<voi
   return alone(options.database, (client) => finish(client, options));
 }
 
-/** Erasures that were begun, and the mark of what the key store has carried out. */
+/** Erasures that were begun. */
 async function finish(
   executor: Executor,
-  { secrets, names, clock, keyStore, attest, signal }: Omit<RetentionOptions, "actor">,
+  { secrets, names, clock, keyStore, journal, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   const { rows } = await executor.query<{ unfinished: boolean }>(
     `select exists (select from erasure where finished_at is null) as unfinished`,
   );
   if (!rows[0]?.unfinished) return;
+  if (journal) await destroyErased({ executor, keyStore, secrets }, journal);
   const sign = (erasure: ErasureRow): Promise<string> => attestErasure(attest, erasure);
-  await finishErasures(executor, { secrets, names, clock, attest: sign, ...(signal && { signal }) });
-  await markKeyStore(executor, keyStore);
+  await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });
 }
 
 export const WORKER = "server";

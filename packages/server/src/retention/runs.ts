@@ -16,21 +16,21 @@ export async function recordRun(
   const receipt = await attestExpiry(attest, { ...told, run_id, started_at });
   await executor.query(
     `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      run_id,
-      started_at,
-      new Date(attest.clock.now()).toISOString(),
-      run.actor,
-      run.partitions,
-      run.rows,
-      run.bytes,
-      run.secrets,
-      run.keys,
-      run.copies,
-      receipt,
-    ],
+      values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [run_id, started_at, run.actor, run.partitions, run.rows, run.bytes, run.secrets, run.keys, run.copies, receipt],
   );
+}
+
+/** Adds what a pass dropped that was killed before it was recorded: it has no receipt yet. */
+export async function addUnrecorded(executor: Executor, expired: Expired): Promise<void> {
+  const { rows } = await executor.query<Pick<Expired, "partitions" | "rows" | "bytes">>(
+    `select count(*) as partitions, coalesce(sum(dropped_rows), 0)::int8 as rows, coalesce(sum(dropped_bytes), 0)::int8 as bytes
+      from event_partition where dropped_at > coalesce((select max(finished_at) from retention_run), '-infinity')`,
+  );
+  const [found] = rows;
+  expired.partitions += found?.partitions ?? 0;
+  expired.rows += found?.rows ?? 0;
+  expired.bytes += found?.bytes ?? 0;
 }
 
 export interface RunRow extends Counts {

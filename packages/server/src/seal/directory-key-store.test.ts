@@ -117,6 +117,19 @@ describe("on the disk", () => {
     expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toEqual([]);
   });
 
+  it("destroying a secret takes the draft that a rotation has left of it, and another rotation writes over it", async () => {
+    const store = await directoryKeyStore(keys);
+    await store.create(idOf("a"), Buffer.from("one"));
+    const folder = join(keys, "secrets", idOf("a").slice(0, 2));
+    const draft = join(folder, `.${idOf("a")}.new`);
+    await writeFile(draft, "left");
+    expect(await store.replace(idOf("a"), Buffer.from("one"), Buffer.from("two"))).toBe(true);
+    expect(await readdir(folder)).toEqual([idOf("a")]);
+    await writeFile(draft, "left");
+    await store.destroy(idOf("a"));
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it("a race leaves one file and no draft", async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => directoryKeyStore(keys)));
     await Promise.all(

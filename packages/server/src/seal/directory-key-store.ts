@@ -1,6 +1,13 @@
 import { readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeFolder, replaceFile, syncFolder, writeExclusively } from "../files/durable-file.ts";
+import {
+  draftOf,
+  makeFolder,
+  replaceFile,
+  syncFolder,
+  unlinkIfThere,
+  writeExclusively,
+} from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
 import type { KeyStore } from "./key-store.ts";
 
@@ -46,6 +53,7 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
   async function destroy(id: string): Promise<void> {
     const path = pathOf(id);
     try {
+      await unlinkIfThere(draftOf(path));
       await unlinkDraftsOf(path);
       await unlink(path);
     } catch (fault) {

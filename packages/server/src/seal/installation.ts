@@ -1,7 +1,7 @@
 /** Whether the key store goes with the database. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Executor } from "../store/database.ts";
-import { accountSecretName, partitionSecretName } from "./sealer.ts";
+import { accountSecretName, holdSecretName, partitionSecretName } from "./sealer.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** A key store that does not belong to the database, or lacks what the database needs. */
@@ -40,6 +40,8 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
 const LOOKED_AT = 5;
 
 const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null order by created_at desc limit ${LOOKED_AT}`;
+const NEWEST_HOLDS = `select hold_id as id from legal_hold h
+  where exists (select from held_event c where c.hold_id = h.hold_id) order by placed_at desc limit ${LOOKED_AT}`;
 /** Of partitions that hold an event; looked for in each by itself, newest first, not by reading all events. */
 const NEWEST_PARTITIONS = `select partition_id as id
   from (select p.* from event_partition p join purpose u on u.code = p.purpose
@@ -57,6 +59,7 @@ const NEWEST_PARTITIONS = `select partition_id as id
  */
 export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
   await requireAll(executor, secrets, NEWEST_KEYS, accountSecretName);
+  await requireAll(executor, secrets, NEWEST_HOLDS, holdSecretName);
   if (!isDatabaseBehind) await requireAll(executor, secrets, NEWEST_PARTITIONS, partitionSecretName);
 }
 

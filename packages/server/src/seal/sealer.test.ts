@@ -42,6 +42,7 @@ function accountKeys(secrets: Secrets): AccountKeys {
     onErased: () => {},
     refresh: async () => {},
     epoch: 0,
+    generation: 0,
   };
 }
 

@@ -24,6 +24,8 @@ export interface AccountKeys {
   refresh(): Promise<void>;
   /** The last erasure that it knows of. */
   readonly epoch: number;
+  /** How often it forgot all that it knew. */
+  readonly generation: number;
   onErased(listener: (keyIds: readonly string[]) => void): void;
 }
 
@@ -124,12 +126,14 @@ export function createSealer(
     },
 
     async seal(identity, bytes) {
+      // Before all else: what is found from here on is of this generation or a later one.
+      const { generation } = accountKeys;
       const partition = await partitions.find(identity.purpose, identity.receivedAt);
       const [{ keyId, epoch, key }, compressed] = await Promise.all([
         keyForWriting(identity, partition),
         compressor.compress(bytes),
       ]);
-      return { payload: encrypt(key, identity, compressed), keyId, epoch };
+      return { payload: encrypt(key, identity, compressed), keyId, epoch, generation };
     },
 
     async sealCopy(identity, holdId, bytes) {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { WrapBroken } from "./key-encryption.ts";
+import { LocalKeyEncryption, WrapBroken } from "./key-encryption.ts";
+import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore as memory } from "./memory-key-store.fixture.ts";
 import { secretId, Secrets } from "./secrets.ts";
 
@@ -31,6 +32,19 @@ describe("a secret", () => {
     const given = await Promise.all(Array.from({ length: 100 }, () => secrets.findOrCreate("a")));
     expect(new Set(given.map(String)).size).toBe(1);
     expect(creations()).toBe(1);
+  });
+
+  it("is wrapped anew where its version was destroyed while it was written", async () => {
+    const { store } = memory();
+    const [before, after] = [KEY, randomBytes(32)];
+    let keys = [before];
+    const changing = new LocalKeyEncryption({ read: async () => keys, advice: "" });
+    const create: KeyStore["create"] = async (id, wrapped) => {
+      keys = [after];
+      return store.create(id, wrapped);
+    };
+    const secret = await new Secrets({ ...store, create }, changing).findOrCreate("a");
+    expect(await new Secrets(store, keysOf(after)).find("a")).toEqual(secret);
   });
 
   it("is asked for again after a failure", async () => {

@@ -41,8 +41,18 @@ export class Secrets {
     const found = await this.find(name);
     if (found) return found;
     const id = secretId(name);
-    const wrapped = await this.#keys.wrap(randomBytes(SECRET_BYTES), Buffer.from(id, "hex"));
-    return this.#unwrap(id, await this.#store.create(id, wrapped));
+    const context = Buffer.from(id, "hex");
+    const secret = randomBytes(SECRET_BYTES);
+    let wrapped = await this.#keys.wrap(secret, context);
+    const standing = await this.#store.create(id, wrapped);
+    if (!standing.equals(wrapped)) return this.#unwrap(id, standing);
+    // The version may have been destroyed while it was written, when nothing seemed to be wrapped under it.
+    while (!(await this.#keys.versions()).includes(this.#keys.versionOf(wrapped))) {
+      const anew = await this.#keys.wrap(secret, context);
+      if (!(await this.#store.replace(id, wrapped, anew))) return this.#findOrCreate(name);
+      wrapped = anew;
+    }
+    return secret;
   }
 
   #unwrap(id: string, wrapped: Buffer): Promise<Buffer> {

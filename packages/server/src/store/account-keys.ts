@@ -22,6 +22,7 @@ export class PostgresAccountKeys implements AccountKeys {
   readonly #finding = new Map<string, Promise<CurrentKey>>();
   #refused: ReadonlySet<string> = new Set();
   #epoch = 0;
+  #generation = 0;
   #erasedKeys: (keyIds: readonly string[]) => void = () => {};
   #refreshing: Promise<void> | undefined;
 
@@ -33,6 +34,16 @@ export class PostgresAccountKeys implements AccountKeys {
 
   get epoch(): number {
     return this.#epoch;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
+  forget(): void {
+    this.#known.clear();
+    this.#generation++;
   }
 
   /** Told of keys that were erased, so that nothing that was derived from them stays in memory. */
@@ -75,11 +86,11 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   async #find(name: string, account: string, purpose: number): Promise<CurrentKey> {
-    const epoch = this.#epoch;
+    const [epoch, generation] = [this.#epoch, this.#generation];
     const text = "select key_id from account_key where account = $1 and purpose = $2 and erased_by is null";
     const [row] = (await this.#query<{ key_id: string }>(text, [account, purpose])).rows;
     const keyId = row?.key_id ?? (await this.#create(account, purpose));
-    if (epoch === this.#epoch) this.#remember(name, keyId);
+    if (epoch === this.#epoch && generation === this.#generation) this.#remember(name, keyId);
     return { keyId, epoch };
   }
 

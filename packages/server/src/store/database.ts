@@ -22,11 +22,30 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 types.setTypeParser(TIMESTAMPTZ, String);
 
-const SESSION = `-c search_path=${SCHEMA} -c timezone=UTC -c synchronous_commit=on -c intervalstyle=iso_8601`;
+/** What is said here outweighs what was set for a database or a role. */
+const SESSION = [
+  `search_path=${SCHEMA}`,
+  "timezone=UTC",
+  "synchronous_commit=on",
+  "intervalstyle=iso_8601",
+  "default_transaction_isolation=read\\ committed",
+]
+  .map((setting) => `-c ${setting}`)
+  .join(" ");
+
+/** A command that is stopped in the middle of a change (Ctrl-Z, a laptop that sleeps) keeps others waiting no longer. */
+const LONGEST_IDLE_MS = 15_000;
 
 /** Options of a connection that changes what is kept, and for how long: as the owner, at a command's request. */
 export function administrationOptions(owner: DatabaseOptions): DatabaseOptions {
-  return { ...owner, types, application_name: "drs administration", options: SESSION, connectionTimeoutMillis: 5_000 };
+  return {
+    ...owner,
+    types,
+    application_name: "drs administration",
+    options: SESSION,
+    connectionTimeoutMillis: 5_000,
+    idle_in_transaction_session_timeout: LONGEST_IDLE_MS,
+  };
 }
 
 /** Options of a serving connection: least privilege, UTC, and never an answer before the disk has it. */

@@ -17,7 +17,12 @@ const LINGER_MS = 5;
 /** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
 const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
 const PROBE_EVERY_MS = 200;
-const NO_PARTITION = "23514";
+const CHECK_VIOLATION = "23514";
+
+/** A row that fits no partition breaks no constraint that has a name. */
+function isPartitionMissing(fault: unknown): boolean {
+  return sqlState(fault) === CHECK_VIOLATION && (fault as pg.DatabaseError).constraint === undefined;
+}
 
 export interface EventStoreOptions {
   readonly database: DatabaseOptions;
@@ -27,6 +32,10 @@ export interface EventStoreOptions {
   readonly names: LedgerNames;
   /** Learns what was erased, so that what is stale can be sealed again. */
   readonly onStale: () => Promise<void>;
+  /** Called when a connection was lost. What was sealed by what was known before is stale. */
+  readonly onLost: () => void;
+  /** How often that was. */
+  readonly generation: () => number;
   /** Called with faults that requests were told about in general terms only. */
   readonly onFault: (fault: unknown) => void;
   readonly onBatch: (events: number, seconds: number) => void;
@@ -152,13 +161,16 @@ export class PostgresEventStore implements EventStore {
 
   async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
     const client = await this.#client(lane);
+    const generation = this.#options.generation();
+    if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");
     try {
       return await commitBatch(client, events, this.#options.names);
     } catch (fault) {
       if (isPassing(fault)) this.#drop(lane);
-      if (sqlState(fault) !== NO_PARTITION) throw fault;
+      if (!isPartitionMissing(fault)) throw fault;
+      // It is another one than they were sealed for.
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
-      return commitBatch(client, events, this.#options.names);
+      return events.map(() => "stale");
     }
   }
 
@@ -169,7 +181,9 @@ export class PostgresEventStore implements EventStore {
     const options = `${database.options ?? ""} ${ONE_PLAN}`;
     const client = new pg.Client({ ...database, options, pipeline: true });
     const forget = (): void => {
-      if (this.#clients[lane] === client) this.#clients[lane] = undefined;
+      if (this.#clients[lane] !== client) return;
+      this.#clients[lane] = undefined;
+      this.#options.onLost();
     };
     client.on("error", forget);
     client.on("end", forget);
@@ -181,8 +195,10 @@ export class PostgresEventStore implements EventStore {
   /** A connection that failed is not asked again, whether or not it has noticed that it is dead. */
   #drop(lane: number): void {
     const client = this.#clients[lane];
+    if (!client) return;
     this.#clients[lane] = undefined;
-    void client?.end().catch(() => {});
+    this.#options.onLost();
+    void client.end().catch(() => {});
   }
 
   /** What a request is told of a fault; the fault itself goes to the log. */

@@ -67,6 +67,11 @@ export class Partitions implements PartitionDirectory {
     return partition;
   }
 
+  /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
+  forgetAll(): void {
+    this.#known.clear();
+  }
+
   #forget(purpose: number, at: number): void {
     const others = this.#known.get(purpose)?.filter(({ from, to }) => at < from || to <= at) ?? [];
     this.#known.set(purpose, others);

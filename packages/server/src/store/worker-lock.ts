@@ -1,19 +1,35 @@
-import { type DatabaseOptions, type Executor, withClient } from "./database.ts";
+import { Unavailable } from "../ports.ts";
+import { type DatabaseOptions, type Executor, sqlState, withClient } from "./database.ts";
 
 /** Held while secrets are destroyed or replaced: one worker at a time, over all servers and commands. */
 const LOCK = 7_236_518;
 
+const LOCK_WITHIN = "60s";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Work may take long; a worker that is stopped in the middle of a transaction keeps others waiting for a minute. */
 const patient = (database: DatabaseOptions): DatabaseOptions => ({
   ...database,
   query_timeout: 0,
   statement_timeout: 0,
-  idle_in_transaction_session_timeout: 0,
+  idle_in_transaction_session_timeout: 60_000,
 });
 
-/** Runs work on a connection of its own while no other worker is at it; waits for that. */
+/**
+ * Runs work on a connection of its own while no other worker is at it; waits for that.
+ * @throws Unavailable where another is at it for more than a minute.
+ */
 export function alone<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
   return withClient(patient(database), async (client) => {
-    await client.query("select pg_advisory_lock($1)", [LOCK]);
+    await client.query(`set lock_timeout = '${LOCK_WITHIN}'`);
+    await client.query("select pg_advisory_lock($1)", [LOCK]).catch((cause: unknown) => {
+      if (sqlState(cause) !== LOCK_NOT_AVAILABLE) throw cause;
+      const advice = `see who holds advisory lock ${LOCK} in pg_locks: a server that hangs, a pass that takes long`;
+      throw new Unavailable(`another worker destroys or replaces secrets, for more than a minute: ${advice}`, {
+        cause,
+      });
+    });
+    await client.query("reset lock_timeout");
     return work(client);
   });
 }

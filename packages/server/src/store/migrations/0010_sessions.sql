@@ -15,13 +15,6 @@ begin
 end
 $$;
 
-create or replace function join_epoch() returns void language plpgsql as $$
-begin
-  perform drs.require_read_committed();
-  perform pg_advisory_xact_lock_shared(7236520);
-end
-$$;
-
 create or replace function close_epoch() returns void language plpgsql as $$
 begin
   perform drs.require_read_committed();

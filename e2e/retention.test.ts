@@ -11,7 +11,7 @@ import { type PassState, RetentionWorker, runRetention } from "../packages/serve
 import { partitionSecretName } from "../packages/server/src/seal/sealer.ts";
 import { Secrets } from "../packages/server/src/seal/secrets.ts";
 import { erasurePorts, type System } from "../packages/server/src/operations/system.ts";
-import { withClient } from "../packages/server/src/store/database.ts";
+import { type Executor, withClient } from "../packages/server/src/store/database.ts";
 import { markPartitions, readMark } from "../packages/server/src/erasure/key-store-mark.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
@@ -341,6 +341,34 @@ describe("a pass", () => {
     expect(await drs("retention", "run")).toMatchObject({ code: 1, stdout: "" });
     await owner.query("select pg_advisory_unlock(7236518)");
     expect((await drs("retention", "run")).code).toBe(0);
+  });
+
+  test("gives way to whoever waits, and the next one goes on", async () => {
+    await owner.query(
+      "insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '2 hours' from generate_series(1, 5000) i",
+    );
+    const tombstones = async (): Promise<number> => (await owner.query("select from tombstone")).rowCount ?? 0;
+    const waits = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
+    await waits.connect();
+    let has: Promise<unknown> | undefined;
+    const slow: Executor = {
+      query: async (text, values) => {
+        has ??= waits.query("select pg_advisory_lock(7236518)");
+        await until(
+          async () =>
+            (await owner.query("select from pg_locks where locktype = 'advisory' and not granted")).rowCount === 1,
+        );
+        return owner.query(text, [...(values ?? [])]);
+      },
+    };
+    await owner.query("select pg_advisory_lock(7236518)");
+    await expire(slow, { ...erasurePorts(system), replayWindow: HOUR_MS }, nothingExpired());
+    expect(await tombstones()).toBe(4_000);
+    await owner.query("select pg_advisory_unlock(7236518)");
+    await has;
+    await waits.end();
+    expect((await run()).keys).toBe(4_000);
+    expect(await tombstones()).toBe(0);
   });
 
   test("whose key store is away goes on where it stopped", async () => {

@@ -535,6 +535,14 @@ export const PATCHES: readonly Patch[] = [
     suite: "failover",
   },
   {
+    rule: "retention: a long pass gives way",
+    file: "packages/server/src/retention/expiry.ts",
+    find: "done < BATCH || (await isAwaited(executor))",
+    replace: "done < BATCH",
+    suite: "retention",
+    test: "gives way",
+  },
+  {
     rule: "retention: what a killed pass dropped is told by the next",
     file: "packages/server/src/retention/retention-worker.ts",
     find: "await addUnrecorded(client, expired);",

@@ -3,7 +3,7 @@ import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
-import { alone } from "../store/worker-lock.ts";
+import { alone, ifAlone } from "../store/worker-lock.ts";
 import { type DatabaseOptions, type Executor, inOneTransaction, sqlState, withClient } from "../store/database.ts";
 import { carryOut, copyHeldOf, type ErasureOrigin } from "./carry-out.ts";
 import { closeEpoch } from "./close-epoch.ts";
@@ -69,11 +69,11 @@ export async function catchUp(ports: CatchUpPorts): Promise<CaughtUp> {
   }
   const erasures = missing.length > 0 ? await asOwner(ports, (owner) => carryOutAll(owner, ports, missing)) : 0;
   if (mark.sequence >= last && mark.partitions >= partitions) return { erasures, keyStore: 0, isDatabaseBehind };
-  return {
-    erasures,
-    isDatabaseBehind,
-    keyStore: await alone(ports.database, () => catchUpKeys(ports, journal)),
-  };
+  const work = (): Promise<number> => catchUpKeys(ports, journal);
+  // Of partitions alone, whoever is at it is the pass that lets go of them.
+  const waits = mark.sequence < last;
+  const destroyed = waits ? await alone(ports.database, work) : ((await ifAlone(ports.database, work)) ?? 0);
+  return { erasures, isDatabaseBehind, keyStore: destroyed };
 }
 
 function asOwner<T>({ administration }: CatchUpPorts, work: (executor: Executor) => Promise<T>): Promise<T> {

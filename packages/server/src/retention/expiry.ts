@@ -6,6 +6,7 @@ import { type Clock, KeysGone, type Sealer } from "../ports.ts";
 import { partitionSecretName, SealBroken } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, sqlState } from "../store/database.ts";
+import { isAwaited } from "../store/worker-lock.ts";
 
 /** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
 const LOCK_WITHIN = "100ms";
@@ -87,7 +88,10 @@ async function deleteRows(executor: Executor, { signal }: ExpiryOptions, expired
   expired.rows += expired.deleted;
 }
 
-/** Calls a function that does at most so many and says how many it did, until none are left; the limit is its last argument. */
+/**
+ * Calls a function that does at most so many and says how many it did, until none are left or somebody waits; the limit
+ * is its last argument.
+ */
 async function inBatches(
   executor: Executor,
   call: string,
@@ -101,7 +105,7 @@ async function inBatches(
       executor.query<{ done: number }>(`select ${call} as done`, [...values, BATCH]);
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     total += done;
-    if (done < BATCH) return total;
+    if (done < BATCH || (await isAwaited(executor))) return total;
   }
 }
 

@@ -34,6 +34,12 @@ export function alone<T>(database: DatabaseOptions, work: (executor: Executor) =
   });
 }
 
+/** Whether anybody waits for whoever is at it: then long work that can go on later ends here. */
+export async function isAwaited(executor: Executor): Promise<boolean> {
+  const text = `select from pg_locks where locktype = 'advisory' and classid = 0 and objid = ${LOCK} and not granted limit 1`;
+  return (await executor.query(text)).rowCount !== 0;
+}
+
 /** The same, unless another worker is at it: then `undefined`. */
 export function ifAlone<T>(
   database: DatabaseOptions,

@@ -109,7 +109,9 @@ async function measure(subject: Subject): Promise<Figures> {
 }
 
 function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low = 0, high = low] = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  return (low + high) / 2;
 }
 
 function medians(all: readonly Figures[]): Figures {

@@ -14,7 +14,7 @@ import type { System } from "../packages/server/src/operations/system.ts";
 import { inOneTransaction, withClient } from "../packages/server/src/store/database.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { applyPeriod } from "./support/policy.ts";
@@ -41,9 +41,7 @@ beforeAll(async () => {
     DRS_BACKUP_RETENTION: "30d",
   };
   system = await openTestSystem(environment);
-  const connectionString = environment["DRS_DATABASE_URL"];
-  owner = new pg.Client({ connectionString, options: "-c search_path=drs -c timezone=UTC" });
-  await owner.connect();
+  owner = await connectAsOwner(environment);
   await applyPeriod(environment, folder, "P30D");
   serving = { ...environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
   servers = await Promise.all([startServer(serving), startServer(serving)]);
@@ -482,6 +480,24 @@ describe("what a hold keeps", () => {
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
+  test("keeps nobody from refusing what comes later", async () => {
+    const who = await party();
+    const held = await store(who);
+    const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+    const placed = objects((await drs("hold", "add", "--event", held.eventId, ...why, "--json")).stdout)[0];
+    const purpose = await purposeOf(held.eventId);
+    const reason = ["--reason", "r", "--yes"];
+    expect((await drs("erase", "run", "--account", who.account, "--purpose", purpose, ...reason)).code).toBe(3);
+    for (const table of ["session_token", "action"]) {
+      await owner.query(`delete from ${table} where account = $1`, [who.account]);
+    }
+    expect((await drs("erase", "run", "--account", who.account, "--refuse-later", ...reason)).code).toBe(3);
+    const refused = "select from refused_account where account_mac = $1";
+    expect((await owner.query(refused, [system.names.subjectOf("account", who.account)])).rowCount).toBe(1);
+    await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
+    expect((await drs("retention", "run")).code).toBe(0);
+  });
+
   test("waits for its end: exit 3, then gone with it", async () => {
     const who = await party();
     const [held, free] = [await store(who), await store(who)];
@@ -540,8 +556,7 @@ describe("what a hold keeps", () => {
 describe("killed", () => {
   /** The command, killed when it was seen to wait for a lock that is held meanwhile. */
   async function eraseAndKill(account: string, lock: string): Promise<void> {
-    const holder = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-    await holder.connect();
+    const holder = await connectAsOwner(environment);
     await holder.query("begin");
     await holder.query(lock, lock.includes("$1") ? [account] : []);
     const args = ["erase", "run", "--account", account, "--reason", "killed", "--yes"];

@@ -1,8 +1,8 @@
 import { Agent } from "node:http";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
 
@@ -25,8 +25,7 @@ beforeAll(async () => {
   await system.close();
   const settings = { ...environment, DRS_THROTTLE_RATE: "0" };
   servers = await Promise.all([startServer(settings), startServer(settings)]);
-  client = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-  await client.connect();
+  client = await connectAsOwner(environment);
 });
 
 afterAll(async () => {

@@ -1,10 +1,10 @@
 /** A database that lost its last seconds beneath a running server: what was known of them is asked anew. */
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -20,8 +20,7 @@ beforeAll(async () => {
   database = await startDatabase();
   environment = { ...(await database.environment()), DRS_THROTTLE_RATE: "0" };
   system = await openTestSystem(environment);
-  owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-  await owner.connect();
+  owner = await connectAsOwner(environment);
   server = await startServer(environment);
   who = await makeCredentials(system, "one");
 });

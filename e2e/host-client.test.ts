@@ -10,11 +10,11 @@ import {
   type SignalClient,
 } from "@device-risk-signals/host-client";
 import fc from "fast-check";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { type Fault, FAULTS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -39,8 +39,7 @@ beforeAll(async () => {
   await system.close();
   server = await startServer(environment);
   proxy = await startFaultyProxy({ target: () => server.url, slowMs: 2 * TIMEOUT_MS });
-  client = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-  await client.connect();
+  client = await connectAsOwner(environment);
 });
 
 afterEach(() => vi.useRealTimers());

@@ -3,11 +3,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { startServer } from "./support/server.ts";
 import { until } from "./support/embedded.ts";
@@ -25,8 +25,7 @@ beforeAll(async () => {
   database = await startDatabase();
   environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal") };
   system = await openTestSystem(environment);
-  owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-  await owner.connect();
+  owner = await connectAsOwner(environment);
   past = new Past(system);
 });
 

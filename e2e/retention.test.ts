@@ -15,7 +15,7 @@ import { type Executor, withClient } from "../packages/server/src/store/database
 import { markPartitions, readMark } from "../packages/server/src/erasure/key-store-mark.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { moveIntoThePast } from "./support/past.ts";
 import { applyPeriod as applyPolicyPeriod } from "./support/policy.ts";
@@ -39,11 +39,7 @@ beforeAll(async () => {
   database = await startDatabase();
   environment = { ...(await database.environment()), DRS_REPLAY_WINDOW: "1h" };
   system = await openTestSystem(environment);
-  owner = new pg.Client({
-    connectionString: environment["DRS_DATABASE_URL"],
-    options: "-c search_path=drs -c timezone=UTC",
-  });
-  await owner.connect();
+  owner = await connectAsOwner(environment);
   await applyPeriod("P30D");
   // Its own passes come only where a test waits for them.
   serving = { ...environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };

@@ -18,6 +18,14 @@ export async function temporaryFolder(): Promise<{ path: string; remove: () => P
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
+/** A connection as the tables' owner, who may do anything. */
+export async function connectAsOwner(environment: Readonly<Record<string, string>>): Promise<pg.Client> {
+  const connectionString = environment["DRS_DATABASE_URL"];
+  const client = new pg.Client({ connectionString, options: "-c search_path=drs -c timezone=UTC" });
+  await client.connect();
+  return client;
+}
+
 export async function startDatabase(): Promise<TestDatabase> {
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");

@@ -1,4 +1,3 @@
-import type { LedgerNames } from "../seal/ledger-names.ts";
 import { userInfo } from "node:os";
 import type { Writable } from "node:stream";
 import { pino } from "pino";
@@ -7,6 +6,7 @@ import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
 import { faultLog } from "../operations/fault-log.ts";
 import { openSystem, type System } from "../operations/system.ts";
 import type { Clock } from "../ports.ts";
+import type { LedgerNames } from "../seal/ledger-names.ts";
 import { type Executor, inTransaction, openPool } from "../store/database.ts";
 
 /** What a command has of the world. */

@@ -114,8 +114,13 @@ async function run(context: Context, system: System, options: RunOptions): Promi
   }
   requireJournal(system);
   await finishNow({ ...erasurePorts(system), database: system.database });
-  const before = isNothing(plan) ? await findBefore(context, pool, { mac, plan, json: options.json }) : undefined;
   const refuses = options.refuseLater && !accountKeys.refuses(options.account ?? "");
+  const before = isNothing(plan) ? await findBefore(pool, mac, plan) : undefined;
+  if (isNothing(plan) && before === undefined && !refuses) {
+    if (options.json) printJson(context, { ...plan, dry_run: false });
+    else print(context, "Nothing is left: it was erased before.");
+    throw partlyDone(plan.still_held);
+  }
   let sequence = before;
   if (sequence === undefined || refuses) {
     await confirm(context, { what, yes: options.yes });
@@ -143,17 +148,10 @@ async function run(context: Context, system: System, options: RunOptions): Promi
 const partlyDone = (kept: number): PartlyDone =>
   new PartlyDone(`A hold keeps ${kept} events: they go when it ends. See drs hold list.`);
 
-/** The erasure of this subject before; of what went with a larger one, only what a hold keeps is known. */
-async function findBefore(
-  context: Context,
-  pool: System["pool"],
-  { mac, plan, json }: { mac: Buffer; plan: ErasurePlan; json: boolean | undefined },
-): Promise<number> {
-  const [before] = await findErasures(pool, { subjectMacs: [mac] });
-  if (before || plan.still_held === 0) return requireKnown(pool, mac);
-  if (json) printJson(context, { ...plan, dry_run: false });
-  else print(context, "Nothing is left: it was erased before.");
-  throw partlyDone(plan.still_held);
+/** The erasure of this subject before; `undefined` for what went with another one, and of which a hold keeps something. */
+async function findBefore(pool: System["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
+  if (plan.still_held === 0) return requireKnown(pool, mac);
+  return (await findErasures(pool, { subjectMacs: [mac] }))[0]?.sequence;
 }
 
 /** Before anything is erased. */

@@ -104,9 +104,9 @@ async function requireHead(journal: ErasureJournal, head: number, digest: string
   }
 }
 
-/** Every entry follows from the one before. @returns how many there are. @throws JournalUnfit */
-export async function checkJournal(executor: Executor, journal: ErasureJournal): Promise<number> {
-  return (await readChain(journal, 1, await installationId(executor), NO_ENTRY)).length;
+/** @throws JournalUnfit where an entry does not follow from the one before. */
+export async function checkJournal(executor: Executor, journal: ErasureJournal): Promise<void> {
+  await readChain(journal, 1, await installationId(executor), NO_ENTRY);
 }
 
 /** Entries from one on, each of which follows from the one before; the first from the digest, where that is known. */
@@ -134,12 +134,12 @@ async function readChain(
 /** Of what a restored database lacks, nothing is known but what the journal holds. */
 const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
-/** Who asked for an erasure that was killed when the journal had it, and why: its order is in the audit. */
+/** Who asked for an erasure that was killed when the journal had it, and why: its order, of that day, is in the audit. */
 async function orderOf(executor: Executor, { subject, at }: JournalEntry): Promise<ErasureOrigin | undefined> {
   const { rows } = await executor.query<ErasureOrigin>(
     `select actor, reason from audit_entry begun
-      where at <= $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
-        and not exists (select from audit_entry done where done.at >= begun.at and done.operation = 'erase.run'
+      where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
+        and not exists (select from audit_entry done where done.at between begun.at and $2 and done.operation = 'erase.run'
           and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
       order by at desc limit 1`,
     [subject, at],
@@ -161,12 +161,10 @@ async function carryOutAll(
       // Whoever wrote it has committed by now, or another server was quicker.
       if ((await headOf(owner)).sequence >= entry.sequence) return;
       await copyHeldOf(owner, sealer, entry);
+      const order = (await orderOf(owner, entry)) ?? AGAIN;
       await closeEpoch(owner);
       const unreadable = await copyHeldOf(owner, sealer, entry);
-      await carryOut(owner, names, text, entry, {
-        ...((await orderOf(owner, entry)) ?? AGAIN),
-        unreadable: unreadable.length,
-      });
+      await carryOut(owner, names, text, entry, { ...order, unreadable: unreadable.length });
       carriedOut++;
     });
   }

@@ -1,5 +1,5 @@
-import { KeysGone, type Sealer, type StoredEvent } from "../ports.ts";
-import { SealBroken } from "../seal/sealer.ts";
+import type { Sealer } from "../ports.ts";
+import { openIfReadable } from "../seal/open-if-readable.ts";
 import type { Executor } from "../store/database.ts";
 import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../store/event-row.ts";
 
@@ -43,8 +43,11 @@ export async function copyHeldEvents(
     ]);
     for (const { under, ...row } of rows) {
       const event = storedEvent({ ...row, hold_id: null });
-      const exact = await open(sealer, event, onUnreadable);
+      const exact = onUnreadable
+        ? await openIfReadable(sealer, event)
+        : await sealer.open(event, event.sealedUnder, event.payload);
       if (exact === undefined) {
+        onUnreadable?.(event.eventId);
         passedOver.push(event.eventId);
         continue;
       }
@@ -53,20 +56,6 @@ export async function copyHeldEvents(
       copies++;
     }
     if (rows.length < PAGE) return copies;
-  }
-}
-
-async function open(
-  sealer: Sealer,
-  event: StoredEvent,
-  onUnreadable: ((eventId: string) => void) | undefined,
-): Promise<Buffer | undefined> {
-  try {
-    return await sealer.open(event, event.sealedUnder, event.payload);
-  } catch (fault) {
-    if (!onUnreadable || !(fault instanceof KeysGone || fault instanceof SealBroken)) throw fault;
-    onUnreadable(event.eventId);
-    return undefined;
   }
 }
 

@@ -143,12 +143,12 @@ async function erasureFinding({ pool, journal }: System): Promise<Finding> {
   );
   const { erasures, unfinished, stuck } = rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
   if (journal) {
-    const broken = await checkJournal(pool, journal).then(
-      () => undefined,
-      (fault: unknown) => fault,
-    );
-    if (broken instanceof JournalUnfit) return { what: "erasures", ok: false, detail: broken.message };
-    if (broken !== undefined) throw broken;
+    try {
+      await checkJournal(pool, journal);
+    } catch (fault) {
+      if (!(fault instanceof JournalUnfit)) throw fault;
+      return { what: "erasures", ok: false, detail: fault.message };
+    }
   }
   const state = `${erasures} in ${journal?.description ?? "no journal: nothing can be erased"}, ${unfinished} to be finished`;
   return {

@@ -3,10 +3,10 @@ import { createWriteStream } from "node:fs";
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { KeysGone, type Sealer, type StoredEvent } from "../ports.ts";
+import type { Sealer } from "../ports.ts";
 import { purposeIds } from "../purposes/policy-table.ts";
 import { auditQuery, type AuditRow } from "../store/audit.ts";
-import { SealBroken } from "../seal/sealer.ts";
+import { openIfReadable } from "../seal/open-if-readable.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { findEvent, listEvents } from "../store/read-events.ts";
@@ -98,7 +98,7 @@ async function* exportEvents(
       const event = await findEvent(executor, row.event_id);
       if (!event) throw new Error("an event vanished from its snapshot");
       const attributes = { ...row, purpose: purposes.get(row.purpose) };
-      const exact = await open(sealer, event);
+      const exact = await openIfReadable(sealer, event);
       if (exact === undefined) {
         yield { ...attributes, unreadable: true };
         continue;
@@ -112,16 +112,6 @@ async function* exportEvents(
     onProgress(count);
     after = page.at(-1)?.event_id;
     if (page.length < PAGE) return;
-  }
-}
-
-/** @returns `undefined` for what a lost key or a damaged row keeps from being opened. */
-async function open(sealer: Sealer, event: StoredEvent): Promise<Buffer | undefined> {
-  try {
-    return await sealer.open(event, event.sealedUnder, event.payload);
-  } catch (fault) {
-    if (fault instanceof KeysGone || fault instanceof SealBroken) return undefined;
-    throw fault;
   }
 }
 

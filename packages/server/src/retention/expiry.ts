@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { destroyHoldSecrets } from "../erasure/ended-holds.ts";
 import { copyHeldEvents } from "../holds/held-copies.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
-import { type Clock, KeysGone, type Sealer } from "../ports.ts";
-import { partitionSecretName, SealBroken } from "../seal/sealer.ts";
+import type { Clock, KeysGone, Sealer } from "../ports.ts";
+import { isUnreadable } from "../seal/open-if-readable.ts";
+import { partitionSecretName, type SealBroken } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, sqlState } from "../store/database.ts";
 import { isAwaited } from "../store/worker-lock.ts";
@@ -137,7 +138,7 @@ async function dropPartitions(
       expired.bytes += dropped.dropped_bytes;
       expired.held += dropped.held;
     } catch (fault) {
-      if (!(fault instanceof KeysGone || fault instanceof SealBroken)) throw fault;
+      if (!isUnreadable(fault)) throw fault;
       unreadable = fault;
     }
   }

@@ -25,7 +25,8 @@ export async function recordRun(
 export async function addUnrecorded(executor: Executor, expired: Expired): Promise<void> {
   const { rows } = await executor.query<Pick<Expired, "partitions" | "rows" | "bytes">>(
     `select count(*) as partitions, coalesce(sum(dropped_rows), 0)::int8 as rows, coalesce(sum(dropped_bytes), 0)::int8 as bytes
-      from event_partition where dropped_at > coalesce((select max(finished_at) from retention_run), '-infinity')`,
+      from event_partition where dropped_at > coalesce(
+        (select finished_at from retention_run order by started_at desc limit 1), '-infinity')`,
   );
   const [found] = rows;
   expired.partitions += found?.partitions ?? 0;

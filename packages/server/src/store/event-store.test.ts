@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
@@ -27,8 +27,7 @@ beforeAll(async () => {
   database = await startDatabase();
   environment = await database.environment();
   system = await openTestSystem(environment);
-  owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-  await owner.connect();
+  owner = await connectAsOwner(environment);
 });
 
 afterAll(async () => {

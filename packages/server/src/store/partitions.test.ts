@@ -1,6 +1,6 @@
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { Unavailable } from "../ports.ts";
@@ -23,11 +23,7 @@ beforeAll(async () => {
   database = await startDatabase();
   const environment = await database.environment();
   system = await openTestSystem(environment);
-  owner = new pg.Client({
-    connectionString: environment["DRS_DATABASE_URL"],
-    options: "-c search_path=drs -c timezone=UTC",
-  });
-  await owner.connect();
+  owner = await connectAsOwner(environment);
 });
 
 afterAll(async () => {

@@ -1,6 +1,6 @@
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import type { System } from "../operations/system.ts";
@@ -23,8 +23,7 @@ afterAll(() => database?.close());
 async function scene(): Promise<{ system: System; owner: pg.Client; close: () => Promise<void> }> {
   const environment = await database.environment();
   const system = await openTestSystem(environment);
-  const owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-  await owner.connect();
+  const owner = await connectAsOwner(environment);
   return {
     system,
     owner,

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { openEventStore } from "./event-store.fixture.ts";
@@ -138,8 +138,7 @@ describe("the schema", () => {
   beforeAll(async () => {
     const environment = await database.environment();
     system = await openTestSystem(environment);
-    owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"], options: "-c search_path=drs" });
-    await owner.connect();
+    owner = await connectAsOwner(environment);
     await system.partitions.ensure(1, Date.now());
     const store = await openEventStore(system);
     await store.append(newEvent());

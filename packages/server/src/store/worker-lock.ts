@@ -34,12 +34,6 @@ export function alone<T>(database: DatabaseOptions, work: (executor: Executor) =
   });
 }
 
-/** Whether anybody waits for whoever is at it: then long work that can go on later ends here. */
-export async function isAwaited(executor: Executor): Promise<boolean> {
-  const text = `select from pg_locks where locktype = 'advisory' and classid = 0 and objid = ${LOCK} and not granted limit 1`;
-  return (await executor.query(text)).rowCount !== 0;
-}
-
 /** The same, unless another worker is at it: then `undefined`. */
 export function ifAlone<T>(
   database: DatabaseOptions,
@@ -49,4 +43,11 @@ export function ifAlone<T>(
     const { rows } = await client.query<{ alone: boolean }>("select pg_try_advisory_lock($1) as alone", [LOCK]);
     return rows[0]?.alone ? work(client) : undefined;
   });
+}
+
+/** Whether anybody waits for whoever is at it: then long work that can go on later ends here. */
+export async function isAwaited(executor: Executor): Promise<boolean> {
+  const text = `select from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and locktype = 'advisory' and classid = 0 and objid = ${LOCK} and not granted limit 1`;
+  return (await executor.query(text)).rowCount !== 0;
 }

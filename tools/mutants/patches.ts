@@ -636,7 +636,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "holds: one that can't be opened stops nothing else",
     file: "packages/server/src/retention/expiry.ts",
-    find: "if (!(fault instanceof KeysGone || fault instanceof SealBroken)) throw fault;\n      unreadable = fault;",
+    find: "if (!isUnreadable(fault)) throw fault;\n      unreadable = fault;",
     replace: "throw fault;",
     suite: "holds",
     test: "can't be opened",

@@ -8,6 +8,7 @@ export default defineConfig({
       "e2e/**/*.test.ts",
       "examples/embedding/src/**/*.test.ts",
     ],
+    globalSetup: "e2e/support/shared-postgres.ts",
     typecheck: { enabled: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -11,8 +11,9 @@ import { authorized, freshKey, send, transport } from "./support/client.ts";
 import { temporaryFolder } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { rounds } from "./support/soak.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 20);
+const KILLS = rounds(3, 20);
 const WORKERS = 16;
 /** Milliseconds that a worker waits after a refusal: an outage is no reason to send thousands of events. */
 const PAUSE = 200;

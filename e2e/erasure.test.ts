@@ -14,11 +14,12 @@ import type { System } from "../packages/server/src/operations/system.ts";
 import { inOneTransaction, withClient } from "../packages/server/src/store/database.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { AWAITED_LOCKS, connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { applyPeriod } from "./support/policy.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { rounds } from "./support/soak.ts";
 
 const DRS = join(import.meta.dirname, "../packages/server/bin/drs.js");
 
@@ -33,7 +34,7 @@ let accounts = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-erasure-"));
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = {
     ...(await database.environment()),
     DRS_ERASURE_JOURNAL: join(folder, "journal"),
@@ -283,7 +284,7 @@ describe("an account", () => {
 });
 
 describe("beside others", () => {
-  const LOCKED = "select from pg_locks where locktype = 'advisory' and not granted";
+  const LOCKED = `select ${AWAITED_LOCKS} and locktype = 'advisory'`;
 
   /** Runs work while another connection holds a lock; @returns what it gave, after it was seen to wait for it. */
   async function seenToWait<T>(lock: string, work: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> {
@@ -566,7 +567,7 @@ describe("killed", () => {
     });
     const ended = new Promise((resolve) => child.once("close", resolve));
     // Advisory locks are those that workers wait for each other by.
-    const waiting = "from pg_locks where not granted and locktype <> 'advisory'";
+    const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
     await until(async () => (await owner.query(`select ${waiting}`)).rowCount !== 0);
     child.kill("SIGKILL");
     await ended;
@@ -636,10 +637,11 @@ describe("killed", () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
     const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes"];
-    for (let kill = 0; kill < 8; kill++) {
+    const kills = rounds(3, 8);
+    for (let kill = 0; kill < kills; kill++) {
       const child = spawn(process.execPath, args, { env: { ...process.env, ...environment }, stdio: "ignore" });
       const ended = new Promise((resolve) => child.once("close", resolve));
-      await new Promise((resolve) => setTimeout(resolve, 500 + kill * 60));
+      await new Promise((resolve) => setTimeout(resolve, 500 + (kill * 480) / kills));
       child.kill("SIGKILL");
       await ended;
     }

@@ -6,9 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProgram } from "../packages/server/src/cli/program.ts";
 import { runProgram } from "../packages/server/src/cli/run-program.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { rounds } from "./support/soak.ts";
+
+const EVENTS = rounds(60, 500);
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -16,7 +19,7 @@ let server: ServerProcess;
 let who: Credentials;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = await database.environment();
   const system = await openTestSystem(environment);
   who = await makeCredentials(system, "exact");
@@ -68,7 +71,7 @@ const envelope = (probes: string): string =>
   `"collected_at":"${new Date().toISOString()}","probes":${probes}}`;
 
 describe("what comes back is what came", () => {
-  test("500 generated events", async () => {
+  test(`${EVENTS} generated events`, async () => {
     const { sessionId } = who;
     const { randomEvent } = await import("./support/random-event.ts");
     const order = fc.constantFrom("first" as const, "middle" as const, "last" as const);
@@ -82,7 +85,7 @@ describe("what comes back is what came", () => {
           expect((await readRaw(eventId)).toString("utf8")).toBe(event);
         },
       ),
-      { numRuns: 500, endOnFailure: true },
+      { numRuns: EVENTS, endOnFailure: true },
     );
   }, 300_000);
 

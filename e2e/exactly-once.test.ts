@@ -2,11 +2,12 @@ import { Agent } from "node:http";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
-import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { rounds } from "./support/soak.ts";
 
-const ROUNDS = Number(process.env["ROUNDS"] ?? 1_000);
+const ROUNDS = rounds(60, 1_000);
 const CONCURRENT = 32;
 
 let database: TestDatabase;
@@ -17,7 +18,7 @@ let other: Credentials;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = await database.environment();
   const system = await openTestSystem(environment);
   who = await makeCredentials(system, "one");

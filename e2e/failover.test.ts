@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command } from "./support/command.ts";
-import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -17,7 +17,7 @@ let server: ServerProcess;
 let who: Credentials;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = { ...(await database.environment()), DRS_THROTTLE_RATE: "0" };
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);

@@ -14,7 +14,7 @@ import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
-import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { type Fault, FAULTS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -31,7 +31,7 @@ let other: Credentials;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = { ...(await database.environment()), DRS_THROTTLE_RATE: "0" };
   const system = await openTestSystem(environment);
   who = await makeCredentials(system, "one");

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, PATH, send, transport } from "./support/client.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
 
@@ -12,7 +12,7 @@ let server: ServerProcess;
 let who: Credentials;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   const environment = await database.environment();
   const system = await openTestSystem(environment);
   who = await makeCredentials(system, "hostile");

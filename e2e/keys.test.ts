@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { alone } from "../packages/server/src/store/worker-lock.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
@@ -24,7 +24,7 @@ let database: TestDatabase;
 let folder: string;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
 });
 
 afterAll(() => database?.close());
@@ -130,7 +130,7 @@ test("a rotation waits for another, and for whoever destroys secrets, before it 
   await owner.connect();
   await alone({ connectionString: environment["DRS_DATABASE_URL"] ?? "" }, async () => {
     const rotating = [command(environment, "key", "rotate"), command(environment, "key", "rotate")];
-    await until(async () => (await owner.query("select from pg_locks where not granted")).rowCount === 2);
+    await until(async () => (await owner.query(`select ${AWAITED_LOCKS}`)).rowCount === 2);
     expect(await readFile(file, "utf8")).toBe(key);
     return { rotating };
   }).then(({ rotating }) => Promise.all(rotating));

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { authorized, freshKey, PATH, type Reply, send, sendRaw, transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { type Home, makeHome, until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -22,7 +22,7 @@ const running: ServerProcess[] = [];
 const homes: Home[] = [];
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
 });
 
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { registerAction } from "../packages/server/src/actions/action-table.ts";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -21,7 +21,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-purposes-"));
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = await database.environment();
   system = await openTestSystem(environment);
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });

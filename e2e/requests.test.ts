@@ -7,7 +7,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { startServer } from "./support/server.ts";
 import { until } from "./support/embedded.ts";
@@ -22,7 +22,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-requests-"));
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal") };
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);

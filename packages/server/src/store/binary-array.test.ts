@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "./binary-array.ts";
@@ -9,7 +9,7 @@ let database: TestDatabase;
 let system: System;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   system = await openTestSystem(await database.environment());
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import type { Executor } from "./database.ts";
@@ -16,7 +16,7 @@ const clock = { now: () => now };
 const logs: BufferedDriftLog[] = [];
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   system = await openTestSystem(await database.environment());
 });
 

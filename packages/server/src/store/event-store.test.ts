@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
@@ -24,7 +24,7 @@ let faults: unknown[];
 let batches: number[];
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = await database.environment();
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);

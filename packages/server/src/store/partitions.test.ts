@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { Unavailable } from "../ports.ts";
@@ -20,7 +20,7 @@ let system: System;
 let owner: pg.Client;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   const environment = await database.environment();
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);

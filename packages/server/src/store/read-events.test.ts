@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { uuidv7 } from "../ingest/uuidv7.ts";
 import type { System } from "../operations/system.ts";
@@ -15,7 +15,7 @@ const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
 });
 
 afterAll(() => database?.close());

@@ -304,12 +304,12 @@ describe("beside others", () => {
 
   /** An erasure up to its commit; what is done before that is done under its locks. */
   async function begin(subject: ErasureSubject, meanwhile?: () => Promise<void>): Promise<void> {
-    const { administration, clock, sealer, names, journal } = system;
+    const { administration, clock, sealer, names, journal, codec, keyStore } = system;
     if (!journal) throw new Error("there is no journal");
     const order = { subject, actor: "a test", reason: "r", refuseLater: false };
     await withClient(administration, (client) =>
       inOneTransaction(client, async () => {
-        await beginErasure(client, { clock, sealer, names, journal }, order);
+        await beginErasure(client, { clock, sealer, names, journal, codec, keyStore }, order);
         await meanwhile?.();
       }),
     );
@@ -527,11 +527,13 @@ describe("what a hold keeps", () => {
         sequence,
         placed?.["hold_id"],
       ]);
-    const { rows: head } = await owner.query<{ next: number }>("select max(sequence)::int + 1 as next from erasure");
+    const { rows: head } = await owner.query<{ next: number }>(
+      "select max(sequence)::int + 1 as next from journal_entry",
+    );
     const next = head[0]?.next ?? 0;
     await expect(ends(next), "it stands").rejects.toMatchObject({ code: "23001" });
     await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
-    await expect(ends(next), "its copy is there").rejects.toMatchObject({ code: "23001" });
+    await expect(ends(next + 1), "its copy is there").rejects.toMatchObject({ code: "23001" });
     const another = await drs("hold", "add", "--account", who.account, ...why);
     expect(another, "no hold brings it back").toMatchObject({
       code: 1,
@@ -539,7 +541,7 @@ describe("what a hold keeps", () => {
     });
     await owner.query("create table aside as table held_event");
     await owner.query("delete from held_event");
-    await expect(ends(next + 1), "the next entry has another number").rejects.toMatchObject({ code: "23001" });
+    await expect(ends(next + 2), "the next entry has another number").rejects.toMatchObject({ code: "23001" });
     await owner.query("insert into held_event select * from aside");
     await owner.query("drop table aside");
     expect(await read(held.eventId)).toBeUndefined();
@@ -687,13 +689,14 @@ describe("the register", () => {
     expect(found).toMatchObject([{ kind: "purpose", events: 1 }]);
   });
 
-  test("a journal that is broken behind its head shows in the doctor", async () => {
+  test("a journal that was changed behind its head stops every command, the doctor too", async () => {
     const entry = join(folder, "journal", "000000", "000000001.json");
     const text = await readFile(entry, "utf8");
     await writeFile(entry, text.replace(/"at":"2/, '"at":"3'));
     const broken = await drs("doctor", "--json");
     await writeFile(entry, text);
-    expect(objects(broken.stdout).find(({ what }) => what === "erasures")).toMatchObject({ ok: false });
+    expect(broken).toMatchObject({ code: 1, stdout: "" });
+    expect(broken.stderr).toContain("entry 1 of the erasure journal was changed: restore the journal");
     expect((await drs("doctor")).code).toBe(0);
   });
 

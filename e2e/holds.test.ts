@@ -32,7 +32,7 @@ let hoursAgo = 46;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-holds-"));
   database = await sharedDatabase();
-  environment = await database.environment();
+  environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal") };
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);
   await applyPeriod(environment, folder, "PT1H");
@@ -314,7 +314,8 @@ test("a hold's secret that can't be destroyed is tried again", async () => {
     { ...system.keyStore, destroy: () => Promise.reject(new Error("away")) },
     system.keyEncryption,
   );
-  const ports = { journal: undefined, clock: system.clock };
+  const { clock, codec, keyStore } = system;
+  const ports = { journal: undefined, clock, codec, keyStore };
   await expect(destroyHoldSecrets(owner, { ...ports, secrets: fails })).rejects.toThrow("away");
   expect(await destroyHoldSecrets(owner, { ...ports, secrets: system.secrets })).toEqual([id]);
   const without = await hold("--event", (await past.store(0, { account: newAccount() })).eventId);

@@ -10,7 +10,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { authorized, send, transport } from "./support/client.ts";
 import { objects } from "./support/command.ts";
 import { temporaryFolder } from "./support/database.ts";
+import { EmbeddedPostgres } from "../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { makeHome, type Home, until } from "./support/embedded.ts";
+import { applyPeriod } from "./support/policy.ts";
 import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 
 const run = promisify(execFile);
@@ -147,34 +149,145 @@ describe("the embedded database, from a copy of its files", () => {
     await server.stop();
     const [folder = ""] = await readdir(journal);
     const [first = "", second = ""] = (await readdir(join(journal, folder))).map((name) => join(journal, folder, name));
+    const refused = async (message: RegExp): Promise<void> => {
+      await expect(startServer(environment)).rejects.toThrow(message);
+    };
     await rename(second, `${second}.away`);
-    await expect(startServer(environment)).rejects.toThrow(/has no entry 2.*cut short/);
+    await refused(/the database knows of entry 2.* ends at entry 1.*accept-loss --entry 2/);
     await cp(first, second);
-    await expect(startServer(environment)).rejects.toThrow(/entry 2 of the erasure journal/);
+    await refused(/entry 2 of the erasure journal is not in a known form/);
     await rm(second);
     await writeFile(second, '{"version":1,"seq');
-    await expect(startServer(environment)).rejects.toThrow(/entry 2 of the erasure journal is not whole/);
-    const head = await readFile(`${second}.away`, "utf8");
-    await writeFile(second, head.replace(/"keys":\["[\da-f]{8}/, '"keys":["00000000'));
-    await expect(startServer(environment)).rejects.toThrow(
-      /entry 2 .*is not the one that the database has carried out/,
-    );
+    await refused(/entry 2 of the erasure journal is not readable/);
+    await rm(second);
     await rename(`${second}.away`, second);
-    // A key store that is older replays every entry, and believes none that was changed.
-    const [mark, original] = [join(home.keyDir, "mark"), await readFile(first, "utf8")];
-    const marked = await readFile(mark, "utf8");
-    await rm(mark);
+    const original = await readFile(first, "utf8");
     await writeFile(first, original.replace(/"keys":\["[\da-f]{8}/, '"keys":["00000000'));
-    await expect(startServer(environment)).rejects.toThrow(/entry 2 .*does not follow/);
-    await writeFile(first, original.replace('"holds":[],', ""));
-    await expect(startServer(environment)).rejects.toThrow(/entry 1 .*form/);
+    await refused(/entry 1 of the erasure journal was changed/);
     await writeFile(first, original);
-    await writeFile(mark, marked);
     const elsewhere = { ...environment, DRS_ERASURE_JOURNAL: join(home.path, "elsewhere") };
-    await expect(startServer(elsewhere)).rejects.toThrow(/has no entry 2/);
+    await expect(startServer(elsewhere)).rejects.toThrow(/the database knows of entry 2.*ends at entry 0/);
     await (await startServer(environment)).stop();
   }, 60_000);
+
+  /** Erases an account each; @returns the accounts and their events. */
+  async function storeAccounts(server: ServerProcess, count: number): Promise<{ account: string; stored: Stored }[]> {
+    const made: { account: string; stored: Stored }[] = [];
+    for (let index = 1; index <= count; index++) {
+      const account = `account-${index}`;
+      made.push({ account, stored: await store(server, await credentials(environment, account)) });
+    }
+    return made;
+  }
+
+  const entryFile = (sequence: number): string =>
+    join(environment["DRS_ERASURE_JOURNAL"] ?? "", "000000", `${String(sequence).padStart(9, "0")}.json`);
+
+  test("a gap in the journal stops the start, until the entry is back or its loss is accepted", async () => {
+    let server = await startServer(environment);
+    const accounts = await storeAccounts(server, 4);
+    await server.stop();
+    const restoreKeys = await backUp(home.keyDir)();
+    const restoreDatabase = await backUp(home.dataDir)();
+    for (const { account } of accounts) await erase(environment, "--account", account);
+    await restoreDatabase();
+    await restoreKeys();
+    await rename(entryFile(2), `${entryFile(2)}.away`);
+    const gap = /entry 2 of the erasure journal .* is missing: restore the journal.*accept-loss --entry 2/;
+    await expect(startServer(environment)).rejects.toThrow(gap);
+    const listing = await runDrs(environment, ["event", "list"]);
+    expect([listing.code, listing.stdout.toString()]).toEqual([1, ""]);
+    expect(listing.stderr).toMatch(gap);
+
+    const accept = (entry: string): ReturnType<typeof runDrs> =>
+      runDrs(environment, ["erase", "accept-loss", "--entry", entry, "--reason", "the disk failed", "--yes"]);
+    expect(await accept("3")).toMatchObject({ code: 1, stderr: expect.stringContaining("say --entry 2") });
+    expect(await accept("2")).toMatchObject({ code: 0, stderr: "" });
+    server = await startServer(environment);
+    expect(server.stderr()).toContain("the database lacked 3 erasures of the journal");
+    // What entry 2 erased is readable again: that is the loss.
+    expect(await listed(environment)).toEqual([accounts[1]?.stored.eventId]);
+    const doctor = await runDrs(environment, ["doctor"]);
+    expect(doctor.stdout.toString()).toMatch(/^ok {4}erasures: .*the loss of entries 2 of the journal was accepted$/m);
+    const audit = await runDrs(environment, ["audit", "list", "--json"]);
+    const accepted = objects(audit.stdout.toString()).filter(({ operation }) => operation === "erase.accept-loss");
+    expect(accepted).toMatchObject([{ reason: "the disk failed", detail: { entry: 2 } }]);
+    await erase(environment, "--account", "account-2");
+    expect(await listed(environment)).toEqual([]);
+    await server.stop();
+    await (await startServer(environment)).stop();
+    expect(await accept("2")).toMatchObject({ code: 1, stderr: expect.stringContaining("no loss to accept") });
+  }, 60_000);
+
+  test("a missing tail stops the start where the key store or a receipt knows a later entry", async () => {
+    let server = await startServer(environment);
+    const accounts = await storeAccounts(server, 2);
+    await server.stop();
+    const restoreKeys = await backUp(home.keyDir)();
+    const restoreDatabase = await backUp(home.dataDir)();
+    await erase(environment, "--account", accounts[0]?.account ?? "");
+    const receipt = join(home.path, "receipt.jws");
+    await erase(environment, "--account", accounts[1]?.account ?? "", "--receipt", receipt);
+    await restoreDatabase();
+    await rename(entryFile(2), `${entryFile(2)}.away`);
+    await expect(startServer(environment)).rejects.toThrow(/the key store knows of entry 2 .*ends at entry 1/);
+    await restoreKeys();
+    const withReceipt = { ...environment, DRS_ERASURE_RECEIPT_FILE: receipt };
+    await expect(startServer(withReceipt)).rejects.toThrow(/the receipt .*receipt.jws knows of entry 2/);
+    await rename(`${entryFile(2)}.away`, entryFile(2));
+    server = await startServer(withReceipt);
+    expect(await listed(environment)).toEqual([]);
+    await server.stop();
+    await writeFile(receipt, "no receipt");
+    await expect(startServer(withReceipt)).rejects.toThrow(/DRS_ERASURE_RECEIPT_FILE: .*did not sign/);
+  }, 60_000);
+
+  test("a hold that was placed after the backup keeps its events after the restore", async () => {
+    environment = { ...environment, DRS_RETENTION_INTERVAL: "1s" };
+    let server = await startServer(environment);
+    const [held, other, later] = await storeAccounts(server, 3);
+    await server.stop();
+    await applyPeriod(environment, home.path, "PT1S");
+    const restoreDatabase = await backUp(home.dataDir)();
+    const place = async (...subject: readonly string[]): Promise<string> => {
+      const args = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31", "--json"];
+      const placed = await runDrs(environment, ["hold", "add", ...subject, ...args]);
+      expect(placed.code, placed.stderr).toBe(0);
+      return String(objects(placed.stdout.toString())[0]?.["hold_id"]);
+    };
+    const id = await place("--account", held?.account ?? "");
+    const lifted = await place("--event", later?.stored.eventId ?? "");
+    const ended = await runDrs(environment, ["hold", "lift", lifted, "--reason", "it is settled", "--yes"]);
+    expect(ended.code, ended.stderr).toBe(0);
+    await restoreDatabase();
+    server = await startServer(environment);
+    expect(server.stderr()).toContain("the database lacked 3 orders about holds: they were applied again");
+    await until(async () => (await withOwner(home, (owner) => owner.query("select from event"))).rowCount === 1);
+    expect(await listed(environment)).toEqual([held?.stored.eventId]);
+    expect(await read(environment, held?.stored as Stored)).toBe(held?.stored.text);
+    expect(await read(environment, other?.stored as Stored)).toBeUndefined();
+    const holds = objects((await runDrs(environment, ["hold", "list", "--json"])).stdout.toString());
+    expect(holds.map(({ hold_id, lifted_at }) => [hold_id, lifted_at === null])).toEqual([
+      [id, true],
+      [lifted, false],
+    ]);
+    expect(holds[0]).toMatchObject({ account: held?.account, review_on: "2999-01-31", is_unresolved: false });
+    await server.stop();
+  }, 60_000);
 });
+
+/** Runs work as the owner of the tables of an embedded database, whether or not a server runs. */
+async function withOwner<T>({ dataDir }: Home, work: (owner: pg.Client) => Promise<T>): Promise<T> {
+  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+  const owner = new pg.Client({ ...embedded.owner, options: "-c search_path=drs -c timezone=UTC" });
+  await owner.connect();
+  try {
+    return await work(owner);
+  } finally {
+    await owner.end();
+    await embedded.close();
+  }
+}
 
 /** Where Debian puts the programs that make and run clusters. */
 async function debianPostgres(): Promise<string | undefined> {

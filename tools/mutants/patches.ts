@@ -869,8 +869,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: running servers catch up",
     file: "packages/server/src/retention/retention-worker.ts",
-    find: "    await catchUp().catch(onFault);\n",
-    replace: "    void catchUp;\n",
+    find: "    await catchUp()\n",
+    replace: "    await Promise.resolve(catchUp)\n",
     suite: "erasure",
     test: "a server that runs carries it out",
   },

@@ -4,9 +4,8 @@ import { pino } from "pino";
 import { type Config, type Environment, readConfig } from "../config/config.ts";
 import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
 import { faultLog } from "../operations/fault-log.ts";
-import { openSystem, type System } from "../operations/system.ts";
+import { type OpenOptions, openSystem, type System } from "../operations/system.ts";
 import type { Clock } from "../ports.ts";
-import type { LedgerNames } from "../seal/ledger-names.ts";
 import { type Executor, inTransaction, openPool } from "../store/database.ts";
 
 /** What a command has of the world. */
@@ -46,10 +45,15 @@ export function loadConfig({ environment, directory }: Context): Config {
 }
 
 /** Runs a command on the system, whether or not the server runs, and leaves it as it was. */
-export async function withSystem<T>(context: Context, work: (system: System) => Promise<T>): Promise<T> {
+export async function withSystem<T>(
+  context: Context,
+  work: (system: System) => Promise<T>,
+  options: Partial<OpenOptions> = {},
+): Promise<T> {
   const config = loadConfig(context);
   const logger = pino({ level: config.DRS_LOG_LEVEL === "silent" ? "silent" : "error" }, context.stderr as never);
   const system = await openSystem(config, {
+    ...options,
     asServer: false,
     onFault: (fault) => {
       if (!(fault instanceof EmbeddedFault)) faultLog(logger)(fault);
@@ -77,17 +81,20 @@ export function withTransaction<T>(
  */
 export function withAdministration<T>(
   context: Context,
-  work: (executor: Executor, clock: Clock, names: LedgerNames) => Promise<T>,
+  work: (executor: Executor, clock: Clock, system: System) => Promise<T>,
   dryRun = false,
+  options: Partial<OpenOptions> = {},
 ): Promise<T> {
-  return withSystem(context, async ({ administration, clock, names }) => {
-    const pool = openPool(administration, { max: 1, onFault: () => {} });
+  const run = async (system: System): Promise<T> => {
+    const pool = openPool(system.administration, { max: 1, onFault: () => {} });
+    const end = dryRun ? "rollback" : "commit";
     try {
-      return await inTransaction(pool, (executor) => work(executor, clock, names), dryRun ? "rollback" : "commit");
+      return await inTransaction(pool, (executor) => work(executor, system.clock, system), end);
     } finally {
       await pool.end();
     }
-  });
+  };
+  return withSystem(context, run, options);
 }
 
 /** Who runs the command, for the audit: the login as the operating system knows it, and whoever became it by `sudo`. */

@@ -3,7 +3,9 @@ import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { beginErasure } from "../erasure/erase.ts";
-import type { ErasureJournal } from "../erasure/journal.ts";
+import { acceptLoss } from "../erasure/accept-loss.ts";
+import { knownHeads } from "../erasure/catch-up.ts";
+import { headOf } from "../erasure/journal-head.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../erasure/erasures.ts";
 import {
   type ErasurePlan,
@@ -19,8 +21,19 @@ import { finishNow } from "../retention/retention-worker.ts";
 import { writeAudit } from "../store/audit.ts";
 import { inOneTransaction, withClient } from "../store/database.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, Failure, operatorOf, PartlyDone, print, printJson, printRows, withSystem } from "./context.ts";
-import { account, example, name, uuid } from "./options.ts";
+import {
+  type Context,
+  Failure,
+  operatorOf,
+  PartlyDone,
+  print,
+  printJson,
+  printRows,
+  withAdministration,
+  withSystem,
+} from "./context.ts";
+import { journalPorts } from "./journal-ports.ts";
+import { account, count, example, name, uuid } from "./options.ts";
 
 interface SubjectOptions {
   readonly account?: string;
@@ -47,7 +60,8 @@ export function eraseCommand(context: Context): Command {
     .addHelpText("after", example("drs erase plan --account customer-1"))
     .addCommand(planCommand(context))
     .addCommand(runCommand(context))
-    .addCommand(listCommand(context));
+    .addCommand(listCommand(context))
+    .addCommand(acceptLossCommand(context));
 }
 
 function withSubject(command: Command): Command {
@@ -112,7 +126,7 @@ async function run(context: Context, system: System, options: RunOptions): Promi
     else print(context, `${what} Nothing was changed.`);
     return;
   }
-  requireJournal(system);
+  journalPorts(system);
   await finishNow({ ...erasurePorts(system), database: system.database });
   const refuses = options.refuseLater && !accountKeys.refuses(options.account ?? "");
   const before = isNothing(plan) ? await findBefore(pool, mac, plan) : undefined;
@@ -170,26 +184,39 @@ async function erase(
   { reason, refuseLater = false }: RunOptions,
 ): Promise<number | undefined> {
   const { pool, clock, sealer, names, administration } = system;
-  const journal = requireJournal(system);
+  const ports = { ...journalPorts(system), sealer };
   const actor = operatorOf(context);
   const subject_mac = subjectMac(names, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
   await writeAudit(pool, clock, { actor, operation: "erase.run", outcome: "begun", reason, detail });
   const sequence = await withClient(administration, (owner) =>
-    inOneTransaction(owner, () =>
-      beginErasure(owner, { clock, sealer, names, journal }, { subject, actor, reason, refuseLater }),
-    ),
+    inOneTransaction(owner, () => beginErasure(owner, ports, { subject, actor, reason, refuseLater })),
   );
   await finishNow({ ...erasurePorts(system), database: system.database });
   return sequence;
 }
 
-function requireJournal({ journal }: System): ErasureJournal {
-  if (journal) return journal;
-  throw new Failure(
-    "There is no erasure journal, and without one a restored backup would bring back what is erased: name a directory in " +
-      "DRS_ERASURE_JOURNAL, or a database in DRS_ERASURE_JOURNAL_DATABASE_URL.",
-  );
+function acceptLossCommand(context: Context): Command {
+  return new Command("accept-loss")
+    .description("Accept that an entry of the erasure journal is lost for good.")
+    .requiredOption("--entry <number>", "the entry that a message names", count)
+    .requiredOption("--reason <text>", "why it can't be restored", name("a reason", 1_000))
+    .option("--yes", "do not ask")
+    .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
+    .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {
+      const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
+      await confirm(context, { what, yes });
+      await withAdministration(
+        context,
+        async (executor, _, system) => {
+          const known = await knownHeads(system, await headOf(executor));
+          await acceptLoss(executor, journalPorts(system), known, { sequence, actor: operatorOf(context), reason });
+        },
+        false,
+        { acceptsDamagedJournal: true },
+      );
+      print(context, `The loss of entry ${sequence} is accepted. Run drs doctor, and start the servers again.`);
+    });
 }
 
 function listCommand(context: Context): Command {

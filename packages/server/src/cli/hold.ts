@@ -1,6 +1,7 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { type HoldSubject, liftHold, listHolds, placeHold, reviewHold } from "../holds/holds.ts";
+import { orderHold, orderLift, orderReview } from "../holds/hold-orders.ts";
+import { type HoldSubject, listHolds } from "../holds/holds.ts";
 import { writeAudit } from "../store/audit.ts";
 import { confirm } from "./confirm.ts";
 import {
@@ -13,6 +14,7 @@ import {
   withAdministration,
   withSystem,
 } from "./context.ts";
+import { journalPorts } from "./journal-ports.ts";
 import { account, example, futureDate, name, uuid } from "./options.ts";
 
 interface SubjectOptions {
@@ -79,8 +81,15 @@ function addCommand(context: Context): Command {
       const actor = operatorOf(context);
       const placed = await withAdministration(
         context,
-        async (executor, clock) => {
-          const hold = await placeHold(executor, { subject, reason, approver, reviewOn, actor });
+        async (executor, clock, system) => {
+          const ports = journalPorts(system);
+          const hold = await orderHold(executor, dryRun ? undefined : ports, {
+            subject,
+            reason,
+            approver,
+            reviewOn,
+            actor,
+          });
           if (!hold) throw new Failure("Nothing is known of what is to be held: check the spelling.");
           const entry = { actor, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
           await writeAudit(executor, clock, {
@@ -131,8 +140,9 @@ function reviewCommand(context: Context): Command {
     .action(async (holdId: string, { review: reviewOn, approver, reason, dryRun = false, json }: ReviewOptions) => {
       await withAdministration(
         context,
-        async (executor, clock) => {
-          if (!(await reviewHold(executor, holdId, { reviewOn, approver }))) throw noHold(holdId);
+        async (executor, clock, system) => {
+          const ports = dryRun ? undefined : journalPorts(system);
+          if (!(await orderReview(executor, ports, holdId, { reviewOn, approver }))) throw noHold(holdId);
           const detail = { hold_id: holdId, review_on: reviewOn, approver };
           const entry = { actor: operatorOf(context), operation: "hold.review", outcome: "done", detail };
           await writeAudit(executor, clock, { ...entry, ...(reason !== undefined && { reason }) });
@@ -158,8 +168,9 @@ function liftCommand(context: Context): Command {
       const lift = (tried: boolean): Promise<number> =>
         withAdministration(
           context,
-          async (executor, clock) => {
-            const goes = await liftHold(executor, holdId, actor, reason);
+          async (executor, clock, system) => {
+            const ports = tried ? undefined : journalPorts(system);
+            const goes = await orderLift(executor, ports, holdId, actor, reason);
             if (goes === undefined) throw noHold(holdId);
             const entry = { actor, operation: "hold.lift", outcome: "done", reason };
             await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, events_released: goes } });

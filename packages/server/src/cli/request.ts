@@ -172,7 +172,7 @@ async function change(
   const actor = operatorOf(context);
   const row = await withAdministration(
     context,
-    async (executor, clock, names) => {
+    async (executor, clock, { names }) => {
       const changed = await work(executor, clock, actor, names);
       const { request_id, kind, outcome, ground } = changed;
       const detail = { request_id, kind, outcome, ground };

@@ -47,6 +47,8 @@ export function readConfig(environment: Environment, directory: string): ConfigR
     DRS_DATA_DIR: resolve(directory, read.DRS_DATA_DIR),
     DRS_KEY_DIR: keyDir === undefined ? undefined : resolve(directory, keyDir),
     DRS_ERASURE_JOURNAL: journal === undefined ? undefined : resolve(directory, journal),
+    DRS_ERASURE_RECEIPT_FILE:
+      read.DRS_ERASURE_RECEIPT_FILE === undefined ? undefined : resolve(directory, read.DRS_ERASURE_RECEIPT_FILE),
     embedded,
   };
   return { ok: true, config };

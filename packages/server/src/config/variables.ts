@@ -103,6 +103,10 @@ export const VARIABLES = {
   DRS_INTROSPECTION_CLIENT_ID: optional(text, "Client id for the introspection request."),
   DRS_INTROSPECTION_CLIENT_SECRET: secret(text, "Client secret for the introspection request."),
   DRS_INTROSPECTION_ACCOUNT_CLAIM: variable(text, "sub", "Member of the introspection answer that names the account."),
+  DRS_ERASURE_RECEIPT_FILE: optional(
+    text,
+    "Latest receipt at hand: a start fails where the erasure journal ends before the entry that the receipt names.",
+  ),
   DRS_REPLAY_WINDOW: variable(
     durationWithin("1h", "3650d"),
     "30d",

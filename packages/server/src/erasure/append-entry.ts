@@ -1,42 +1,48 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../ports.ts";
+import type { KeyStore } from "../seal/key-store.ts";
 import type { Executor } from "../store/database.ts";
-import type { Erased, ErasureJournal, ErasureKind, JournalEntry } from "./journal.ts";
-import { headOf, installationId } from "./journal-head.ts";
+import type { EntryCodec } from "./entry-codec.ts";
+import { digestOf, type EntryBase, type ErasureJournal, type JournalEntry } from "./journal.ts";
+import { headOf } from "./journal-head.ts";
+import { writeKnownHead } from "./key-store-mark.ts";
 
 export interface AppendPorts {
   readonly clock: Clock;
   readonly journal: ErasureJournal;
+  readonly codec: EntryCodec;
+  readonly keyStore: KeyStore;
 }
 
-export interface Appended {
-  readonly entry: JournalEntry;
-  /** As it stands in the journal. */
-  readonly text: string;
+/** What the caller says of an entry; the rest is its place in the chain. */
+export type EntryFields<Entry extends JournalEntry> = Omit<Entry, keyof EntryBase>;
+
+export interface Appended<Entry extends JournalEntry> {
+  readonly entry: Entry;
+  readonly digest: string;
 }
 
 /**
- * Appends the next entry to the journal, in a transaction that holds the journal's lock and carries the entry out.
+ * Appends the next entry to the journal, in a transaction that holds the journal's lock and applies the entry. The key store
+ * then knows that the journal has it, so that a journal that is cut short later shows.
  * @throws JournalUnfit where the journal has that entry already. @throws Unavailable
  */
-export async function appendEntry(
+export async function appendEntry<Entry extends JournalEntry>(
   executor: Executor,
-  { clock, journal }: AppendPorts,
-  kind: ErasureKind,
-  erased: Erased,
-): Promise<Appended> {
-  const { sequence, previous } = await headOf(executor);
-  const entry: JournalEntry = {
+  { clock, journal, codec, keyStore }: AppendPorts,
+  fields: EntryFields<Entry>,
+): Promise<Appended<Entry>> {
+  const head = await headOf(executor);
+  const place: EntryBase = {
     version: 1,
-    sequence: sequence + 1,
-    installation: await installationId(executor),
-    erasure_id: randomUUID(),
-    kind,
+    sequence: head.sequence + 1,
+    installation: codec.installation,
     at: new Date(clock.now()).toISOString(),
-    previous,
-    ...erased,
+    previous: head.digest,
   };
-  const text = `${JSON.stringify(entry)}\n`;
+  const entry = { ...place, ...fields } as Entry;
+  const text = codec.encode(entry);
   await journal.append(entry.sequence, text);
-  return { entry, text };
+  const digest = digestOf(text);
+  await writeKnownHead(keyStore, { sequence: entry.sequence, digest });
+  return { entry, digest };
 }

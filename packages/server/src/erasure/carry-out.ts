@@ -3,7 +3,8 @@ import type { Sealer } from "../ports.ts";
 import { type LedgerNames, uuidBytes } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { receivedAtOf } from "../store/read-events.ts";
-import { digestOf, type JournalEntry } from "./journal.ts";
+import type { ErasureEntry } from "./journal.ts";
+import { recordApplied } from "./journal-head.ts";
 
 /** Events that one statement takes. */
 const BATCH = 5_000;
@@ -27,16 +28,17 @@ export interface ErasureRecord extends ErasureOrigin {
 export async function carryOut(
   executor: Executor,
   names: LedgerNames,
-  text: string,
-  entry: JournalEntry,
+  entry: ErasureEntry,
+  digest: string,
   { actor, reason, unreadable }: ErasureRecord,
 ): Promise<void> {
   const { sequence, keys } = entry;
   const subject = entry.subject === null ? null : Buffer.from(entry.subject, "hex");
+  await recordApplied(executor, { sequence, digest }, entry.kind);
   await executor.query(
-    `insert into erasure (sequence, erasure_id, entry_digest, kind, subject_mac, began_at, actor, reason, keys, unreadable)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [sequence, entry.erasure_id, digestOf(text), entry.kind, subject, entry.at, actor, reason, keys, unreadable],
+    `insert into erasure (sequence, erasure_id, kind, subject_mac, began_at, actor, reason, keys, unreadable)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [sequence, entry.erasure_id, entry.kind, subject, entry.at, actor, reason, keys, unreadable],
   );
   await executor.query(
     `update held_event c set erased_by = $1 from event e where e.key_id = any ($2::uuid[]) and c.erased_by is null
@@ -162,7 +164,7 @@ export async function insertTombstones(
 export async function copyHeldOf(
   executor: Executor,
   sealer: Sealer,
-  { keys, events }: Pick<JournalEntry, "keys" | "events">,
+  { keys, events }: Pick<ErasureEntry, "keys" | "events">,
 ): Promise<readonly string[]> {
   const unreadable: string[] = [];
   const tell = (eventId: string): void => void unreadable.push(eventId);

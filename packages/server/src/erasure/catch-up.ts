@@ -1,3 +1,5 @@
+import { applyHoldOrder } from "../holds/hold-orders.ts";
+import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../ports.ts";
 import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
@@ -6,10 +8,18 @@ import type { Secrets } from "../seal/secrets.ts";
 import { alone, ifAlone } from "../store/worker-lock.ts";
 import { type DatabaseOptions, type Executor, inOneTransaction, sqlState, withClient } from "../store/database.ts";
 import { carryOut, copyHeldOf, type ErasureOrigin } from "./carry-out.ts";
+import { type KnownHead, type Link, readChain } from "./chain.ts";
 import { closeEpoch } from "./close-epoch.ts";
-import { headOf, installationId } from "./journal-head.ts";
-import { destroyedPartitions, markPartitions, readMark, writeMark } from "./key-store-mark.ts";
-import { digestOf, type ErasureJournal, JournalUnfit, type JournalEntry, NO_ENTRY, parseEntry } from "./journal.ts";
+import type { EntryCodec } from "./entry-codec.ts";
+import { appliedAt, headOf, recordApplied } from "./journal-head.ts";
+import { destroyedPartitions, markPartitions, readKnownHead, readMark, writeMark } from "./key-store-mark.ts";
+import {
+  type ErasureEntry,
+  type ErasureJournal,
+  type HoldOrderEntry,
+  type JournalHead,
+  JournalUnfit,
+} from "./journal.ts";
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 
@@ -20,6 +30,9 @@ export interface CatchUpPorts {
   readonly database: DatabaseOptions;
   readonly administration: DatabaseOptions;
   readonly journal: ErasureJournal | undefined;
+  readonly codec: EntryCodec;
+  /** An entry that a receipt shows the journal to have. */
+  readonly attested: KnownHead | undefined;
   readonly keyStore: KeyStore;
   readonly secrets: Secrets;
   readonly sealer: Sealer;
@@ -29,113 +42,97 @@ export interface CatchUpPorts {
 export interface CaughtUp {
   /** Erasures that the database lacked, as one that is restored from a backup does. */
   readonly erasures: number;
+  /** Orders about holds that it lacked. */
+  readonly holdOrders: number;
   /** Entries that the key store did not know of, whose secrets it may have held again. */
   readonly keyStore: number;
   /** Whether secrets of partitions were destroyed that the database still has: it is older than the key store. */
   readonly isDatabaseBehind: boolean;
 }
 
-interface Entry {
-  readonly text: string;
-  readonly entry: JournalEntry;
-}
+/** A link whose entry the journal still has. */
+type Standing = Link & Required<Pick<Link, "entry">>;
 
 /**
- * Compares the heads of the database and of the key store with the journal, and takes from either what it must not hold
- * any more. Whoever serves before that would show what was erased.
+ * Compares the heads of the database and of the key store with the journal, and applies to either what it lacks: erasures,
+ * and orders about holds. A server that reads or deletes before that would show what was erased, or delete what is held.
  *
- * @throws JournalUnfit where the journal is behind, another one, or not there.
+ * @param from the whole journal is verified at a start, and what is new in a pass.
+ * @throws JournalUnfit where the journal is damaged, behind, another one, or not there.
  */
-export async function catchUp(ports: CatchUpPorts): Promise<CaughtUp> {
-  const { executor, journal, keyStore } = ports;
-  const { sequence: head, previous: digest } = await headOf(executor);
+export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Promise<CaughtUp> {
+  const { executor, journal, keyStore, names } = ports;
+  const head = await headOf(executor);
   const mark = await readMark(keyStore);
   const partitions = (await destroyedPartitions(executor)).length;
   const isDatabaseBehind = mark.partitions > partitions;
-  if (!journal) {
-    if (head === 0 && mark.sequence === 0) return { erasures: 0, keyStore: 0, isDatabaseBehind };
-    throw new JournalUnfit(
-      `${Math.max(head, mark.sequence)} erasures were carried out: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name their journal`,
-    );
-  }
-  const installation = await installationId(executor);
-  await requireHead(journal, head, digest, installation);
-  const missing = await readChain(journal, head + 1, installation, digest);
-  const last = head + missing.length;
-  if (mark.sequence > last) {
-    throw new JournalUnfit(
-      `the key store has carried out ${mark.sequence} erasures, the journal knows of ${last}: it was cut short. Restore it`,
-    );
-  }
-  const erasures = missing.length > 0 ? await asOwner(ports, (owner) => carryOutAll(owner, ports, missing)) : 0;
-  if (mark.sequence >= last && mark.partitions >= partitions) return { erasures, keyStore: 0, isDatabaseBehind };
+  if (!journal) return withoutJournal(await knownHeads(ports, head), isDatabaseBehind);
+  const links = await readChain(
+    journal,
+    ports.codec,
+    await knownHeads(ports, head),
+    from === "head" ? head : undefined,
+  );
+  const missing = links.filter(({ sequence }) => sequence > head.sequence);
+  const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
+  await resolveHolds(executor, names);
+  const last = missing.at(-1)?.sequence ?? head.sequence;
+  if (mark.sequence >= last && mark.partitions >= partitions) return { ...applied, keyStore: 0, isDatabaseBehind };
   const work = (): Promise<number> => catchUpKeys(ports, journal);
-  // Of partitions alone, whoever is at it is the pass that lets go of them.
+  // Where only partitions are missing, the worker that holds the lock is the pass that drops them.
   const waits = mark.sequence < last;
   const destroyed = waits ? await alone(ports.database, work) : ((await ifAlone(ports.database, work)) ?? 0);
-  return { erasures, isDatabaseBehind, keyStore: destroyed };
+  return { ...applied, isDatabaseBehind, keyStore: destroyed };
+}
+
+const NOTHING = { erasures: 0, holdOrders: 0 };
+
+/** The latest entries that the database, the key store and a receipt know. */
+export async function knownHeads(
+  { keyStore, attested }: Pick<CatchUpPorts, "keyStore" | "attested">,
+  head: JournalHead,
+): Promise<readonly KnownHead[]> {
+  const { sequence } = await readMark(keyStore);
+  return [
+    { ...head, knownBy: "the database" },
+    { ...(await readKnownHead(keyStore)), knownBy: "the key store" },
+    { sequence, knownBy: "the key store" },
+    ...(attested ? [attested] : []),
+  ];
+}
+
+function withoutJournal(known: readonly KnownHead[], isDatabaseBehind: boolean): CaughtUp {
+  const last = Math.max(...known.map(({ sequence }) => sequence));
+  if (last === 0) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
+  throw new JournalUnfit(
+    `the erasure journal has ${last} entries: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name it`,
+  );
 }
 
 function asOwner<T>({ administration }: CatchUpPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
   return withClient(administration, work).catch((fault: unknown) => {
     if (sqlState(fault) !== INSUFFICIENT_PRIVILEGE) throw fault;
     throw new JournalUnfit(
-      "the database lacks erasures of the journal, and its login may not carry them out: " +
+      "the database lacks entries of the erasure journal, and its login may not apply them: " +
         "run drs erase list with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
       { cause: fault },
     );
   });
 }
 
-async function requireHead(journal: ErasureJournal, head: number, digest: string, installation: string): Promise<void> {
-  if (head === 0) return;
-  const text = await journal.read(head);
-  if (text === undefined) {
-    throw new JournalUnfit(
-      `the database has carried out ${head} erasures, and the journal (${journal.description}) has no entry ${head}: ` +
-        "it was cut short or is another one. Restore it, or point DRS_ERASURE_JOURNAL at it",
-    );
-  }
-  parseEntry(text, head, installation);
-  if (digestOf(text).toString("hex") !== digest) {
-    throw new JournalUnfit(
-      `entry ${head} of the erasure journal is not the one that the database has carried out: restore it`,
-    );
-  }
-}
-
-/** @throws JournalUnfit where an entry does not follow from the one before. */
-export async function checkJournal(executor: Executor, journal: ErasureJournal): Promise<void> {
-  await readChain(journal, 1, await installationId(executor), NO_ENTRY);
-}
-
-/** Entries from one on, each of which follows from the one before; the first from the digest, where that is known. */
-async function readChain(
+/** Verifies the whole journal against what the database and the key store know. @throws JournalUnfit, Unavailable */
+export async function checkJournal(
+  ports: Pick<CatchUpPorts, "executor" | "keyStore" | "codec" | "attested">,
   journal: ErasureJournal,
-  from: number,
-  installation: string,
-  digest?: string,
-): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
-  for (let sequence = from, previous = digest; ; sequence++) {
-    const text = await journal.read(sequence);
-    if (text === undefined) return entries;
-    const entry = parseEntry(text, sequence, installation);
-    if (previous !== undefined && entry.previous !== previous) {
-      throw new JournalUnfit(
-        `entry ${sequence} of the erasure journal does not follow from the one before: restore the journal`,
-      );
-    }
-    entries.push({ text, entry });
-    previous = digestOf(text).toString("hex");
-  }
+): Promise<void> {
+  await readChain(journal, ports.codec, await knownHeads(ports, await headOf(ports.executor)));
 }
 
 /** Of what a restored database lacks, nothing is known but what the journal holds. */
 const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
 /** Who asked for an erasure that was killed when the journal had it, and why: its order, of that day, is in the audit. */
-async function orderOf(executor: Executor, { subject, at }: JournalEntry): Promise<ErasureOrigin | undefined> {
+async function orderOf(executor: Executor, { subject, at }: ErasureEntry): Promise<ErasureOrigin | undefined> {
   const { rows } = await executor.query<ErasureOrigin>(
     `select actor, reason from audit_entry begun
       where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
@@ -147,50 +144,82 @@ async function orderOf(executor: Executor, { subject, at }: JournalEntry): Promi
   return rows[0];
 }
 
-/** @returns how many the database lacked. */
-async function carryOutAll(
+/** @returns how many of each the database lacked. */
+async function applyAll(
   owner: Executor,
-  { sealer, names }: CatchUpPorts,
-  entries: readonly Entry[],
-): Promise<number> {
-  let carriedOut = 0;
-  for (const { text, entry } of entries) {
+  ports: CatchUpPorts,
+  links: readonly Link[],
+): Promise<Pick<CaughtUp, "erasures" | "holdOrders">> {
+  const applied = { ...NOTHING };
+  for (const link of links) {
     await inOneTransaction(owner, async () => {
       await owner.query("select lock_holds()");
       await owner.query("select lock_journal()");
-      // Whoever wrote it has committed by now, or another server was quicker.
-      if ((await headOf(owner)).sequence >= entry.sequence) return;
-      await copyHeldOf(owner, sealer, entry);
-      const order = (await orderOf(owner, entry)) ?? AGAIN;
-      await closeEpoch(owner);
-      const unreadable = await copyHeldOf(owner, sealer, entry);
-      await carryOut(owner, names, text, entry, { ...order, unreadable: unreadable.length });
-      carriedOut++;
+      // Its writer has committed by now, or another server was quicker.
+      if ((await headOf(owner)).sequence >= link.sequence) return;
+      if (!isStanding(link)) await recordLoss(owner, link);
+      else if (isHoldOrder(link.entry)) {
+        await applyHoldOrder(owner, link.entry);
+        await recordApplied(owner, link, link.entry.kind);
+        applied.holdOrders++;
+      } else {
+        await applyErasure(owner, ports, link.entry, link.digest);
+        applied.erasures++;
+      }
     });
   }
-  return carriedOut;
+  return applied;
+}
+
+const isStanding = (link: Link): link is Standing => link.entry !== undefined;
+const isHoldOrder = (entry: ErasureEntry | HoldOrderEntry): entry is HoldOrderEntry => "hold_id" in entry;
+
+async function applyErasure(
+  owner: Executor,
+  { sealer, names }: CatchUpPorts,
+  entry: ErasureEntry,
+  digest: string,
+): Promise<void> {
+  // A hold that an earlier entry placed keeps what this one erases.
+  await resolveHolds(owner, names);
+  await copyHeldOf(owner, sealer, entry);
+  const order = (await orderOf(owner, entry)) ?? AGAIN;
+  await closeEpoch(owner);
+  const unreadable = await copyHeldOf(owner, sealer, entry);
+  await carryOut(owner, names, entry, digest, { ...order, unreadable: unreadable.length });
+}
+
+/** An operator accepted it before the database was restored; why, only the audit of that database said. */
+async function recordLoss(owner: Executor, link: JournalHead): Promise<void> {
+  await recordApplied(owner, link, "loss");
+  await owner.query(
+    "update journal_entry set loss_accepted_at = now(), loss_accepted_by = $2, loss_reason = $3 where sequence = $1",
+    [link.sequence, AGAIN.actor, AGAIN.reason],
+  );
 }
 
 /**
- * Destroys the secrets of entries that the key store has not carried out, by the journal's word: the database's may be
- * that of an insider. They are carried out in the database by then.
+ * Destroys the secrets of entries that were not applied to the key store, by the journal's word: the database's may be
+ * that of an insider. They are applied to the database by then.
  *
- * @returns how many the key store did not know of.
+ * @returns how many erasures the key store did not know of.
  */
 export async function destroyErased(
-  { executor, keyStore, secrets }: Pick<CatchUpPorts, "executor" | "keyStore" | "secrets">,
+  { executor, keyStore, secrets, codec }: Pick<CatchUpPorts, "executor" | "keyStore" | "secrets" | "codec">,
   journal: ErasureJournal,
 ): Promise<number> {
   const mark = await readMark(keyStore);
   const { sequence: last } = await headOf(executor);
-  const entries = await readChain(journal, mark.sequence + 1, await installationId(executor));
-  const missing = entries.filter(({ entry }) => entry.sequence <= last);
-  for (const { entry } of missing) {
-    for (const id of entry.keys) await secrets.destroy(accountSecretName(id));
-    for (const id of entry.holds) await secrets.destroy(holdSecretName(id));
+  const after = await appliedAt(executor, mark.sequence);
+  const links = (await readChain(journal, codec, [], after)).filter(({ sequence }) => sequence > mark.sequence);
+  const missing = links.filter(({ sequence }) => sequence <= last);
+  const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
+  for (const { keys, holds } of erasures) {
+    for (const id of keys) await secrets.destroy(accountSecretName(id));
+    for (const id of holds) await secrets.destroy(holdSecretName(id));
   }
   await writeMark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
-  return missing.length;
+  return erasures.length;
 }
 
 /** The same, and the secrets of dropped partitions. */

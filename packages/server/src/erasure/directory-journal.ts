@@ -1,35 +1,79 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { unlinkDrafts, writeExclusively } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
-import { writeExclusively } from "../files/durable-file.ts";
-import { type ErasureJournal, taken } from "./journal.ts";
+import { entryExists, type ErasureJournal, type StoredText, unreadableJournal } from "./journal.ts";
 
 const PER_FOLDER = 1_000;
+const LOSSES = "losses";
 
-/** A file an entry, written whole or not at all and never again; a thousand to a folder. */
+const FOLDER = /^\d{6,}$/;
+const FILE = /^(\d{9,})\.json$/;
+
+const folderOf = (sequence: number): string => String(Math.floor(sequence / PER_FOLDER)).padStart(6, "0");
+const fileOf = (sequence: number): string => `${String(sequence).padStart(9, "0")}.json`;
+
+/**
+ * A file per entry, a thousand to a folder, and a file per accepted loss in the folder `losses`; each is written whole or
+ * not at all, and never again. Files with other names are not read.
+ */
 export function directoryJournal(directory: string): ErasureJournal {
-  const pathOf = (sequence: number): string => {
-    const folder = String(Math.floor(sequence / PER_FOLDER)).padStart(6, "0");
-    return join(directory, folder, `${String(sequence).padStart(9, "0")}.json`);
-  };
+  const pathOf = (sequence: number): string => join(directory, folderOf(sequence), fileOf(sequence));
+
+  async function* read(from: number): AsyncGenerator<StoredText> {
+    const folders = (await list(directory)).filter(
+      (name) => FOLDER.test(name) && Number(name) >= Number(folderOf(from)),
+    );
+    for (const folder of folders.toSorted(bySequence)) {
+      for (const stored of await readFolder(join(directory, folder), from)) {
+        if (folderOf(stored.sequence) === folder) yield stored;
+      }
+    }
+  }
+
+  async function write(path: string, sequence: number, text: string): Promise<void> {
+    try {
+      await unlinkDrafts(dirname(path));
+      await writeExclusively(path, Buffer.from(text));
+    } catch (fault) {
+      if ((fault as NodeJS.ErrnoException).code === "EEXIST") throw entryExists(sequence, fault);
+      throw new Unavailable("the erasure journal can't be written", { cause: fault });
+    }
+  }
+
   return {
-    async read(sequence) {
-      try {
-        return await readFile(pathOf(sequence), "utf8");
-      } catch (fault) {
-        if ((fault as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-        throw new Unavailable("the erasure journal can't be read", { cause: fault });
-      }
-    },
+    read,
     async append(sequence, text) {
-      try {
-        await writeExclusively(pathOf(sequence), Buffer.from(text));
-      } catch (fault) {
-        if ((fault as NodeJS.ErrnoException).code === "EEXIST") throw taken(sequence, fault);
-        throw new Unavailable("the erasure journal can't be written", { cause: fault });
-      }
+      await unlinkDrafts(dirname(pathOf(sequence - 1))).catch(() => {});
+      await write(pathOf(sequence), sequence, text);
     },
+    readLosses: () => readFolder(join(directory, LOSSES), 1),
+    appendLoss: (sequence, text) => write(join(directory, LOSSES, fileOf(sequence)), sequence, text),
     description: `directory ${directory}`,
     close: async () => {},
   };
+}
+
+/** Names of more digits come later. */
+const bySequence = (one: string, other: string): number => Number.parseInt(one, 10) - Number.parseInt(other, 10);
+
+async function readFolder(folder: string, from: number): Promise<readonly StoredText[]> {
+  const stored: StoredText[] = [];
+  for (const name of (await list(folder)).toSorted(bySequence)) {
+    const sequence = Number(FILE.exec(name)?.[1]);
+    if (!(sequence >= from) || name !== fileOf(sequence)) continue;
+    const text = await readFile(join(folder, name), "utf8").catch((cause: unknown) => {
+      throw unreadableJournal(cause);
+    });
+    stored.push({ sequence, text });
+  }
+  return stored;
+}
+
+/** Nothing is there before the first entry. @throws Unavailable */
+async function list(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((fault: NodeJS.ErrnoException) => {
+    if (fault.code === "ENOENT") return [];
+    throw unreadableJournal(fault);
+  });
 }

@@ -1,14 +1,13 @@
-import type { Clock } from "../ports.ts";
+import { randomUUID } from "node:crypto";
 import { holdSecretName } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, inOneTransaction } from "../store/database.ts";
-import { appendEntry } from "./append-entry.ts";
-import { digestOf, type ErasureJournal } from "./journal.ts";
+import { appendEntry, type AppendPorts } from "./append-entry.ts";
+import type { ErasureEntry } from "./journal.ts";
 
-export interface HoldEndPorts {
+export interface HoldEndPorts extends Omit<AppendPorts, "journal"> {
   readonly secrets: Secrets;
-  readonly journal: ErasureJournal | undefined;
-  readonly clock: Clock;
+  readonly journal: AppendPorts["journal"] | undefined;
 }
 
 /**
@@ -17,7 +16,7 @@ export interface HoldEndPorts {
  */
 export async function destroyHoldSecrets(
   executor: Executor,
-  { secrets, journal, clock }: HoldEndPorts,
+  { secrets, journal, ...ports }: HoldEndPorts,
 ): Promise<readonly string[]> {
   const { rows } = await executor.query<{ hold_id: string }>(
     `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
@@ -29,24 +28,27 @@ export async function destroyHoldSecrets(
     if (await secrets.find(name)) destroyed.push(hold_id);
     // First of all: killed before it is recorded, it is destroyed again.
     await secrets.destroy(name);
-    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));
+    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, { ...ports, journal }, hold_id));
     else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
   }
   return destroyed;
 }
 
 /** Writes an ended hold into the journal, so that a restored key store does not bring its key back. */
-async function recordEndedHold(
-  executor: Executor,
-  journal: ErasureJournal,
-  clock: Clock,
-  holdId: string,
-): Promise<void> {
+async function recordEndedHold(executor: Executor, ports: AppendPorts, holdId: string): Promise<void> {
   // A pass gives up soon where it waits for locks; what the journal has, is to be done.
   await executor.query("set local lock_timeout = 0");
   await executor.query("select lock_journal()");
-  const erased = { subject: null, keys: [], accounts: [], events: [], holds: [holdId], refused: [] };
-  const { entry, text } = await appendEntry(executor, { journal, clock }, "hold", erased);
-  const values = [entry.sequence, entry.erasure_id, digestOf(text), entry.at, holdId];
-  await executor.query("select record_ended_hold($1, $2, $3, $4, $5)", values);
+  const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
+    kind: "hold",
+    erasure_id: randomUUID(),
+    subject: null,
+    keys: [],
+    accounts: [],
+    events: [],
+    holds: [holdId],
+    refused: [],
+  });
+  const values = [entry.sequence, entry.erasure_id, digest, entry.at, holdId];
+  await executor.query("select record_ended_hold($1, $2, decode($3, 'hex'), $4, $5)", values);
 }

@@ -1,10 +1,12 @@
+import { randomUUID } from "node:crypto";
+import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { appendEntry, type AppendPorts } from "./append-entry.ts";
 import { carryOut, copyHeldOf } from "./carry-out.ts";
 import { closeEpoch } from "./close-epoch.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { ErasureEntry } from "./journal.ts";
 import { conditionOf, type ErasureSubject, isNothing, planErasure, subjectMac } from "./subject.ts";
 
 export interface ErasePorts extends AppendPorts {
@@ -36,6 +38,7 @@ export async function beginErasure(
   const { subject, actor, reason, refuseLater } = order;
   await executor.query("select lock_holds()");
   await executor.query("select lock_journal()");
+  await resolveHolds(executor, ports.names);
   if (!refuseLater && isNothing(await planErasure(executor, subject))) return undefined;
   if (subject.kind === "account") {
     await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [
@@ -48,7 +51,9 @@ export async function beginErasure(
   const found = await findErased(executor, subject);
   const unreadable = await copyHeldOf(executor, ports.sealer, found);
 
-  const { entry, text } = await appendEntry(executor, ports, subject.kind, {
+  const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
+    kind: subject.kind,
+    erasure_id: randomUUID(),
     subject: subjectMac(ports.names, subject).toString("hex"),
     ...found,
     holds: [],
@@ -57,14 +62,14 @@ export async function beginErasure(
         ? [ports.names.subjectOf("account", subject.account).toString("hex")]
         : [],
   });
-  await carryOut(executor, ports.names, text, entry, { actor, reason, unreadable: unreadable.length });
+  await carryOut(executor, ports.names, entry, digest, { actor, reason, unreadable: unreadable.length });
   return entry.sequence;
 }
 
 async function findErased(
   executor: Executor,
   subject: ErasureSubject,
-): Promise<Pick<JournalEntry, "keys" | "accounts" | "events">> {
+): Promise<Pick<ErasureEntry, "keys" | "accounts" | "events">> {
   const { where, values } = conditionOf(subject);
   const ids = async (text: string): Promise<string[]> =>
     (await executor.query<{ id: string }>(text, [...values])).rows.map(({ id }) => id);

@@ -1,19 +1,34 @@
 import { createHash } from "node:crypto";
+import { Unavailable } from "../ports.ts";
 
-/** What is erased; a hold ends with its copies. */
+/** What is erased; `hold` is the destruction of the secret of a hold that has ended, with its copies. */
 export const ERASURE_KINDS = ["account", "purpose", "action", "event", "hold"] as const;
 export type ErasureKind = (typeof ERASURE_KINDS)[number];
 
+export const HOLD_ORDER_KINDS = ["hold-placed", "hold-reviewed", "hold-lifted"] as const;
+export type HoldOrderKind = (typeof HOLD_ORDER_KINDS)[number];
+
+/** What every entry of the journal has. */
+export interface EntryBase {
+  readonly version: 1;
+  /** Counted from 1, without a gap. */
+  readonly sequence: number;
+  readonly installation: string;
+  readonly at: string;
+  /** SHA-256 in hexadecimal of the previous entry; of the first one, 64 zeros. */
+  readonly previous: string;
+}
+
 /**
- * What an erasure took, by random ids and keyed MACs alone: enough to take it again from a restored database, and nothing
- * for anybody else.
+ * What an erasure deletes, by random ids and keyed MACs alone: enough to repeat it on a restored database, and of no use to
+ * anybody else.
  */
 export interface Erased {
-  /** Keyed MAC in hexadecimal of what was to be erased: finds it again for whoever can name it. */
+  /** Keyed MAC in hexadecimal of what was to be erased: finds it again for a caller who can name it. */
   readonly subject: string | null;
   /** Ids of account keys whose secrets are destroyed. */
   readonly keys: readonly string[];
-  /** Ids of accounts of which nothing is to be left, tokens and actions included. */
+  /** Ids of accounts that are erased as a whole, tokens and actions included. */
   readonly accounts: readonly string[];
   readonly events: readonly string[];
   /** Holds that ended, with the secret of their copies. */
@@ -22,90 +37,109 @@ export interface Erased {
   readonly refused: readonly string[];
 }
 
-export interface JournalEntry extends Erased {
-  readonly version: 1;
-  /** Counted from 1, without a gap. */
-  readonly sequence: number;
-  readonly installation: string;
-  readonly erasure_id: string;
+export interface ErasureEntry extends EntryBase, Erased {
   readonly kind: ErasureKind;
-  readonly at: string;
-  /** SHA-256 in hexadecimal of the entry before; of the first one, 64 zeros. */
-  readonly previous: string;
+  readonly erasure_id: string;
 }
 
+/** What a hold covers; names of accounts and actions are keyed MACs in hexadecimal. */
+export type HeldSubject =
+  | { readonly of: "account" | "action_id"; readonly mac: string }
+  | { readonly of: "event_id"; readonly event_id: string };
+
+export interface HoldPlacedEntry extends EntryBase {
+  readonly kind: "hold-placed";
+  readonly hold_id: string;
+  readonly subject: HeldSubject;
+  /** Of the form `2027-01-31`. */
+  readonly review_on: string;
+}
+
+export interface HoldReviewedEntry extends EntryBase {
+  readonly kind: "hold-reviewed";
+  readonly hold_id: string;
+  readonly review_on: string;
+}
+
+export interface HoldLiftedEntry extends EntryBase {
+  readonly kind: "hold-lifted";
+  readonly hold_id: string;
+}
+
+export type HoldOrderEntry = HoldPlacedEntry | HoldReviewedEntry | HoldLiftedEntry;
+export type JournalEntry = ErasureEntry | HoldOrderEntry;
+
+/** An operator's statement that an entry is lost for good; it takes the entry's place in the chain. */
+export interface AcceptedLoss {
+  readonly version: 1;
+  readonly kind: "loss";
+  readonly sequence: number;
+  readonly installation: string;
+  readonly at: string;
+  /** SHA-256 in hexadecimal of the lost entry, where the next entry or another store knows it. */
+  readonly digest: string | null;
+}
+
+/** Of the first entry's `previous`. */
 export const NO_ENTRY = "0".repeat(64);
 
-export const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** An entry of the journal, by its sequence and the digest that the next one refers to. */
+export interface JournalHead {
+  readonly sequence: number;
+  readonly digest: string;
+}
+
+export const EMPTY_JOURNAL: JournalHead = { sequence: 0, digest: NO_ENTRY };
+
+export interface StoredText {
+  readonly sequence: number;
+  readonly text: string;
+}
 
 /**
- * The erasure journal: append-only, and outside of what it speaks of. A database or a key store that is restored from a
- * backup learns from it what it must not hold any more.
+ * The erasure journal: append-only, and kept apart from the database and the key store. Either of them learns from it, when
+ * it was restored from a backup, what it must delete and what it must hold.
  */
 export interface ErasureJournal {
-  /** @returns the text of an entry as it was appended; `undefined` where there is none. @throws Unavailable */
-  read(sequence: number): Promise<string | undefined>;
-  /** Durable when the promise resolves. @throws JournalUnfit where that entry stands already. @throws Unavailable */
+  /** Every entry from a sequence on, ascending, also those behind a gap. @throws Unavailable */
+  read(from: number): AsyncIterable<StoredText>;
+  /** Durable when the promise resolves. @throws JournalUnfit where the journal has that entry. @throws Unavailable */
   append(sequence: number, text: string): Promise<void>;
+  /** Every accepted loss. @throws Unavailable */
+  readLosses(): Promise<readonly StoredText[]>;
+  /** Durable when the promise resolves. @throws JournalUnfit where the loss was accepted before. @throws Unavailable */
+  appendLoss(sequence: number, text: string): Promise<void>;
   /** A line for people: where it is. */
   readonly description: string;
   close(): Promise<void>;
 }
 
-/** A journal that does not go with the database, with a message that says what to do. */
+/** A journal that does not fit the database or the key store; the message says what to do. */
 export class JournalUnfit extends Error {
-  override readonly name = "JournalUnfit";
+  override readonly name: string = "JournalUnfit";
 }
 
-/** What an `append` throws where another has written the entry. */
-export function taken(sequence: number, cause?: unknown): JournalUnfit {
-  const advice = "the database is behind it; start again, so that it catches up";
+/** An entry that is missing, unreadable or not the one that another store knows. */
+export class JournalDamaged extends JournalUnfit {
+  override readonly name = "JournalDamaged";
+  readonly sequence: number;
+
+  constructor(sequence: number, what: string, options?: ErrorOptions) {
+    const advice =
+      "restore the journal from its latest copy; where that entry is lost for good, see " +
+      `drs erase accept-loss --entry ${sequence}`;
+    super(`${what}: ${advice}`, options);
+    this.sequence = sequence;
+  }
+}
+
+/** What `append` throws where the entry exists. */
+export function entryExists(sequence: number, cause?: unknown): JournalUnfit {
+  const advice = "the database is behind it; start again, so that it is replayed";
   return new JournalUnfit(`the erasure journal has an entry ${sequence} already: ${advice}`, { cause });
 }
 
-/** @throws JournalUnfit where the text is no entry of this installation and place. */
-export function parseEntry(text: string, sequence: number, installation: string): JournalEntry {
-  let entry: Partial<JournalEntry> | null;
-  try {
-    entry = JSON.parse(text) as Partial<JournalEntry> | null;
-  } catch (cause) {
-    throw new JournalUnfit(`entry ${sequence} of the erasure journal is not whole: restore the journal`, { cause });
-  }
-  if (!isEntry(entry) || entry.sequence !== sequence) {
-    throw new JournalUnfit(
-      `entry ${sequence} of the erasure journal is not of a form that this version knows: restore the journal, ` +
-        "or start the version that wrote it",
-    );
-  }
-  if (entry.installation !== installation) {
-    throw new JournalUnfit(
-      "the erasure journal belongs to another installation: point DRS_ERASURE_JOURNAL at this one's",
-    );
-  }
-  return entry;
-}
-
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-const MAC = /^[\da-f]{32}$/;
-const DIGEST = /^[\da-f]{64}$/;
-
-function isEntry(entry: Partial<JournalEntry> | null): entry is JournalEntry {
-  if (typeof entry !== "object" || entry === null || entry.version !== 1) return false;
-  const { sequence, installation, erasure_id, kind, at, previous, subject, keys, accounts, events, holds, refused } =
-    entry;
-  return (
-    Number.isSafeInteger(sequence) &&
-    isText(installation, UUID) &&
-    isText(erasure_id, UUID) &&
-    ERASURE_KINDS.includes(kind as ErasureKind) &&
-    !Number.isNaN(Date.parse(String(at))) &&
-    isText(previous, DIGEST) &&
-    (subject === null || isText(subject, MAC)) &&
-    [keys, accounts, events, holds].every((ids) => isList(ids, UUID)) &&
-    isList(refused, MAC)
-  );
-}
-
-const isText = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
-const isList = (value: unknown, form: RegExp): boolean =>
-  Array.isArray(value) && value.every((one) => isText(one, form));
+export const unreadableJournal = (cause: unknown): Unavailable =>
+  new Unavailable("the erasure journal can't be read", { cause });

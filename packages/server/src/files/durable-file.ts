@@ -1,6 +1,6 @@
 /** Files that outlive a power cut: whole or not at all, and their names with them. */
 import { randomUUID } from "node:crypto";
-import { chown, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { chown, link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
@@ -20,6 +20,17 @@ export async function writeExclusively(path: string, content: Buffer): Promise<v
   await syncFolder(dirname(path));
   // Another process may have made the folder, and not have synced its name yet.
   await syncFolder(dirname(dirname(path)));
+}
+
+const DRAFT = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Deletes what killed calls of `writeExclusively` left in a folder, which has one writer at a time. */
+export async function unlinkDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((fault: NodeJS.ErrnoException) => {
+    if (fault.code === "ENOENT") return [];
+    throw fault;
+  });
+  for (const name of names) if (DRAFT.test(name)) await unlinkIfThere(join(folder, name));
 }
 
 /**

@@ -87,6 +87,8 @@ export interface HoldRow {
   readonly account: string | null;
   readonly action_id: string | null;
   readonly event_id: string | null;
+  /** Replayed from the erasure journal, and its account or action was not found yet. */
+  readonly is_unresolved: boolean;
   readonly reason: string;
   readonly approver: string;
   readonly review_on: string;
@@ -101,7 +103,8 @@ export interface HoldRow {
 
 /** Holds that stand first, then those that were lifted; newest first. */
 export async function listHolds(executor: Executor): Promise<readonly HoldRow[]> {
-  const text = `select hold_id, account, action_id, event_id, reason, approver, review_on::text,
+  const text = `select hold_id, account, action_id, event_id,
+      num_nonnulls(account, action_id, event_id) = 0 as is_unresolved, reason, approver, review_on::text,
       ${OVERDUE} as review_overdue, ${instant("placed_at")}, placed_by, ${instant("lifted_at")}, lift_reason,
       (select count(*) from held_event c where c.hold_id = h.hold_id) as copies
     from legal_hold h order by h.lifted_at is not null, h.placed_at desc`;
@@ -110,11 +113,17 @@ export async function listHolds(executor: Executor): Promise<readonly HoldRow[]>
 
 const OVERDUE = "lifted_at is null and review_on <= current_date";
 
-/** @returns whether there is such a hold that stands. */
+export interface HoldReview {
+  /** Of the form `2027-01-31`. */
+  readonly reviewOn: string;
+  readonly approver: string;
+}
+
+/** @returns whether there is such a hold that is active. */
 export async function reviewHold(
   executor: Executor,
   holdId: string,
-  { reviewOn, approver }: { readonly reviewOn: string; readonly approver: string },
+  { reviewOn, approver }: HoldReview,
 ): Promise<boolean> {
   const { rowCount } = await executor.query(
     "update legal_hold set review_on = $2, approver = $3 where hold_id = $1 and lifted_at is null",

@@ -1,5 +1,6 @@
 import { checkJournal } from "../erasure/catch-up.ts";
 import { JournalUnfit } from "../erasure/journal.ts";
+import { acceptedLosses } from "../erasure/journal-head.ts";
 import { requestState } from "../requests/data-requests.ts";
 import { holdState } from "../holds/holds.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
@@ -134,7 +135,8 @@ async function holdFinding({ pool }: System): Promise<Finding> {
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
 
-async function erasureFinding({ pool, journal }: System): Promise<Finding> {
+async function erasureFinding(system: System): Promise<Finding> {
+  const { pool, journal } = system;
   const { rows } = await pool.query<{ erasures: number; unfinished: number; stuck: boolean }>(
     `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
         coalesce(bool_or(finished_at is null and began_at < now() - make_interval(secs => $1)), false) as stuck
@@ -144,13 +146,15 @@ async function erasureFinding({ pool, journal }: System): Promise<Finding> {
   const { erasures, unfinished, stuck } = rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
   if (journal) {
     try {
-      await checkJournal(pool, journal);
+      await checkJournal({ ...system, executor: pool }, journal);
     } catch (fault) {
       if (!(fault instanceof JournalUnfit)) throw fault;
       return { what: "erasures", ok: false, detail: fault.message };
     }
   }
-  const state = `${erasures} in ${journal?.description ?? "no journal: nothing can be erased"}, ${unfinished} to be finished`;
+  const losses = await acceptedLosses(pool);
+  const lost = losses.length === 0 ? "" : `; the loss of entries ${losses.join(", ")} of the journal was accepted`;
+  const state = `${erasures} in ${journal?.description ?? "no journal: nothing can be erased"}, ${unfinished} to be finished${lost}`;
   return {
     what: "erasures",
     ok: !stuck,

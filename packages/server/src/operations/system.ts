@@ -15,7 +15,12 @@ import { postgresKeyStore } from "../seal/postgres-key-store.ts";
 import { LedgerNames } from "../seal/ledger-names.ts";
 import { type CaughtUp, catchUp } from "../erasure/catch-up.ts";
 import { directoryJournal } from "../erasure/directory-journal.ts";
+import type { KnownHead } from "../erasure/chain.ts";
+import { EntryCodec } from "../erasure/entry-codec.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
+import { installationId } from "../erasure/journal-head.ts";
+import { attestedHead } from "../receipts/attested-head.ts";
+import { deriveKey } from "../seal/derive-key.ts";
 import { postgresJournal } from "../erasure/postgres-journal.ts";
 import { type ReceiptSigner, receiptSigner } from "../receipts/receipt-signer.ts";
 import { createSealer } from "../seal/sealer.ts";
@@ -43,8 +48,11 @@ export interface System {
   readonly names: LedgerNames;
   /** Absent where an external database is used and none was named: then nothing can be erased. */
   readonly journal: ErasureJournal | undefined;
+  readonly codec: EntryCodec;
+  /** An entry that the configured receipt shows the journal to have. */
+  readonly attested: KnownHead | undefined;
   readonly receipts: ReceiptSigner;
-  /** Carries out what the erasure journal holds and this database or key store lacks. @throws JournalUnfit, Unavailable */
+  /** Applies what the erasure journal has and this database or key store lacks. @throws JournalUnfit, Unavailable */
   catchUp(): Promise<CaughtUp>;
   /** Where the embedded cluster lies, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
@@ -61,11 +69,16 @@ const ANSWER_WITHIN_MS = 10_000;
 export interface OpenOptions {
   readonly asServer: boolean;
   readonly onFault: (fault: unknown) => void;
+  /** Opens without a replay, for the command that repairs the journal: nothing may be served or deleted then. */
+  readonly acceptsDamagedJournal?: boolean;
 }
 
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
 
-export async function openSystem(config: Config, { asServer, onFault }: OpenOptions): Promise<System> {
+export async function openSystem(
+  config: Config,
+  { asServer, onFault, acceptsDamagedJournal = false }: OpenOptions,
+): Promise<System> {
   const closers: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const closer of closers.toReversed()) await closer().catch(onFault);
@@ -87,18 +100,34 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
     closers.push(() => keyStore.close());
     const keyEncryption = new LocalKeyEncryption(await keyEncryptionKeys(config));
     const secrets = new Secrets(keyStore, keyEncryption);
-    const macKey = await installationSecret(pool, secrets);
+    const installation = await installationSecret(pool, secrets);
     const partitions = new Partitions(pool);
-    const names = new LedgerNames(macKey);
+    const names = new LedgerNames(deriveKey(installation, "ledger names"));
     const accountKeys = new PostgresAccountKeys(pool, secrets, names);
-    const sealer = createSealer(secrets, accountKeys, partitions, macKey);
+    const sealer = createSealer(secrets, accountKeys, partitions, deriveKey(installation, "request mac"));
+    const codec = new EntryCodec(deriveKey(installation, "erasure journal"), await installationId(pool));
+    const receipts = await receiptSigner(secrets);
     const journal = await openJournal(config);
     if (journal) closers.push(() => journal.close());
     const administration = administrationOptions(ownerOf(config, embedded));
-    const catchUpWith = { executor: pool, database, administration, journal, keyStore, secrets, sealer, names };
-    const caughtUp = await catchUp(catchUpWith);
-    await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
-    await accountKeys.refresh();
+    const attested = await attestedHead(config, receipts, codec.installation);
+    const replayed = {
+      executor: pool,
+      database,
+      administration,
+      journal,
+      codec,
+      attested,
+      keyStore,
+      secrets,
+      sealer,
+      names,
+    };
+    const caughtUp = acceptsDamagedJournal ? undefined : await catchUp(replayed, "start");
+    if (caughtUp) {
+      await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
+      await accountKeys.refresh();
+    }
     return {
       config,
       clock: SYSTEM_CLOCK,
@@ -108,15 +137,17 @@ export async function openSystem(config: Config, { asServer, onFault }: OpenOpti
       partitions,
       sealer,
       journal,
-      receipts: await receiptSigner(secrets),
+      codec,
+      attested,
+      receipts,
       keyStore,
       keyEncryption,
       secrets,
       accountKeys,
       names,
-      catchUp: () => catchUp(catchUpWith),
+      catchUp: () => catchUp(replayed, "head"),
       clusterDirectory: embedded?.directory,
-      caughtUp: told(caughtUp),
+      caughtUp: caughtUp ? told(caughtUp) : [],
       warnings: warningsOf(config),
       close,
     };
@@ -148,8 +179,9 @@ async function openJournal(config: Config): Promise<ErasureJournal | undefined> 
 }
 
 /** What was done before anything is served. */
-function told({ erasures, keyStore }: CaughtUp): string[] {
+function told({ erasures, holdOrders, keyStore }: CaughtUp): string[] {
   const lines: string[] = [];
+  if (holdOrders > 0) lines.push(`the database lacked ${holdOrders} orders about holds: they were applied again`);
   if (erasures > 0) lines.push(`the database lacked ${erasures} erasures of the journal: they were carried out again`);
   if (keyStore > 0)
     lines.push(`the key store lacked ${keyStore} erasures of the journal: their keys were destroyed again`);
@@ -173,7 +205,7 @@ function warningsOf(config: Config): string[] {
 
 /** What letting go of events takes, for whoever does it. */
 export function erasurePorts(system: System): Omit<RetentionOptions, "database" | "actor" | "signal"> {
-  const { pool, clock, config, secrets, sealer, keyStore, names, journal, receipts } = system;
+  const { pool, clock, config, secrets, sealer, keyStore, names, journal, codec, receipts } = system;
   const attest = { executor: pool, signer: receipts, clock, config };
-  return { clock, secrets, sealer, keyStore, names, journal, attest, replayWindow: config.DRS_REPLAY_WINDOW };
+  return { clock, secrets, sealer, keyStore, names, journal, codec, attest, replayWindow: config.DRS_REPLAY_WINDOW };
 }

@@ -4,7 +4,7 @@ import { policyVersion } from "../purposes/policy-table.ts";
 import type { Expired } from "../retention/expiry.ts";
 import type { Executor } from "../store/database.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
-import { installationId } from "../erasure/journal-head.ts";
+import { acceptedLosses, headOf, installationId } from "../erasure/journal-head.ts";
 import type { ReceiptSigner } from "./receipt-signer.ts";
 
 /** What a receipt is not. */
@@ -58,6 +58,8 @@ async function common({ executor }: AttestPorts): Promise<Record<string, unknown
     receipt_version: 1,
     installation: await installationId(executor),
     policy_version: await policyVersion(executor),
+    // Shows later, at a start that is given the receipt, that the journal had this entry.
+    journal: { ...(await headOf(executor)), accepted_losses: await acceptedLosses(executor) },
     statement: STATEMENT,
   };
 }

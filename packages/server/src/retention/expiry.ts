@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { destroyHoldSecrets } from "../erasure/ended-holds.ts";
 import { copyHeldEvents } from "../holds/held-copies.ts";
+import type { EntryCodec } from "../erasure/entry-codec.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
 import type { Clock, KeysGone, Sealer } from "../ports.ts";
+import type { KeyStore } from "../seal/key-store.ts";
 import { isUnreadable } from "../seal/open-if-readable.ts";
 import { partitionSecretName, type SealBroken } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
@@ -25,6 +27,8 @@ export interface ExpiryOptions {
   /** For how long a key is remembered after its event is gone: milliseconds. */
   readonly replayWindow: number;
   readonly journal: ErasureJournal | undefined;
+  readonly codec: EntryCodec;
+  readonly keyStore: KeyStore;
   readonly clock: Clock;
   /** Looked at between steps: what was begun is finished by the next run. */
   readonly signal?: AbortSignal;
@@ -202,7 +206,7 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
 /** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
 async function destroySecrets(
   executor: Executor,
-  { secrets, journal, clock, signal }: ExpiryOptions,
+  { secrets, journal, codec, keyStore, clock, signal }: ExpiryOptions,
   expired: Expired,
 ): Promise<void> {
   const { rows } = await executor.query<{ partition_id: string }>(
@@ -214,7 +218,7 @@ async function destroySecrets(
     await executor.query("select record_destroyed_secret($1)", [partition_id]);
     expired.destroyed_keys.push(partition_id);
   }
-  const ended = await unlessLocked(() => destroyHoldSecrets(executor, { secrets, journal, clock }));
+  const ended = await unlessLocked(() => destroyHoldSecrets(executor, { secrets, journal, codec, keyStore, clock }));
   expired.destroyed_keys.push(...(ended ?? []));
   expired.secrets = expired.destroyed_keys.length;
 }

@@ -3,7 +3,6 @@ import { destroyErased } from "../erasure/catch-up.ts";
 import { markPartitions } from "../erasure/key-store-mark.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { finishErasures } from "../erasure/finish.ts";
-import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { DatabaseOptions, Executor } from "../store/database.ts";
 import { COUNTS, type Expired, expire, type ExpiryOptions, nothingExpired } from "./expiry.ts";
@@ -14,7 +13,6 @@ import { alone, ifAlone } from "../store/worker-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
-  readonly keyStore: KeyStore;
   readonly names: LedgerNames;
   readonly attest: AttestPorts;
   /** Who runs it, for the record. */
@@ -53,13 +51,13 @@ export function finishNow(options: Omit<RetentionOptions, "actor">): Promise<voi
 /** Erasures that were begun. */
 async function finish(
   executor: Executor,
-  { secrets, names, clock, keyStore, journal, attest, signal }: Omit<RetentionOptions, "actor">,
+  { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   const { rows } = await executor.query<{ unfinished: boolean }>(
     `select exists (select from erasure where finished_at is null) as unfinished`,
   );
   if (!rows[0]?.unfinished) return;
-  if (journal) await destroyErased({ executor, keyStore, secrets }, journal);
+  if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow): Promise<string> => attestErasure(attest, erasure);
   await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });
 }
@@ -75,7 +73,7 @@ async function stateOf(executor: Executor): Promise<PassState> {
 
 export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {
   readonly executor: Executor;
-  /** Carries out what the erasure journal holds and this database or key store lacks. */
+  /** Applies what the erasure journal has and this database or key store lacks. */
   readonly catchUp: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onFault: (fault: unknown) => void;
@@ -113,10 +111,11 @@ export class RetentionWorker {
 
   async #pass(): Promise<void> {
     const { catchUp, executor, onFault, onPass } = this.#options;
-    // As after an erasure that was killed when the journal had it and the database did not.
-    await catchUp().catch(onFault);
     const expired = nothingExpired();
-    await runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }, expired).catch(onFault);
+    // Nothing is deleted before the journal's orders are applied: a hold may be among them.
+    await catchUp()
+      .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }, expired))
+      .catch(onFault);
     // What is overdue because a pass fails, time and again, must show.
     await stateOf(executor)
       .then((state) => onPass(state, expired))

@@ -9,7 +9,7 @@ import {
   writeExclusively,
 } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
-import type { KeyStore } from "./key-store.ts";
+import type { KeyStore, KeyStoreMark } from "./key-store.ts";
 
 const ID = /^[\da-f]{64}$/;
 
@@ -79,10 +79,8 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     }
   }
 
-  const markPath = join(directory, "mark");
-
-  async function readMark(): Promise<string | undefined> {
-    return readFile(markPath, "utf8").catch((fault: NodeJS.ErrnoException) => {
+  async function readMark(name: KeyStoreMark): Promise<string | undefined> {
+    return readFile(join(directory, name), "utf8").catch((fault: NodeJS.ErrnoException) => {
       if (fault.code === "ENOENT") return undefined;
       throw new Unavailable("the key directory can't be read", { cause: fault });
     });
@@ -95,7 +93,7 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     replace,
     ids,
     readMark,
-    writeMark: (text) => writeOver(markPath, Buffer.from(text)),
+    writeMark: (name, text) => writeOver(join(directory, name), Buffer.from(text)),
     description: `directory ${directory}`,
     close: async () => {},
   };

@@ -1,6 +1,7 @@
 /** Whether the key store goes with the database. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Executor } from "../store/database.ts";
+import { deriveKey } from "./derive-key.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "./sealer.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -10,7 +11,7 @@ export class KeyStoreUnfit extends Error {
 }
 
 /**
- * The secret that the ledger's MACs are keyed by. The database remembers a check value of it, so that a key store that
+ * The secret that keys of the whole installation are derived from (`deriveKey`). The database remembers a check value of it, so that a key store that
  * is empty, older or another installation's is noticed before anything is served.
  */
 export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
@@ -27,7 +28,7 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
     );
   }
   const secret = standing ?? (await secrets.findOrCreate(name));
-  const check = createHmac("sha256", secret).update("installation check").digest();
+  const check = createHmac("sha256", deriveKey(secret, "installation check")).update("installation check").digest();
   if (!installation.key_check) {
     await executor.query("update installation set key_check = $1 where key_check is null", [check]);
   } else if (!timingSafeEqual(check, installation.key_check)) {

@@ -73,13 +73,15 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
     });
 
     it("has the mark that was written last, in every instance", async () => {
-      expect(await store.readMark()).toBeUndefined();
+      expect(await store.readMark("mark")).toBeUndefined();
       for (const mark of ["1 0", "2 7"]) {
-        await store.writeMark(mark);
-        expect(await store.readMark()).toBe(mark);
+        await store.writeMark("mark", mark);
+        expect(await store.readMark("mark")).toBe(mark);
       }
       const other = await place.open();
-      expect(await other.readMark()).toBe("2 7");
+      expect(await other.readMark("mark")).toBe("2 7");
+      await other.writeMark("journal-head", "3 abc");
+      expect([await store.readMark("mark"), await store.readMark("journal-head")]).toEqual(["2 7", "3 abc"]);
       await other.close();
     });
 

@@ -1,3 +1,12 @@
+/** Short texts beside the secrets, which show that the key store, or what it was used with, was restored from a backup. */
+export const KEY_STORE_MARKS = {
+  /** What was applied to it: the erasure journal's latest entry and the number of dropped partitions. */
+  applied: "mark",
+  /** The latest entry that the erasure journal has. */
+  journalHead: "journal-head",
+} as const;
+export type KeyStoreMark = (typeof KEY_STORE_MARKS)[keyof typeof KEY_STORE_MARKS];
+
 /**
  * Where wrapped secrets lie, by their ids (64 hexadecimal digits), apart from the events. Keys beside the events they open would erase nothing when they are
  * destroyed: not the same data directory, cluster, backup or WAL.
@@ -19,10 +28,10 @@ export interface KeyStore {
   replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean>;
   /** Ids of all secrets. @throws Unavailable */
   ids(): AsyncIterable<string>;
-  /** What was last marked, or `undefined`. @throws Unavailable */
-  readMark(): Promise<string | undefined>;
-  /** Marks what was carried out in it, so that one that is restored from a backup shows; durable. @throws Unavailable */
-  writeMark(text: string): Promise<void>;
+  /** The text of a mark, or `undefined`. @throws Unavailable */
+  readMark(name: KeyStoreMark): Promise<string | undefined>;
+  /** Replaces a mark; durable when the promise resolves. @throws Unavailable */
+  writeMark(name: KeyStoreMark, text: string): Promise<void>;
   /** A line for people: where it is. */
   readonly description: string;
   close(): Promise<void>;

@@ -1,18 +1,18 @@
-import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 
 const MAC_BYTES = 16;
 const ID_BYTES = 16;
 
 /**
  * What stands in the ledger's place after an erasure: names that only whoever knows the account and the key can compute,
- * and event ids that only they can read. Keyed by the installation's secret, which an erasure leaves.
+ * and event ids that only they can read. The key is derived from the installation's secret, which an erasure leaves.
  */
 export class LedgerNames {
   /** As an object: from bytes it would be made anew for each MAC, at four times the cost. */
   readonly #key: KeyObject;
 
-  constructor(macKey: Buffer) {
-    this.#key = createSecretKey(macKey);
+  constructor(key: KeyObject) {
+    this.#key = key;
   }
 
   /** HMAC-SHA-256 (RFC 2104) of an account and a key, 16 bytes. */
@@ -23,6 +23,11 @@ export class LedgerNames {
   /** The same of what was erased, 16 bytes: an account, an account under a purpose, an action, an event. */
   subjectOf(kind: string, ...names: readonly string[]): Buffer {
     return this.#mac(`erased ${kind}`, ...names).subarray(0, MAC_BYTES);
+  }
+
+  /** The same of what a hold keeps: an account, an action. Not the MAC that an erasure of it has. */
+  heldSubjectOf(kind: string, name: string): Buffer {
+    return this.#mac(`held ${kind}`, name).subarray(0, MAC_BYTES);
   }
 
   /** Masks an event id, or takes the mask off: each (account, key) has a mask of its own, which is used once in a replay window. */

@@ -15,7 +15,7 @@ export interface MemoryKeyStore {
 export function memoryKeyStore(): MemoryKeyStore {
   const entries = new Map<string, Buffer>();
   let creations = 0;
-  let mark: string | undefined;
+  const marks = new Map<string, string>();
   const store: KeyStore = {
     read: async (name) => entries.get(name),
     create: async (name, wrapped) => {
@@ -24,8 +24,8 @@ export function memoryKeyStore(): MemoryKeyStore {
       entries.set(name, standing);
       return standing;
     },
-    readMark: async () => mark,
-    writeMark: async (text) => void (mark = text),
+    readMark: async (name) => marks.get(name),
+    writeMark: async (name, text) => void marks.set(name, text),
     destroy: async (id) => void entries.delete(id),
     replace: async (id, standing, wrapped) => {
       if (!entries.get(id)?.equals(standing)) return false;

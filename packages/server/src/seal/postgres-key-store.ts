@@ -12,7 +12,7 @@ const SCHEMA = `
     created_at timestamptz not null default now()
   );
   create table if not exists drs_keys.mark (
-    only_one boolean primary key default true check (only_one),
+    name text primary key,
     mark text not null
   )`;
 
@@ -54,14 +54,13 @@ export async function postgresKeyStore(url: string): Promise<KeyStore> {
         if (last === "") return;
       }
     },
-    async readMark() {
-      const [row] = await query<{ mark: string }>("select mark from drs_keys.mark");
+    async readMark(name) {
+      const [row] = await query<{ mark: string }>("select mark from drs_keys.mark where name = $1", [name]);
       return row?.mark;
     },
-    async writeMark(text) {
-      await query("insert into drs_keys.mark (mark) values ($1) on conflict (only_one) do update set mark = $1", [
-        text,
-      ]);
+    async writeMark(name, mark) {
+      const text = "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2";
+      await query(text, [name, mark]);
     },
     async create(id, wrapped) {
       const insert = "insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing";

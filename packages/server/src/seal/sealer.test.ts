@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { uuidv7 } from "../ingest/uuidv7.ts";
@@ -19,7 +19,7 @@ import { secretId, Secrets } from "./secrets.ts";
 const DAY_MS = 86_400_000;
 const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 const KEY = randomBytes(32);
-const MAC_KEY = randomBytes(32);
+const MAC_KEY = createSecretKey(randomBytes(32));
 
 /** One partition a purpose and day. */
 const partitions: PartitionDirectory = {
@@ -238,7 +238,7 @@ describe("the MAC of a request", () => {
   });
 
   it("differs by the secret of the installation", () => {
-    const other = sealerOver(memoryKeyStore().store, randomBytes(32));
+    const other = sealerOver(memoryKeyStore().store, createSecretKey(randomBytes(32)));
     const body = Buffer.from("body");
     expect(other.requestMac(eventId, body).equals(sealer.requestMac(eventId, body))).toBe(false);
   });

@@ -1,13 +1,7 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  randomFillSync,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
 import { type EventIdentity, KeysGone, type Sealer, Unavailable } from "../ports.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
+import { deriveKey } from "./derive-key.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** Which partition holds, or will hold, the events of a purpose and time. */
@@ -55,15 +49,14 @@ export const partitionSecretName = (partitionId: string): string => `partition/$
  * event's identity as associated data. A sealed payload is
  * `dictionary version (1) | nonce (12) | ciphertext | tag (16)`.
  *
- * @param macKey 32 bytes: a secret of the installation, not of an account, because a tombstone outlives the account's keys.
+ * @param requestMacKey derived from the installation's secret, not from an account's: a tombstone outlives those.
  */
 export function createSealer(
   secrets: Secrets,
   accountKeys: AccountKeys,
   partitions: PartitionDirectory,
-  macKey: Buffer,
+  requestMacKey: KeyObject,
 ): Sealer {
-  const macKeyObject = createSecretKey(macKey);
   const dataKeys = new Map<string, KeyObject>();
   const compressor = new Compressor();
   const nonces = new Nonces();
@@ -120,7 +113,7 @@ export function createSealer(
 
   return {
     requestMac(eventId, bytes) {
-      const gmac = createCipheriv("aes-256-gcm", macKeyObject, nonceOf(eventId)).setAAD(bytes);
+      const gmac = createCipheriv("aes-256-gcm", requestMacKey, nonceOf(eventId)).setAAD(bytes);
       gmac.final();
       return gmac.getAuthTag();
     },
@@ -155,15 +148,10 @@ export function createSealer(
 }
 
 function derive(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
-  return expand(Buffer.concat([accountSecret, partitionSecret]), "device-risk-signals event v1");
+  return deriveKey(Buffer.concat([accountSecret, partitionSecret]), "event");
 }
 
-const holdKey = (secret: Buffer): KeyObject => expand(secret, "device-risk-signals hold v1");
-
-/** HKDF-SHA-256 (RFC 5869) without a salt: the material is random. */
-function expand(material: Buffer, info: string): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync("sha256", material, "", info, 32)));
-}
+const holdKey = (secret: Buffer): KeyObject => deriveKey(secret, "hold");
 
 function associatedData(identity: EventIdentity, dictionary: number): Buffer {
   return Buffer.from(JSON.stringify([dictionary, identity.account, identity.eventId, identity.schemaVersion]));

@@ -1,0 +1,196 @@
+import { createSecretKey, randomBytes, randomInt, randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type KnownHead, readChain } from "./chain.ts";
+import { EntryCodec } from "./entry-codec.ts";
+import { digestOf, JournalDamaged, type JournalEntry, JournalUnfit, NO_ENTRY } from "./journal.ts";
+import { memoryJournal, type MemoryJournal } from "./memory-journal.fixture.ts";
+
+const KEY = createSecretKey(randomBytes(32));
+const INSTALLATION = randomUUID();
+const codec = new EntryCodec(KEY, INSTALLATION);
+
+function orderOf(sequence: number, previous: string): JournalEntry {
+  const base = {
+    version: 1,
+    sequence,
+    installation: INSTALLATION,
+    at: new Date(sequence).toISOString(),
+    previous,
+  } as const;
+  if (sequence % 3 === 0) return { ...base, kind: "hold-lifted", hold_id: randomUUID() };
+  if (sequence % 3 === 1) {
+    const subject = { of: "account", mac: randomBytes(16).toString("hex") } as const;
+    return { ...base, kind: "hold-placed", hold_id: randomUUID(), subject, review_on: "2027-01-31" };
+  }
+  const lists = { keys: [randomUUID()], accounts: [], events: [], holds: [], refused: [] };
+  return { ...base, kind: "account", erasure_id: randomUUID(), subject: null, ...lists };
+}
+
+interface Written extends MemoryJournal {
+  readonly head: KnownHead;
+}
+
+/** A journal of so many entries, and the latest one as the key store knows it. */
+function journalOf(length: number): Written {
+  const made = memoryJournal();
+  let digest = NO_ENTRY;
+  for (let sequence = 1; sequence <= length; sequence++) {
+    const text = codec.encode(orderOf(sequence, digest));
+    made.entries.set(sequence, text);
+    digest = digestOf(text);
+  }
+  return { ...made, head: { sequence: length, digest, knownBy: "the key store" } };
+}
+
+const acceptLoss = ({ losses }: MemoryJournal, sequence: number, digest: string | null): void =>
+  void losses.set(
+    sequence,
+    codec.encode({
+      version: 1,
+      kind: "loss",
+      sequence,
+      installation: INSTALLATION,
+      at: "2026-01-01T00:00:00Z",
+      digest,
+    }),
+  );
+
+/** The entry that the error names. */
+const damageOf = (written: Written): Promise<number | undefined> =>
+  readChain(written.journal, codec, [written.head]).then(
+    () => undefined,
+    (fault: unknown) => {
+      if (fault instanceof JournalDamaged) return fault.sequence;
+      // A changed installation reads as another one's.
+      if (fault instanceof JournalUnfit) return Number(/entry (\d+) /.exec(fault.message)?.[1]);
+      throw fault;
+    },
+  );
+
+/** Each does something to the entry at a place, and says which entry is damaged first. */
+const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number, other: number) => number>> = {
+  removed: (entries, at) => {
+    entries.delete(at);
+    return at;
+  },
+  "cut in the middle": (entries, at) => {
+    const text = entries.get(at) ?? "";
+    entries.set(at, text.slice(0, text.length / 2));
+    return at;
+  },
+  emptied: (entries, at) => {
+    entries.set(at, "");
+    return at;
+  },
+  "swapped with another": (entries, at, other) => {
+    const [one = "", two = ""] = [entries.get(at), entries.get(other)];
+    entries.set(at, two).set(other, one);
+    return Math.min(at, other);
+  },
+  "overwritten by another": (entries, at, other) => {
+    entries.set(at, entries.get(other) ?? "");
+    return at;
+  },
+  "changed by a character": (entries, at) => {
+    const text = entries.get(at) ?? "";
+    const place = randomInt(text.length);
+    entries.set(at, `${text.slice(0, place)}${text[place] === "0" ? "1" : "0"}${text.slice(place + 1)}`);
+    return at;
+  },
+  "cut off with all that follow": (entries, at) => {
+    for (const sequence of entries.keys()) if (sequence >= at) entries.delete(sequence);
+    return at;
+  },
+};
+
+describe("the chain of the journal", () => {
+  test("gives every entry, and what follows a verified one", async () => {
+    const { journal, entries, head } = journalOf(7);
+    const links = await readChain(journal, codec, [head]);
+    expect(links.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    const after = { sequence: 5, digest: digestOf(entries.get(5) ?? "") };
+    expect((await readChain(journal, codec, [head], after)).map(({ sequence }) => sequence)).toEqual([6, 7]);
+  });
+
+  test.each(Object.keys(DAMAGES))("an entry that is %s is named", async (name) => {
+    const damage = DAMAGES[name];
+    const places = fc.integer({ min: 2, max: 12 }).chain((length) =>
+      fc.record({
+        length: fc.constant(length),
+        at: fc.integer({ min: 1, max: length }),
+        distance: fc.integer({ min: 1, max: length - 1 }),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(places, async ({ length, at, distance }) => {
+        const written = journalOf(length);
+        const first = damage?.(written.entries, at, 1 + ((at - 1 + distance) % length));
+        expect(await damageOf(written)).toBe(first);
+      }),
+    );
+  });
+
+  test("a duplicate behind the end is not an entry", async () => {
+    const written = journalOf(3);
+    written.entries.set(4, written.entries.get(3) ?? "");
+    expect(await damageOf(written)).toBe(4);
+  });
+
+  test("an entry that another key signed is damaged; one of another installation says so", async () => {
+    const { journal, entries } = journalOf(2);
+    const forged = new EntryCodec(createSecretKey(randomBytes(32)), INSTALLATION);
+    entries.set(2, forged.encode(orderOf(2, digestOf(entries.get(1) ?? ""))));
+    await expect(readChain(journal, codec)).rejects.toThrow("entry 2 of the erasure journal was changed");
+    const foreign = new EntryCodec(KEY, randomUUID());
+    await expect(readChain(journal, foreign)).rejects.toThrow(/another installation/);
+  });
+
+  test("whose head another store does not know is damaged there", async () => {
+    const { journal } = journalOf(3);
+    const other = { sequence: 2, digest: digestOf("another history"), knownBy: "the database" };
+    await expect(readChain(journal, codec, [other])).rejects.toThrow(
+      "entry 2 of the erasure journal is not the one that the database knows",
+    );
+  });
+});
+
+describe("an accepted loss", () => {
+  test("takes the place of an entry, with the digest that the next one refers to", async () => {
+    const written = journalOf(5);
+    const digest = digestOf(written.entries.get(3) ?? "");
+    written.entries.delete(3);
+    acceptLoss(written, 3, digest);
+    const links = await readChain(written.journal, codec, [written.head]);
+    expect(links.map(({ entry }) => entry === undefined)).toEqual([false, false, true, false, false]);
+    expect(links[2]?.digest).toBe(digest);
+  });
+
+  test("of several entries, and of the last ones, where no digest is known", async () => {
+    const written = journalOf(6);
+    for (const sequence of [2, 3, 6]) {
+      written.entries.delete(sequence);
+      acceptLoss(written, sequence, null);
+    }
+    const head: KnownHead = { sequence: 6, knownBy: "the key store" };
+    expect(await readChain(written.journal, codec, [head])).toHaveLength(6);
+  });
+
+  test("of one entry excuses no other", async () => {
+    const written = journalOf(6);
+    written.entries.delete(2);
+    written.entries.delete(5);
+    acceptLoss(written, 2, null);
+    expect(await damageOf(written)).toBe(5);
+  });
+
+  test("that nobody with the key signed excuses nothing", async () => {
+    const written = journalOf(3);
+    written.entries.delete(2);
+    const forged = new EntryCodec(createSecretKey(randomBytes(32)), INSTALLATION);
+    acceptLoss(written, 2, null);
+    const text = written.losses.get(2) ?? "";
+    written.losses.set(2, forged.encode(codec.decodeLoss({ sequence: 2, text })));
+    await expect(readChain(written.journal, codec, [])).rejects.toThrow(JournalUnfit);
+  });
+});

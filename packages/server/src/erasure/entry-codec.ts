@@ -1,0 +1,119 @@
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import {
+  type AcceptedLoss,
+  ERASURE_KINDS,
+  type ErasureKind,
+  HOLD_ORDER_KINDS,
+  type HoldOrderKind,
+  JournalDamaged,
+  type JournalEntry,
+  JournalUnfit,
+  type StoredText,
+} from "./journal.ts";
+
+/**
+ * Writes and reads the journal's texts of one installation. A text is one line of JSON whose last member, `mac`, is
+ * HMAC-SHA-256 (RFC 2104) in hexadecimal of all that precedes it.
+ */
+export class EntryCodec {
+  readonly #key: KeyObject;
+  readonly installation: string;
+
+  constructor(key: KeyObject, installation: string) {
+    this.#key = key;
+    this.installation = installation;
+  }
+
+  encode(entry: JournalEntry | AcceptedLoss): string {
+    const signed = JSON.stringify(entry).slice(0, -1);
+    return `${signed},"mac":"${this.#mac(signed)}"}\n`;
+  }
+
+  /** @throws JournalDamaged, or JournalUnfit where the text is another installation's. */
+  decode(stored: StoredText): JournalEntry {
+    const entry = this.#open(stored, "entry");
+    if (!isEntry(entry) || entry.sequence !== stored.sequence) throw damaged(stored.sequence, "is not in a known form");
+    return entry;
+  }
+
+  /** @throws JournalDamaged, or JournalUnfit where the text is another installation's. */
+  decodeLoss(stored: StoredText): AcceptedLoss {
+    const loss = this.#open(stored, "accepted loss of entry") as Partial<AcceptedLoss>;
+    const isLoss = loss.kind === "loss" && (loss.digest === null || isText(loss.digest, DIGEST));
+    if (!isLoss || loss.sequence !== stored.sequence) throw damaged(stored.sequence, "has an unknown form of loss");
+    return loss as AcceptedLoss;
+  }
+
+  #open({ sequence, text }: StoredText, what: string): Partial<JournalEntry | AcceptedLoss> {
+    const [, signed = "", mac = ""] = SIGNED.exec(text) ?? [];
+    const fields = parse(`${signed}}`);
+    if (fields === undefined) throw damaged(sequence, "is not readable");
+    if (fields.installation !== this.installation) {
+      throw new JournalUnfit(
+        `${what} ${sequence} of the erasure journal belongs to another installation: ` +
+          "point DRS_ERASURE_JOURNAL at the journal of this one",
+      );
+    }
+    if (!timingSafeEqual(Buffer.from(mac, "hex"), Buffer.from(this.#mac(signed), "hex"))) {
+      throw damaged(sequence, "was changed");
+    }
+    return fields;
+  }
+
+  #mac(signed: string): string {
+    return createHmac("sha256", this.#key).update(signed).digest("hex");
+  }
+}
+
+const SIGNED = /^(\{.*),"mac":"([\da-f]{64})"\}\n$/;
+
+function parse(json: string): Partial<JournalEntry | AcceptedLoss> | undefined {
+  try {
+    return JSON.parse(json) as Partial<JournalEntry>;
+  } catch {
+    return undefined;
+  }
+}
+
+const damaged = (sequence: number, what: string): JournalDamaged =>
+  new JournalDamaged(sequence, `entry ${sequence} of the erasure journal ${what}`);
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const MAC = /^[\da-f]{32}$/;
+const DIGEST = /^[\da-f]{64}$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+function isEntry(fields: object): fields is JournalEntry {
+  const entry = fields as Record<string, unknown>;
+  if (!isBase(entry)) return false;
+  if (ERASURE_KINDS.includes(entry["kind"] as ErasureKind)) return isErasure(entry);
+  return HOLD_ORDER_KINDS.includes(entry["kind"] as HoldOrderKind) && isHoldOrder(entry);
+}
+
+const isBase = ({ version, sequence, at, previous }: Record<string, unknown>): boolean =>
+  version === 1 && Number.isSafeInteger(sequence) && !Number.isNaN(Date.parse(String(at))) && isText(previous, DIGEST);
+
+function isErasure({ erasure_id, subject, keys, accounts, events, holds, refused }: Record<string, unknown>): boolean {
+  return (
+    isText(erasure_id, UUID) &&
+    (subject === null || isText(subject, MAC)) &&
+    [keys, accounts, events, holds].every((ids) => isList(ids, UUID)) &&
+    isList(refused, MAC)
+  );
+}
+
+function isHoldOrder({ kind, hold_id, review_on, subject }: Record<string, unknown>): boolean {
+  if (!isText(hold_id, UUID)) return false;
+  if (kind !== "hold-lifted" && !isText(review_on, DATE)) return false;
+  return kind !== "hold-placed" || isHeldSubject(subject);
+}
+
+function isHeldSubject(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { of, mac, event_id } = value as Record<string, unknown>;
+  return of === "event_id" ? isText(event_id, UUID) : (of === "account" || of === "action_id") && isText(mac, MAC);
+}
+
+const isText = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
+const isList = (value: unknown, form: RegExp): boolean =>
+  Array.isArray(value) && value.every((one) => isText(one, form));

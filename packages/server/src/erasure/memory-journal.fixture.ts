@@ -1,0 +1,31 @@
+import { entryExists, type ErasureJournal } from "./journal.ts";
+
+export interface MemoryJournal {
+  readonly journal: ErasureJournal;
+  /** Texts by their sequences, to tamper with. */
+  readonly entries: Map<number, string>;
+  readonly losses: Map<number, string>;
+}
+
+const ascending = (texts: ReadonlyMap<number, string>): { sequence: number; text: string }[] =>
+  [...texts].map(([sequence, text]) => ({ sequence, text })).toSorted((one, other) => one.sequence - other.sequence);
+
+export function memoryJournal(): MemoryJournal {
+  const entries = new Map<number, string>();
+  const losses = new Map<number, string>();
+  const append = (texts: Map<number, string>, sequence: number, text: string): void => {
+    if (texts.has(sequence)) throw entryExists(sequence);
+    texts.set(sequence, text);
+  };
+  const journal: ErasureJournal = {
+    async *read(from) {
+      for (const stored of ascending(entries)) if (stored.sequence >= from) yield stored;
+    },
+    append: async (sequence, text) => append(entries, sequence, text),
+    readLosses: async () => ascending(losses),
+    appendLoss: async (sequence, text) => append(losses, sequence, text),
+    description: "memory",
+    close: async () => {},
+  };
+  return { journal, entries, losses };
+}

@@ -1,0 +1,9 @@
+import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+
+/** What a derived key is used for; no key has two uses. */
+export type KeyUse = "event" | "hold" | "installation check" | "request mac" | "ledger names" | "erasure journal";
+
+/** HKDF-SHA-256 (RFC 5869) with an empty salt, because the material is random; 32 bytes. */
+export function deriveKey(material: Buffer, use: KeyUse): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync("sha256", material, "", `device-risk-signals ${use} v1`, 32)));
+}

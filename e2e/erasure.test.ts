@@ -138,6 +138,23 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
+/** What names an account: its identity and keys, secrets of any account, and its audit entries. */
+async function namedOf(account: string): Promise<object> {
+  const { rows } = await owner.query(
+    `select (select count(*) from account_identity where account = $1) as identities,
+      (select count(*) from account_key where account = $1) as keys,
+      (select count(*) from audit_entry where account = $1 and operation = 'event.create') as audited`,
+    [account],
+  );
+  const secrets = await readdir(join(environment["DRS_KEY_DIR"] ?? "", "secrets"), { recursive: true });
+  return { ...rows[0], secrets: secrets.length };
+}
+
+async function replaysOf(account: string): Promise<number> {
+  const text = "select sum(occurrences)::int as replays from audit_entry where outcome = 'replayed' and account = $1";
+  return (await owner.query<{ replays: number | null }>(text, [account])).rows[0]?.replays ?? 0;
+}
+
 describe("an account", () => {
   test("is gone: events, ledger, tokens, actions, its keys; others stay, and retries are answered", async () => {
     const [who, other] = [await party(), await party()];
@@ -166,6 +183,7 @@ describe("an account", () => {
     expect(await listed(other.account)).toEqual([theirs.eventId]);
     expect(await read(theirs.eventId)).toBe(theirs.text);
 
+    const namedBefore = await namedOf(who.account);
     // Its token is gone; with a new one, late retries are what they were.
     const [first] = mine;
     for (const _ of servers) await until(async () => first !== undefined && (await post(first.request)).status === 401);
@@ -181,6 +199,12 @@ describe("an account", () => {
       });
       expect((await post(again(changed(one)))).status).toBe(409);
     }
+    // Each server writes what it counted every second, the other account's replay among it.
+    for (const _ of servers) expect((await post(theirs.request)).status).toBe(200);
+    await until(async () => (await replaysOf(other.account)) === servers.length);
+    // The identity is the new token's.
+    const expected = { ...namedBefore, identities: "1" };
+    expect(await namedOf(who.account), "a retry writes nothing that names the account").toEqual(expected);
     expect(await listed(who.account)).toEqual([]);
     const later = await store(back);
     expect(await read(later.eventId)).toBe(later.text);

@@ -52,10 +52,12 @@ export interface AssignedPurpose {
   readonly beyond?: "record" | "refuse";
 }
 
-/** Accounts that were erased for good. */
-export interface Refusals {
-  /** Whether later events of the account are refused. */
+/** What is known of accounts. */
+export interface Accounts {
+  /** Whether later events of the account are refused, because it was erased for good. */
   refuses(account: string): boolean;
+  /** Whether events of the account were stored under the purpose and not erased since. @throws Unavailable */
+  isKnown(account: string, purpose: number): boolean | Promise<boolean>;
 }
 
 export interface Purposes {
@@ -107,7 +109,7 @@ export interface Sealed {
 export interface LedgerEntry {
   readonly eventId: string;
   readonly requestMac: Buffer;
-  /** Where the event lies; absent where it was erased. */
+  /** Where the event is stored; absent where it was erased. */
   readonly place?: { readonly purpose: number; readonly receivedAt: number };
 }
 

@@ -43,8 +43,8 @@ async function verdict(given: Scene = {}): Promise<unknown> {
       return "purpose" in given ? given.purpose : PURPOSE;
     },
   };
-  const refusals = { refuses: () => given.erased ?? false };
-  const ports = { actions, purposes, refusals };
+  const accounts = { refuses: () => given.erased ?? false };
+  const ports = { actions, purposes, accounts };
   const result = await admit("customer-1", { request, collectedAt: instant }, NOW, ports, { ...OPTIONS, ...options });
   if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
   return result instanceof Refusal ? placesOf(result.rejection.errors) : result;
@@ -138,6 +138,6 @@ it("trouble of the registry is passed on", async () => {
   const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
   const collectedAt = { epochMs: NOW, micros: 0 };
   const request = { action_id: "a", observations: {} } as TransportRequest;
-  const ports = { actions: away, purposes: { find: () => PURPOSE }, refusals: { refuses: () => false } };
+  const ports = { actions: away, purposes: { find: () => PURPOSE }, accounts: { refuses: () => false } };
   await expect(admit("a", { request, collectedAt }, NOW, ports, OPTIONS)).rejects.toThrow("away");
 });

@@ -1,5 +1,5 @@
 import { reject } from "@device-risk-signals/contract";
-import type { ActionRegistry, AssignedPurpose, Purposes, Refusals } from "../ports.ts";
+import type { ActionRegistry, AssignedPurpose, Purposes, Accounts } from "../ports.ts";
 import { Refusal } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
 
@@ -14,7 +14,7 @@ export interface AdmitOptions {
 export interface AdmitPorts {
   readonly actions: ActionRegistry;
   readonly purposes: Purposes;
-  readonly refusals: Refusals;
+  readonly accounts: Pick<Accounts, "refuses">;
 }
 
 export interface Admitted {
@@ -29,10 +29,10 @@ export async function admit(
   account: string,
   valid: ValidRequest,
   now: number,
-  { actions, purposes, refusals }: AdmitPorts,
+  { actions, purposes, accounts }: AdmitPorts,
   options: AdmitOptions,
 ): Promise<Admitted | Refusal> {
-  if (refusals.refuses(account)) return new Refusal(reject("account-erased"));
+  if (accounts.refuses(account)) return new Refusal(reject("account-erased"));
   const { request, collectedAt } = valid;
   const age = now - collectedAt.epochMs;
   const at = "/observations/collected_at";

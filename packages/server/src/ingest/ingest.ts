@@ -1,16 +1,16 @@
 import {
+  type Accounts,
   type ActionRegistry,
   type AuditLog,
   type Clock,
   type DriftLog,
   type EventStore,
+  type LedgerEntry,
   type Meter,
   type PromotedAttributes,
   type Purposes,
-  type Refusals,
   type Remark,
   type Sealer,
-  type Session,
   type SessionVerifier,
   Unavailable,
 } from "../ports.ts";
@@ -32,7 +32,7 @@ export interface IngestPorts {
   readonly sessions: SessionVerifier;
   readonly actions: ActionRegistry;
   readonly purposes: Purposes;
-  readonly refusals: Refusals;
+  readonly accounts: Accounts;
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
@@ -66,8 +66,8 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
     const answer = result instanceof Refusal ? answerRefusal(result) : result;
     const code = result instanceof Refusal ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
     if (result instanceof Refusal) {
-      const { session } = progress;
-      const who = session ? { account: session.account } : { peer: request.peer };
+      const { account } = progress;
+      const who = account !== undefined && code !== "account-erased" ? { account } : { peer: request.peer };
       ports.audit.record({ operation: "event.create", outcome: result.rejection.code, ...who });
     }
     ports.meter.answered(answer.status, code, (performance.now() - started) / 1000);
@@ -79,7 +79,8 @@ const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 
 /** What is known of a request even where a later stage refuses it. */
 interface Progress {
-  session?: Session;
+  /** For the audit; absent before authentication, and for a retry of what was erased. */
+  account?: string;
   headers: AnswerHeaders;
 }
 
@@ -94,8 +95,8 @@ async function run(
 
   const session = await authenticate(request, ports.sessions, ports.failures);
   if (session instanceof Refusal) return session;
-  progress.session = session;
   const { account } = session;
+  progress.account = account;
 
   const turn = ports.throttle.take(account);
   progress.headers = turn.headers;
@@ -118,12 +119,16 @@ async function run(
     if (valid instanceof Refusal) return valid;
 
     const retry: Retry = { account, body, request: valid.request };
+    const resolve = (entry: LedgerEntry): Promise<Answer | Refusal> => {
+      if (!entry.place) delete progress.account;
+      return settle(retry, entry, ports);
+    };
     const receivedAt = ports.clock.now();
 
     const admitted = await admit(account, valid, receivedAt, ports, options);
     if (admitted instanceof Refusal) {
       const entry = await ports.store.findKey(account, header.idempotencyKey);
-      return entry ? await settle(retry, entry, ports) : admitted;
+      return entry ? await resolve(entry) : admitted;
     }
 
     const { observations } = valid.request;
@@ -146,7 +151,7 @@ async function run(
     const requestMac = ports.sealer.requestMac(attributes.eventId, body);
     const outcome = await append({ ...attributes, collectedAt: valid.collectedAt, requestMac }, exact, ports);
     if (outcome instanceof Refusal) return outcome;
-    if (outcome !== "stored") return await settle(retry, outcome, ports);
+    if (outcome !== "stored") return await resolve(outcome);
 
     for (const remark of remarksOn(admitted)) {
       ports.audit.record({ operation: "event.create", outcome: remark, account, eventId: attributes.eventId });

@@ -25,8 +25,9 @@ export async function settle(retry: Retry, entry: LedgerEntry, ports: SettlePort
   const mac = ports.sealer.requestMac(entry.eventId, retry.body);
   const equal = timingSafeEqual(mac, entry.requestMac) || (await equalInCanonicalForm(retry, entry, ports));
   if (!equal) return refuse("idempotency-conflict");
-  const { account } = retry;
-  ports.audit.record({ operation: "event.create", outcome: "replayed", account, eventId: entry.eventId });
+  // What was erased is counted without its names.
+  const names = entry.place ? { account: retry.account, eventId: entry.eventId } : {};
+  ports.audit.record({ operation: "event.create", outcome: "replayed", ...names });
   return {
     status: 200,
     headers: { "Content-Type": "application/json", "Idempotency-Replayed": "true" },

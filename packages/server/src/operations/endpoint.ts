@@ -75,7 +75,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       sessions: ports.sessions ?? openSessions(config, pool, clock),
       actions: ports.actions ?? openActions(config, pool, clock),
       purposes,
-      refusals: system.accountKeys,
+      accounts: system.accountKeys,
       store,
       sealer: system.sealer,
       audit,

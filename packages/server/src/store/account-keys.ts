@@ -52,13 +52,18 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey> {
-    const name = `${purpose}/${account}`;
+    const name = nameOf(account, purpose);
     const keyId = this.#known.get(name);
     if (keyId !== undefined) return { keyId, epoch: this.#epoch };
     const finding =
       this.#finding.get(name) ?? this.#find(name, account, purpose).finally(() => this.#finding.delete(name));
     this.#finding.set(name, finding);
     return finding;
+  }
+
+  /** Whether the account has a key under the purpose. @throws Unavailable */
+  isKnown(account: string, purpose: number): boolean | Promise<boolean> {
+    return this.#known.has(nameOf(account, purpose)) || this.#findKnown(account, purpose).then(Boolean);
   }
 
   /** Whether events of the account are refused since it was erased. */
@@ -87,11 +92,15 @@ export class PostgresAccountKeys implements AccountKeys {
 
   async #find(name: string, account: string, purpose: number): Promise<CurrentKey> {
     const [epoch, generation] = [this.#epoch, this.#generation];
-    const text = "select key_id from account_key where account = $1 and purpose = $2 and erased_by is null";
-    const [row] = (await this.#query<{ key_id: string }>(text, [account, purpose])).rows;
-    const keyId = row?.key_id ?? (await this.#create(account, purpose));
+    const keyId = (await this.#findKnown(account, purpose)) ?? (await this.#create(account, purpose));
     if (epoch === this.#epoch && generation === this.#generation) this.#remember(name, keyId);
     return { keyId, epoch };
+  }
+
+  async #findKnown(account: string, purpose: number): Promise<string | undefined> {
+    const text = "select key_id from account_key where account = $1 and purpose = $2 and erased_by is null";
+    const { rows } = await this.#query<{ key_id: string }>(text, [account, purpose]);
+    return rows[0]?.key_id;
   }
 
   /** The secret is durable before its id stands in the database: an id without a secret is a secret that was lost. */
@@ -119,3 +128,5 @@ export class PostgresAccountKeys implements AccountKeys {
     });
   }
 }
+
+const nameOf = (account: string, purpose: number): string => `${purpose}/${account}`;

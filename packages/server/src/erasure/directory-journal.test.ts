@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { Unavailable } from "../ports.ts";
+import { directoryJournal } from "./directory-journal.ts";
+import { journalContract } from "./journal.contract.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+
+afterAll(() => folder.remove());
+
+const newPath = (): string => join(folder.path, randomUUID());
+
+journalContract("a journal in a directory", async () => {
+  const path = newPath();
+  return { open: async () => directoryJournal(path) };
+});
+
+test("what a killed writer left goes with the next entry; files of others stay and are not read", async () => {
+  const path = newPath();
+  const journal = directoryJournal(path);
+  await journal.append(999, "last of the folder");
+  const inFolder = join(path, "000000");
+  await writeFile(join(inFolder, `.${randomUUID()}`), "a draft");
+  await writeFile(join(inFolder, "000000999.json.copy"), "another's");
+  await writeFile(join(inFolder, "000001000.json"), "in the wrong folder");
+  await mkdir(join(path, "lost+found"));
+  await journal.append(1_000, "first of the next folder");
+  expect((await readdir(inFolder)).toSorted()).toEqual(["000000999.json", "000000999.json.copy", "000001000.json"]);
+  const texts: string[] = [];
+  for await (const { text } of journal.read(1)) texts.push(text);
+  expect(texts).toEqual(["last of the folder", "first of the next folder"]);
+});
+
+test("a path that is no directory is unavailable", async () => {
+  const path = newPath();
+  await writeFile(path, "");
+  const journal = directoryJournal(path);
+  await expect(journal.readLosses()).rejects.toBeInstanceOf(Unavailable);
+  await expect(journal.append(1, "text")).rejects.toBeInstanceOf(Unavailable);
+});

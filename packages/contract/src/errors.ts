@@ -75,7 +75,7 @@ export const PROBLEMS = {
   "request-invalid": {
     status: 400,
     title: "Request invalid",
-    when: "The transport request or its raw event breaks the contract. `errors` names every place.",
+    when: "The transport request or its raw event breaks the contract. `errors` names every place, up to 100.",
   },
   "adopted-field-invalid": {
     status: 400,
@@ -168,7 +168,7 @@ export const FAULTS = {
   "character-not-allowed": "U+0000 in a string that is stored as a query attribute.",
   "date-time-invalid": "Not a date-time of RFC 3339 with an offset.",
   "catalog-departure": "An adopted field whose value departs from the published schema.",
-  "more-errors": "The list was cut here.",
+  "more-errors": "The list ends here and there are more: an answer lists 100.",
 } as const;
 
 export type FaultCode = keyof typeof FAULTS;
@@ -201,31 +201,46 @@ export function reject(code: ProblemCode, detail: string = PROBLEMS[code].when, 
   return { code, errors: [{ pointer, code, detail }] };
 }
 
-/** Entries, and characters of them, that one answer lists at most; a last entry says how many more were found. */
-const MOST_ERRORS = 1_000;
+/** Entries that one answer lists at most. */
+const MOST_ERRORS = 100;
+/** Characters of them: names in pointers are the client's, and must not make the answer many times the request. */
 const MOST_CHARACTERS = 65_536;
 
-/** As many entries as one answer holds: names in pointers are the client's, and must not make it many times the request. */
+/** The last entry of a list that was cut. The search ended there, so the number of the others is not known. */
+const MORE_ERRORS: ErrorItem = { pointer: "", code: "more-errors", detail: "There are more; only these are listed." };
+
+/**
+ * Collects the entries of a rejection. It holds 100; the next one makes it full and is replaced by an entry that says
+ * that there are more. A search that fills it can end, so that a request can't cost more the more is wrong with it.
+ */
+export class ErrorList {
+  readonly #entries: ErrorItem[] = [];
+
+  get entries(): readonly ErrorItem[] {
+    return this.#entries;
+  }
+
+  get full(): boolean {
+    return this.#entries.length > MOST_ERRORS;
+  }
+
+  add(entry: ErrorItem): void {
+    if (!this.full) this.#entries.push(this.#entries.length < MOST_ERRORS ? entry : MORE_ERRORS);
+  }
+}
+
+/** As many entries as one answer holds. */
 function listed(errors: readonly ErrorItem[]): readonly ErrorItem[] {
   let characters = 0;
-  const end = errors.findIndex((entry, index) => {
-    characters += JSON.stringify(entry).length;
-    return index >= MOST_ERRORS || characters > MOST_CHARACTERS;
-  });
-  if (end === -1) return errors;
-  const rest: ErrorItem = { pointer: "", code: "more-errors", detail: `${errors.length - end} more were found.` };
-  return [...errors.slice(0, end), rest];
+  const end = errors.findIndex((entry) => (characters += JSON.stringify(entry).length) > MOST_CHARACTERS);
+  return end === -1 ? errors : [...errors.slice(0, end), MORE_ERRORS];
 }
 
 export function problemOf({ code, errors }: Rejection): Problem {
   const { status, title } = PROBLEMS[code];
-  const first = errors[0]?.detail ?? PROBLEMS[code].when;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : "";
-  return {
-    type: `urn:problem:device-risk-signals:${code}`,
-    title,
-    status,
-    detail: first + more,
-    errors: listed(errors),
-  };
+  const shown = listed(errors);
+  const first = shown[0]?.detail ?? PROBLEMS[code].when;
+  const count = shown.at(-1) === MORE_ERRORS ? "" : ` ${shown.length - 1}`;
+  const more = shown.length > 1 ? ` (and${count} more, see errors)` : "";
+  return { type: `urn:problem:device-risk-signals:${code}`, title, status, detail: first + more, errors: shown };
 }

@@ -1,6 +1,7 @@
 export { canonicalHash, canonicalize, canonicalRequest } from "./canonical.ts";
 export {
   type ErrorItem,
+  ErrorList,
   FAULTS,
   type FaultCode,
   type Problem,

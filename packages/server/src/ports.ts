@@ -47,8 +47,11 @@ export interface AssignedPurpose {
   readonly code: number;
   /** Whether somebody thought of the action type; otherwise it is the purpose of all others. */
   readonly mapped: boolean;
-  /** JSON Pointers to what of an event's probes the purpose does not cover; absent where it covers everything. */
-  readonly coverage?: (probes: Readonly<Record<string, unknown>>) => readonly string[];
+  /**
+   * JSON Pointers to what of an event's probes the purpose does not cover, found one at a time; absent where it covers
+   * everything.
+   */
+  readonly coverage?: (probes: Readonly<Record<string, unknown>>) => Iterable<string>;
   readonly beyond?: "record" | "refuse";
 }
 

@@ -286,6 +286,24 @@ describe("all faults", () => {
   });
 });
 
+describe("a request with thousands of violations", () => {
+  const many = (value: unknown): Record<string, unknown> =>
+    Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`m${index}`, value]));
+
+  it.each([
+    ["members of the transport object", { ...validRequest(), ...many(0) }],
+    ["outcomes that are no objects", bodyWith("observations.probes", many(0))],
+    ["outcomes without a status", bodyWith("observations.probes", many({}))],
+    ["members of one outcome", bodyWith("observations.probes.p", { status: "timeout", ...many(0) })],
+  ])("names the first 100 and says that there are more: %s", (_, body) => {
+    const faults = faultsOf(body);
+    expect(faults).toHaveLength(101);
+    expect(faults.at(-1)).toBe(" more-errors");
+    expect(faults[0]).toMatch(/m0/);
+    expect(faults[99]).toMatch(/m99/);
+  });
+});
+
 describe("a member name", () => {
   /** Parsed, because only a parser makes a member of its own that is named `__proto__`. */
   function bodyNaming(name: string, path: string, value: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { ErrorItem, FaultCode } from "../errors.ts";
+import { type ErrorItem, ErrorList, type FaultCode } from "../errors.ts";
 import { OUTCOME_STATUSES } from "../limits.ts";
 import { pointerOf } from "../pointer.ts";
 import { type Instant, parseDateTime } from "../timestamp.ts";
@@ -12,14 +12,15 @@ export type Validation =
 /**
  * Checks a parsed body against the wire rules, the ones that reject: the transport object, the event envelope and the
  * shape of each outcome. What a successful probe observed is not looked at (see `checkAgainstCatalog`).
- * One pass finds every fault.
+ * One pass finds every violation; it ends after the first 100, and the last entry then says that there are more.
  *
  * @param body a value as `JSON.parse` returns it, from a text without duplicate member names.
  */
 export function validateTransportRequest(body: unknown): Validation {
-  const pass: Pass = { errors: [], collectedAt: undefined };
+  const pass: Pass = { errors: new ErrorList(), collectedAt: undefined };
   checkObject(pass, [], body, TRANSPORT_RULE);
-  if (pass.errors.length > 0 || pass.collectedAt === undefined) return { ok: false, errors: pass.errors };
+  const errors = pass.errors.entries;
+  if (errors.length > 0 || pass.collectedAt === undefined) return { ok: false, errors };
   return { ok: true, request: body as TransportRequest, collectedAt: pass.collectedAt };
 }
 
@@ -27,7 +28,7 @@ export function validateTransportRequest(body: unknown): Validation {
 type Path = readonly string[];
 
 interface Pass {
-  readonly errors: ErrorItem[];
+  readonly errors: ErrorList;
   collectedAt: Instant | undefined;
 }
 
@@ -53,7 +54,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function fault(pass: Pass, path: Path, code: FaultCode, detail: string): void {
-  pass.errors.push({ pointer: pointerOf(path), code, detail });
+  pass.errors.add({ pointer: pointerOf(path), code, detail });
 }
 
 function checkObject(pass: Pass, path: Path, value: unknown, rule: PreparedRule): void {
@@ -64,6 +65,7 @@ function checkObject(pass: Pass, path: Path, value: unknown, rule: PreparedRule)
     }
   }
   for (const name of Object.keys(value)) {
+    if (pass.errors.full) return;
     const member = rule.members.get(name);
     if (member) checkMember(pass, [...path, name], value[name], member);
     else if (!rule.open) fault(pass, [...path, name], "member-unknown", "the contract has no such member here");
@@ -110,6 +112,7 @@ function checkMember(pass: Pass, path: Path, value: unknown, rule: MemberRule): 
 function checkProbes(pass: Pass, path: Path, probes: unknown): void {
   if (!isObject(probes)) return fault(pass, path, "type-wrong", "must be an object");
   for (const id of Object.keys(probes)) {
+    if (pass.errors.full) return;
     const outcome = probes[id];
     const at = [...path, id];
     if (!isObject(outcome)) {

@@ -132,6 +132,17 @@ describe("the purpose", () => {
       "purpose-exceeded /observations/probes/fonts",
     ]);
   });
+
+  it("is not searched further than the answer can tell", async () => {
+    function* endless(): Iterable<string> {
+      for (;;) yield "/observations/probes/x";
+    }
+    const recorded = { ...PURPOSE, coverage: endless, beyond: "record" } as const;
+    expect(await verdict({ purpose: recorded })).toMatchObject({ beyondPurpose: true });
+    const refused = await verdict({ purpose: { ...PURPOSE, coverage: endless, beyond: "refuse" } });
+    expect(refused).toHaveLength(101);
+    expect(refused).toContain("more-errors ");
+  });
 });
 
 it("trouble of the registry is passed on", async () => {

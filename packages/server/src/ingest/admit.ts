@@ -1,4 +1,4 @@
-import { reject } from "@device-risk-signals/contract";
+import { ErrorList, reject } from "@device-risk-signals/contract";
 import type { ActionRegistry, AssignedPurpose, Purposes, Accounts } from "../ports.ts";
 import { Refusal } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
@@ -52,11 +52,14 @@ export async function admit(
   }
   const purpose = purposes.find(request.action_type);
   if (!purpose) return new Refusal(reject("purpose-missing", undefined, "/action_type"));
-  const beyond = purpose.coverage?.(request.observations.probes) ?? [];
-  if (beyond.length > 0 && purpose.beyond === "refuse") {
-    const detail = "is not covered by the purpose of this action type";
-    const errors = beyond.map((pointer) => ({ pointer, code: "purpose-exceeded" as const, detail }));
-    return new Refusal({ code: "purpose-exceeded", errors });
+  const errors = new ErrorList();
+  for (const pointer of purpose.coverage?.(request.observations.probes) ?? []) {
+    errors.add({ pointer, code: "purpose-exceeded", detail: "is not covered by the purpose of this action type" });
+    if (errors.full || purpose.beyond === "record") break;
   }
-  return { purpose, beyondPurpose: beyond.length > 0, sessionMismatch };
+  const beyondPurpose = errors.entries.length > 0;
+  if (beyondPurpose && purpose.beyond === "refuse") {
+    return new Refusal({ code: "purpose-exceeded", errors: errors.entries });
+  }
+  return { purpose, beyondPurpose, sessionMismatch };
 }

@@ -2,8 +2,8 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 import { pointerOf } from "@device-risk-signals/contract";
 import { SENSITIVITIES, type Sensitivity } from "./policy.ts";
 
-/** Finds what of an event's probes a purpose does not cover, as JSON Pointers into the request. */
-export type Coverage = (probes: Readonly<Record<string, unknown>>) => readonly string[];
+/** Finds what of an event's probes a purpose does not cover, as JSON Pointers into the request, one at a time. */
+export type Coverage = (probes: Readonly<Record<string, unknown>>) => Iterable<string>;
 
 const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
 
@@ -15,21 +15,22 @@ const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
 export function coverageOf(probes: readonly string[] | null, highest: Sensitivity | null): Coverage | undefined {
   if (!probes && (highest === null || highest === "high")) return undefined;
   const named = probes && new Set(probes);
-  return (observed) =>
-    Object.entries(observed).flatMap(([probe, outcome]) => {
-      if (named && !named.has(probe)) return [pointerOf(["observations", "probes", probe])];
-      return highest === null ? [] : fieldsBeyond(probe, outcome, highest);
-    });
+  return function* (observed) {
+    for (const probe of Object.keys(observed)) {
+      if (named && !named.has(probe)) yield pointerOf(["observations", "probes", probe]);
+      else if (highest !== null) yield* fieldsBeyond(probe, observed[probe], highest);
+    }
+  };
 }
 
-function fieldsBeyond(probe: string, outcome: unknown, highest: Sensitivity): string[] {
+function* fieldsBeyond(probe: string, outcome: unknown, highest: Sensitivity): Iterable<string> {
   const data = (outcome as { data?: object } | null)?.data ?? {};
   const known = catalog.get(probe)?.fields ?? {};
   const covered = (name: string): boolean => {
     const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
     return sensitivity !== undefined && SENSITIVITIES.indexOf(sensitivity) <= SENSITIVITIES.indexOf(highest);
   };
-  return Object.keys(data)
-    .filter((name) => !covered(name))
-    .map((name) => pointerOf(["observations", "probes", probe, "data", name]));
+  for (const name of Object.keys(data)) {
+    if (!covered(name)) yield pointerOf(["observations", "probes", probe, "data", name]);
+  }
 }

@@ -1,5 +1,6 @@
 /** What the ingest core needs from the world. Adapters are handed in; the core knows nothing else. */
 import type { Instant, ProblemCode } from "@device-risk-signals/contract";
+import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 
 /** Code of the purpose that every action type has until policies are loaded. */
 export const BUILT_IN_PURPOSE = 1;
@@ -171,6 +172,11 @@ export interface Meter {
   answered(status: number, code: string, seconds: number): void;
   /** An event that was stored although something about it is remarkable. */
   remarked(remark: Remark): void;
+}
+
+/** The fields that features read (rule 8); the set may change while the server runs. */
+export interface AdoptedFieldSet {
+  readonly current: AdoptedFields;
 }
 
 /** Departures of stored events from the catalog, counted. Never blocks, never throws. */

@@ -20,7 +20,7 @@ describe("departures from the catalog", () => {
   });
 
   it("name an unknown probe, whatever its outcome", () => {
-    const unknown = { kind: "unknown-probe", probe: "clipboard", found: "object" };
+    const unknown = { kind: "unknown-probe", path: ["clipboard"], found: "object" };
     expect(departuresOf(`{"clipboard":{"status":"success","data":{"a":1}}}`)).toEqual([unknown]);
     expect(departuresOf(`{"clipboard":{"status":"skipped","reason":"disabled"}}`)).toEqual([unknown]);
   });
@@ -28,7 +28,7 @@ describe("departures from the catalog", () => {
   it("name an unknown field with its type", () => {
     expect(departuresOf(network(`{"a":1,"b":"","c":false,"d":null,"e":[],"f":{}}`))).toEqual(
       ["number", "string", "boolean", "null", "array", "object"].map((found, index) => {
-        return { kind: "unknown-field", probe: "network", field: "abcdef"[index], found };
+        return { kind: "unknown-field", path: ["network", "abcdef".charAt(index)], found };
       }),
     );
   });
@@ -44,22 +44,21 @@ describe("departures from the catalog", () => {
     ["interfaceNames", `{"0":"wlan0"}`, "object"],
   ])("name a field of the wrong type: %s is %s", (field, value, found) => {
     expect(departuresOf(network(`{"${field}":${value}}`))).toEqual([
-      { kind: "wrong-type", probe: "network", field, found },
+      { kind: "wrong-type", path: ["network", field], found },
     ]);
   });
 
   it("name an item of the wrong type in an array of numbers", () => {
     const data = `{"isEmulator":false,"isDebuggerAttached":false,"developerModeEnabled":false,"openReverseEngineeringPorts":[22,"23"]}`;
     expect(departuresOf(`{"os_integrity":{"status":"success","data":${data}}}`)).toEqual([
-      { kind: "wrong-type", probe: "os_integrity", field: "openReverseEngineeringPorts", found: "array" },
+      { kind: "wrong-type", path: ["os_integrity", "openReverseEngineeringPorts"], found: "array" },
     ]);
   });
 
   it("name each required field that is missing", () => {
     const missing = (field: string): Departure => ({
       kind: "missing-field",
-      probe: "os_integrity",
-      field,
+      path: ["os_integrity", field],
       found: "absent",
     });
     expect(departuresOf(`{"os_integrity":{"status":"success","data":{"isEmulator":false}}}`)).toEqual([
@@ -73,11 +72,11 @@ describe("departures from the catalog", () => {
     const build = (value: string): string =>
       `{"device_identity":{"status":"success","data":{${rest},"androidBuild":${value}}}}`;
     expect(departuresOf(build(`{"sdkInt":"36","serial":"x","id":"y"}`))).toEqual([
-      { kind: "wrong-type", probe: "device_identity", field: "androidBuild.sdkInt", found: "string" },
-      { kind: "unknown-field", probe: "device_identity", field: "androidBuild.serial", found: "string" },
+      { kind: "wrong-type", path: ["device_identity", "androidBuild", "sdkInt"], found: "string" },
+      { kind: "unknown-field", path: ["device_identity", "androidBuild", "serial"], found: "string" },
     ]);
     expect(departuresOf(build("[]"))).toEqual([
-      { kind: "wrong-type", probe: "device_identity", field: "androidBuild", found: "array" },
+      { kind: "wrong-type", path: ["device_identity", "androidBuild"], found: "array" },
     ]);
   });
 });
@@ -90,13 +89,13 @@ describe("the five states", () => {
     expect(departuresOf(`{"audio_latency":{"status":"error","error":"failed"}}`)).toEqual([]);
     expect(departuresOf(`{"audio_latency":{"status":"success","data":{"measured":false}}}`)).toEqual([]);
     expect(departuresOf(`{"audio_latency":{"status":"success","data":{}}}`)).toEqual([
-      { kind: "missing-field", probe: "audio_latency", field: "measured", found: "absent" },
+      { kind: "missing-field", path: ["audio_latency", "measured"], found: "absent" },
     ]);
   });
 
   it("are not merged: null is neither absent nor false", () => {
     expect(departuresOf(`{"audio_latency":{"status":"success","data":{"measured":null}}}`)).toEqual([
-      { kind: "wrong-type", probe: "audio_latency", field: "measured", found: "null" },
+      { kind: "wrong-type", path: ["audio_latency", "measured"], found: "null" },
     ]);
   });
 });
@@ -106,10 +105,10 @@ describe("names that objects inherit", () => {
     "%s is an unknown name like any other",
     (name) => {
       expect(departuresOf(`{"${name}":{"status":"timeout"}}`)).toEqual([
-        { kind: "unknown-probe", probe: name, found: "object" },
+        { kind: "unknown-probe", path: [name], found: "object" },
       ]);
       expect(departuresOf(network(`{"${name}":{"isMetered":1}}`))).toEqual([
-        { kind: "unknown-field", probe: "network", field: name, found: "object" },
+        { kind: "unknown-field", path: ["network", name], found: "object" },
       ]);
     },
   );
@@ -117,6 +116,6 @@ describe("names that objects inherit", () => {
   it("does not find a required field on the prototype of the data", () => {
     expect(
       departuresOf(`{"audio_latency":{"status":"success","data":{"__proto__":{"measured":true}}}}`),
-    ).toContainEqual({ kind: "missing-field", probe: "audio_latency", field: "measured", found: "absent" });
+    ).toContainEqual({ kind: "missing-field", path: ["audio_latency", "measured"], found: "absent" });
   });
 });

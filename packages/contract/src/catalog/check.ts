@@ -1,12 +1,16 @@
 import { CATALOG } from "./catalog.ts";
 import type { Field } from "./declare.ts";
 
+/**
+ * Names from the probe down: of the probe, of a field of its data and, inside an object field, of its member. Never joined
+ * into a string: a name that a client chose may hold any character.
+ */
+export type FieldPath = readonly string[];
+
 /** How a value departs from the catalog. Data for drift and for adopted fields; by itself never a reason to reject. */
 export interface Departure {
   readonly kind: "unknown-probe" | "unknown-field" | "wrong-type" | "missing-field";
-  readonly probe: string;
-  /** Field of the probe's data, with `.` before a member of an object field; absent for an unknown probe. */
-  readonly field?: string;
+  readonly path: FieldPath;
   /** JSON type of what was found. */
   readonly found: "string" | "number" | "boolean" | "null" | "array" | "object" | "absent";
 }
@@ -39,8 +43,8 @@ export function checkAgainstCatalog(probes: Readonly<Record<string, unknown>>): 
   for (const id of Object.keys(probes)) {
     const outcome = probes[id] as { status: string; data?: Readonly<Record<string, unknown>> };
     const table = PROBES.get(id);
-    if (!table) departures.push({ kind: "unknown-probe", probe: id, found: "object" });
-    else if (outcome.status === "success" && outcome.data) checkFields(departures, id, "", outcome.data, table);
+    if (!table) departures.push({ kind: "unknown-probe", path: [id], found: "object" });
+    else if (outcome.status === "success" && outcome.data) checkFields(departures, [id], outcome.data, table);
   }
   return departures;
 }
@@ -48,8 +52,7 @@ export function checkAgainstCatalog(probes: Readonly<Record<string, unknown>>): 
 /** On the path of every event: one look-up and one `typeof` for each field that is as published. */
 function checkFields(
   departures: Departure[],
-  probe: string,
-  prefix: string,
+  parent: FieldPath,
   data: Readonly<Record<string, unknown>>,
   table: FieldTable,
 ): void {
@@ -58,26 +61,27 @@ function checkFields(
     const value = data[name];
     const field = table.fields.get(name);
     if (field === undefined) {
-      departures.push({ kind: "unknown-field", probe, field: prefix + name, found: jsonType(value) });
+      departures.push({ kind: "unknown-field", path: [...parent, name], found: jsonType(value) });
       continue;
     }
     if (field.required) required++;
     if (typeof value === field.type && field.members === undefined) continue;
     if (!fits(value, field)) {
-      departures.push({ kind: "wrong-type", probe, field: prefix + name, found: jsonType(value) });
+      departures.push({ kind: "wrong-type", path: [...parent, name], found: jsonType(value) });
     } else if (field.members) {
-      checkFields(departures, probe, `${prefix}${name}.`, value as Record<string, unknown>, field.members);
+      checkFields(departures, [...parent, name], value as Record<string, unknown>, field.members);
     }
   }
   if (required === table.required.length) return;
   for (const name of table.required) {
     if (!Object.hasOwn(data, name)) {
-      departures.push({ kind: "missing-field", probe, field: prefix + name, found: "absent" });
+      departures.push({ kind: "missing-field", path: [...parent, name], found: "absent" });
     }
   }
 }
 
-function fits(value: unknown, field: Field): boolean {
+/** Whether a value has the type of a field; of an object field, its members aside. */
+export function fits(value: unknown, field: Field): boolean {
   switch (field.type) {
     case "string[]":
       return Array.isArray(value) && value.every((item) => typeof item === "string");
@@ -90,7 +94,7 @@ function fits(value: unknown, field: Field): boolean {
   }
 }
 
-function jsonType(value: unknown): Exclude<Departure["found"], "absent"> {
+export function jsonType(value: unknown): Exclude<Departure["found"], "absent"> {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value as "string" | "number" | "boolean" | "object";

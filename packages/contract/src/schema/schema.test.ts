@@ -33,7 +33,7 @@ function conforms(body: unknown): boolean {
   const result = validateTransportRequest(body);
   if (!result.ok) return false;
   return checkAgainstCatalog(result.request.observations.probes).every(
-    ({ kind, field }) => kind === "unknown-probe" || (kind === "unknown-field" && field?.includes(".") === false),
+    ({ kind, path }) => kind === "unknown-probe" || (kind === "unknown-field" && path.length === 2),
   );
 }
 

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from "commander";
+import { AdoptedFieldsInvalid } from "../adopted-fields/adopted-fields.ts";
 import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
 import { KeyStoreUnfit } from "../seal/installation.ts";
 import { KeysGone, Unavailable } from "../ports.ts";
@@ -36,6 +37,7 @@ const SPOKEN = [
   ReceiptInvalid,
   KeyVersionsFixed,
   ExportUnfit,
+  AdoptedFieldsInvalid,
 ];
 
 /** Runs the program; the result is its exit code. */

@@ -10,6 +10,8 @@ export interface Config extends Values {
   readonly DRS_KEY_DIR: string | undefined;
   /** Absolute; `undefined` where the journal is a database, or nowhere. */
   readonly DRS_ERASURE_JOURNAL: string | undefined;
+  /** Absolute. */
+  readonly DRS_ADOPTED_FIELDS_FILE: string | undefined;
   /** Whether the embedded PostgreSQL serves. */
   readonly embedded: boolean;
 }
@@ -42,13 +44,15 @@ export function readConfig(environment: Environment, directory: string): ConfigR
   const keyDir = read.DRS_KEY_DIR ?? (embedded && !read.DRS_KEY_DATABASE_URL ? "./.keys" : undefined);
   const journal =
     read.DRS_ERASURE_JOURNAL ?? (embedded && !read.DRS_ERASURE_JOURNAL_DATABASE_URL ? "./.erasures" : undefined);
+  const absolute = (path: string | undefined): string | undefined =>
+    path === undefined ? undefined : resolve(directory, path);
   const config: Config = {
     ...read,
     DRS_DATA_DIR: resolve(directory, read.DRS_DATA_DIR),
-    DRS_KEY_DIR: keyDir === undefined ? undefined : resolve(directory, keyDir),
-    DRS_ERASURE_JOURNAL: journal === undefined ? undefined : resolve(directory, journal),
-    DRS_ERASURE_RECEIPT_FILE:
-      read.DRS_ERASURE_RECEIPT_FILE === undefined ? undefined : resolve(directory, read.DRS_ERASURE_RECEIPT_FILE),
+    DRS_KEY_DIR: absolute(keyDir),
+    DRS_ERASURE_JOURNAL: absolute(journal),
+    DRS_ERASURE_RECEIPT_FILE: absolute(read.DRS_ERASURE_RECEIPT_FILE),
+    DRS_ADOPTED_FIELDS_FILE: absolute(read.DRS_ADOPTED_FIELDS_FILE),
     embedded,
   };
   return { ok: true, config };

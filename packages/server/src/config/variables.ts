@@ -133,6 +133,10 @@ export const VARIABLES = {
     "10s",
     "How often a server lets go of what is past its period.",
   ),
+  DRS_ADOPTED_FIELDS_FILE: optional(
+    text,
+    "File (JSON) that lists the fields which features read: in these an event must be as the catalog says. Read again within 2 s of a change.",
+  ),
   DRS_TLS_CERT_FILE: optional(text, "Certificate chain in PEM; re-read when the file changes and on SIGHUP."),
   DRS_TLS_KEY_FILE: optional(text, "Private key in PEM, re-read together with the certificate."),
   DRS_TLS_TERMINATED_BY_PROXY: variable(

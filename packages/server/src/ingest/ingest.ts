@@ -1,6 +1,7 @@
 import {
   type Accounts,
   type ActionRegistry,
+  type AdoptedFieldSet,
   type AuditLog,
   type Clock,
   type DriftLog,
@@ -36,6 +37,7 @@ export interface IngestPorts {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
+  readonly adopted: AdoptedFieldSet;
   readonly drift: DriftLog;
   readonly meter: Meter;
   readonly clock: Clock;
@@ -48,8 +50,6 @@ export interface IngestPorts {
 
 export interface IngestOptions extends AdmitOptions {
   readonly maxBodyBytes: number;
-  /** `probe.field` of the fields that enabled features read. */
-  readonly adoptedFields: ReadonlySet<string>;
 }
 
 /** Takes a request for the events resource, returns its answer. Never rejects. */
@@ -115,7 +115,7 @@ async function run(
     const parsed = parseText(body);
     if (parsed instanceof Refusal) return parsed;
 
-    const valid = validate(parsed, options.adoptedFields);
+    const valid = validate(parsed, ports.adopted.current);
     if (valid instanceof Refusal) return valid;
 
     const retry: Retry = { account, body, request: valid.request };

@@ -1,3 +1,4 @@
+import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { checkJournal } from "../erasure/catch-up.ts";
 import { JournalUnfit } from "../erasure/journal.ts";
 import { acceptedLosses } from "../erasure/journal-head.ts";
@@ -73,6 +74,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     await holdFinding(system),
     await erasureFinding(system),
     await requestFinding(system),
+    await adoptedFinding(system),
   );
   for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
   findings.push(await diskFinding(system));
@@ -160,6 +162,20 @@ async function erasureFinding(system: System): Promise<Finding> {
     ok: !stuck,
     detail: stuck ? `${state}: see the servers' log, and drs retention run` : state,
   };
+}
+
+async function adoptedFinding({ config }: System): Promise<Finding> {
+  const file = config.DRS_ADOPTED_FIELDS_FILE;
+  const what = "adopted fields";
+  if (file === undefined) return { what, ok: true, detail: "no file: events are held against no field of the catalog" };
+  const read = await readAdoptedFieldsFile(file);
+  return read.ok
+    ? { what, ok: true, detail: `${read.adopted.paths.length} of ${file}` }
+    : {
+        what,
+        ok: false,
+        detail: `${file} ${read.problem}: running servers keep the fields before it, and none starts`,
+      };
 }
 
 async function requestFinding({ pool }: System): Promise<Finding> {

@@ -1,10 +1,14 @@
 /** An ingest core wired onto a system: what the standalone service and every embedding host have in common. */
+import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
+import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { openActions } from "../actions/actions.ts";
+import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
+import { AdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
-import type { ActionRegistry, SessionVerifier } from "../ports.ts";
+import type { ActionRegistry, AdoptedFieldSet, SessionVerifier } from "../ports.ts";
 import { PurposesInForce } from "../purposes/purposes-in-force.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../store/audit.ts";
@@ -31,6 +35,11 @@ export interface EndpointPorts {
   readonly sessions?: SessionVerifier;
   /** The host's own actions; by default what the configuration asks for. */
   readonly actions?: ActionRegistry;
+  /**
+   * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`: an event
+   * in which one departs from the published schema is rejected. By default those of `DRS_ADOPTED_FIELDS_FILE`, or none.
+   */
+  readonly adoptedFields?: readonly FieldPath[];
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -45,8 +54,10 @@ export interface Endpoint {
   readonly close: () => Promise<void>;
 }
 
+/** @throws TypeError where the adopted fields are not of the catalog, AdoptedFieldsInvalid where their file can't be taken. */
 export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions } = system;
+  const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);
   const { onFault } = ports;
   const admission = new Admission(config.DRS_MAX_REQUESTS, config.DRS_MAX_BUFFER_BYTES);
   const metrics = createMetrics(() => admission.requests);
@@ -79,6 +90,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       store,
       sealer: system.sealer,
       audit,
+      adopted,
       drift,
       meter: metrics,
       clock,
@@ -92,7 +104,6 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       maxAge: config.DRS_MAX_AGE,
       maxFuture: config.DRS_MAX_FUTURE,
       sessionBinding: config.DRS_SESSION_BINDING,
-      adoptedFields: new Set(),
     },
   );
 
@@ -105,6 +116,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     }
   };
   await prepare();
+  if (adopted instanceof AdoptedFieldsFile) adopted.follow({ onInvalid: onFault, onLook: metrics.adoptedFieldsRead });
   const refreshing = setInterval(() => void system.accountKeys.refresh().catch(onFault), FORGET_EVERY_MS);
   refreshing.unref();
   const preparing = setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS);
@@ -129,10 +141,22 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       clearInterval(preparing);
       clearInterval(refreshing);
       purposes.close();
+      if (adopted instanceof AdoptedFieldsFile) adopted.close();
       await retention.close();
       await audit.close();
       await drift.close();
       await store.close();
     },
   };
+}
+
+async function openAdoptedFields(
+  file: string | undefined,
+  paths: readonly FieldPath[] | undefined,
+): Promise<AdoptedFieldSet> {
+  if (paths === undefined) return file === undefined ? { current: NOTHING_ADOPTED } : AdoptedFieldsFile.open(file);
+  if (file !== undefined) throw new TypeError("adoptedFields and DRS_ADOPTED_FIELDS_FILE exclude each other");
+  const read = readAdoptedPaths(paths);
+  if (!read.ok) throw new TypeError(`adoptedFields ${read.problem}`);
+  return { current: read.adopted };
 }

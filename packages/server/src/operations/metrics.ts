@@ -6,6 +6,7 @@ import type { Meter } from "../ports.ts";
 export interface Metrics extends Meter {
   readonly registry: Registry;
   readonly retentionPassed: (state: PassState, expired: Expired) => void;
+  readonly adoptedFieldsRead: (paths: number, valid: boolean) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
 }
 
@@ -78,6 +79,16 @@ export function createMetrics(inFlight: () => number): Metrics {
     help: "Requests of data subjects that are overdue.",
     registers,
   });
+  const adopted = new Gauge({
+    name: "drs_adopted_fields",
+    help: "Adopted fields in force that came from a file.",
+    registers,
+  });
+  const adoptedInvalid = new Gauge({
+    name: "drs_adopted_fields_file_invalid",
+    help: "1 while the file of adopted fields can't be taken and the fields before it stay in force.",
+    registers,
+  });
   registry.registerMetric(
     new Gauge({
       name: "drs_requests_in_flight",
@@ -107,6 +118,10 @@ export function createMetrics(inFlight: () => number): Metrics {
       }
       lag.set(lag_seconds);
       lastRetention.setToCurrentTime();
+    },
+    adoptedFieldsRead(paths, valid) {
+      adopted.set(paths);
+      adoptedInvalid.set(valid ? 0 : 1);
     },
     batchCommitted(events, seconds) {
       batches.observe(events);

@@ -1,4 +1,4 @@
-import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
+import { checkAgainstCatalog, type FieldPath } from "@device-risk-signals/contract/catalog/check";
 import type { Clock, DriftLog } from "../ports.ts";
 import type { Executor } from "./database.ts";
 import { instant } from "./instant.ts";
@@ -70,8 +70,8 @@ export class BufferedDriftLog implements DriftLog {
   }
 
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>): void {
-    for (const { probe, field, found } of checkAgainstCatalog(probes)) {
-      this.#count(sdkVersion, pathOf(probe, field), found, 1);
+    for (const { path, found } of checkAgainstCatalog(probes)) {
+      this.#count(sdkVersion, textOf(path), found, 1);
     }
   }
 
@@ -131,11 +131,9 @@ export class BufferedDriftLog implements DriftLog {
   }
 }
 
-/** Names of a probe, a field and, where the field is an object, its member: the catalog goes no deeper. */
-function pathOf(probe: string, field: string | undefined): string {
-  const names = field?.split(".") ?? [];
-  const plain = names.length <= 2 && names.every((name) => NAME.test(name));
-  return [NAME.test(probe) ? probe : "*", ...(plain ? names : ["*"])].join(".");
+/** As it is stored: no name that is kept holds a `.`, so that a text is of one path. */
+function textOf(path: FieldPath): string {
+  return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
 }
 
 function keyOf({ sdkVersion, path, jsonType }: Count): string {

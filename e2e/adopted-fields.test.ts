@@ -1,0 +1,152 @@
+/** Fields that features read: held against the published schema, set by a file or by the host, changed while serving. */
+import { rename, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openEndpoint } from "../packages/server/src/index.ts";
+import { nodeHandler } from "../packages/server/src/http/node-handler.ts";
+import { authorized, type Reply, send, transport } from "./support/client.ts";
+import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+
+const SDK_INT = ["device_identity", "androidBuild", "sdkInt"];
+const IN_FORCE_WITHIN_MS = 2_000;
+
+let database: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let file: string;
+let environment: Record<string, string>;
+let server: ServerProcess;
+let who: Credentials;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  folder = await temporaryFolder();
+  file = join(folder.path, "adopted.json");
+  await adopt([SDK_INT]);
+  environment = { ...(await database.environment()), DRS_ADOPTED_FIELDS_FILE: file, DRS_THROTTLE_RATE: "0" };
+  const system = await openTestSystem(environment);
+  who = await makeCredentials(system, "who");
+  await system.close();
+  server = await startServer(environment);
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await folder?.remove();
+  await database?.close();
+});
+
+/** Replaces the file in one step, as a deployment does. */
+async function adopt(content: unknown): Promise<void> {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+/** Posts an event whose `device_identity` has this data. */
+function post(data: Record<string, unknown>, url = server.url): Promise<Reply> {
+  const request = transport(who);
+  request.observations["probes"] = { device_identity: { status: "success", data } };
+  return send({ url, headers: authorized(who), body: JSON.stringify(request) });
+}
+
+const WRONG_MODEL = { model: 1 };
+const WRONG_SDK_INT = { androidBuild: { sdkInt: "36" } };
+
+function expectRefused(reply: Reply, ...pointers: readonly string[]): void {
+  expect([reply.status, reply.json["type"]]).toEqual([400, "urn:problem:device-risk-signals:adopted-field-invalid"]);
+  const errors = reply.json["errors"] as { pointer: string; code: string }[];
+  expect(errors.map(({ pointer, code }) => [pointer, code])).toEqual(
+    pointers.map((pointer) => [`/observations/probes/device_identity/data${pointer}`, "catalog-departure"]),
+  );
+}
+
+const invalid = async (): Promise<boolean> =>
+  /^drs_adopted_fields_file_invalid 1$/m.test(
+    (await send({ url: server.adminUrl, method: "GET", path: "/metrics" })).text,
+  );
+
+const doctor = async (): Promise<string> => (await runDrs(environment, ["doctor"])).stdout.toString();
+
+test("an adopted member is held against the schema, and so is the object around it", async () => {
+  expectRefused(await post(WRONG_SDK_INT), "/androidBuild/sdkInt");
+  expectRefused(await post({ androidBuild: "x" }), "/androidBuild");
+  expect((await post({ androidBuild: { sdkInt: 36 } })).status).toBe(201);
+});
+
+test("what is not adopted is kept, a field named like the joined path among it", async () => {
+  expect((await post({ "androidBuild.sdkInt": "x" })).status).toBe(201);
+  expect((await post({ ...WRONG_MODEL, androidBuild: { board: 1, serial: "x" } })).status).toBe(201);
+});
+
+describe("a change of the file", () => {
+  test("is in force within 2 s, without a restart", async () => {
+    expect((await post(WRONG_MODEL)).status).toBe(201);
+    await adopt([["device_identity", "model"]]);
+    await until(async () => (await post(WRONG_MODEL)).status === 400, IN_FORCE_WITHIN_MS);
+    expectRefused(await post({ ...WRONG_MODEL, ...WRONG_SDK_INT }), "/model");
+    await adopt([SDK_INT]);
+    await until(async () => (await post(WRONG_MODEL)).status === 201, IN_FORCE_WITHIN_MS);
+  });
+
+  test("that can't be taken leaves the old fields in force and is reported once, in log, metrics and doctor", async () => {
+    expect(await invalid()).toBe(false);
+    expect(await doctor()).toMatch(/^ok {4}adopted fields: 1 of /m);
+    await adopt([["device_identity", "modell"]]);
+    await until(invalid, IN_FORCE_WITHIN_MS);
+    expectRefused(await post(WRONG_SDK_INT), "/androidBuild/sdkInt");
+    expect(await doctor()).toMatch(/^FAIL {2}adopted fields: .*\["device_identity","modell"\]/m);
+    await adopt([SDK_INT]);
+    await until(async () => !(await invalid()), IN_FORCE_WITHIN_MS);
+    const lines = server
+      .stderr()
+      .split("\n")
+      .filter((line) => line.includes('"adopted-fields-invalid"'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain("modell");
+    expect(lines[0]).toContain("stay in force");
+  });
+});
+
+test("a server does not start with a file that it can't take, and says why", async () => {
+  const other = join(folder.path, "other.json");
+  await writeFile(other, JSON.stringify([["os_integrity", "isEmulated"]]));
+  const starting = startServer({ ...environment, DRS_ADOPTED_FIELDS_FILE: other });
+  await expect(starting).rejects.toThrow(/DRS_ADOPTED_FIELDS_FILE: .*\["os_integrity","isEmulated"\]/);
+  await expect(startServer({ ...environment, DRS_ADOPTED_FIELDS_FILE: `${other}x` })).rejects.toThrow(/ENOENT/);
+});
+
+describe("a host that embeds the endpoint", () => {
+  const hostEnvironment = (): Record<string, string> => {
+    const { DRS_ADOPTED_FIELDS_FILE: _, ...rest } = environment;
+    return rest;
+  };
+
+  test("names the adopted fields itself", async () => {
+    const endpoint = await openEndpoint({ environment: hostEnvironment(), adoptedFields: [SDK_INT] });
+    const host = createServer((request, response) => void nodeHandler(endpoint.ingest)(request, response));
+    await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+      expectRefused(await post(WRONG_SDK_INT, url), "/androidBuild/sdkInt");
+      expect((await post(WRONG_MODEL, url)).status).toBe(201);
+    } finally {
+      host.closeAllConnections();
+      host.close();
+      await endpoint.close();
+    }
+  });
+
+  test("is stopped where it names an unknown field, or a file as well", async () => {
+    const unknown = openEndpoint({ environment: hostEnvironment(), adoptedFields: [["fonts", "digest"]] });
+    await expect(unknown).rejects.toThrow(
+      new TypeError('adoptedFields names what the catalog does not list as a field: ["fonts","digest"]'),
+    );
+    const both = openEndpoint({ environment, adoptedFields: [SDK_INT] });
+    await expect(both).rejects.toThrow(/exclude each other/);
+  });
+});

@@ -1,0 +1,51 @@
+import { adoptFields, type AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
+import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+
+export type ReadAdoptedFields =
+  | { readonly ok: true; readonly adopted: AdoptedFields }
+  /** A sentence without its subject, for people. */
+  | { readonly ok: false; readonly problem: string };
+
+/** Adopted fields that can't be taken; the message says why. */
+export class AdoptedFieldsInvalid extends Error {
+  override readonly name = "AdoptedFieldsInvalid";
+  readonly code = "adopted-fields-invalid";
+}
+
+const MOST_NAMED = 10;
+/** Other names are not repeated: the variable may name a file that holds something else, a secret for one. */
+const NAME = /^[A-Za-z0-9_.]{1,64}$/;
+
+/**
+ * Reads a list of adopted fields: a JSON array of paths, each an array of names.
+ * `[["os_integrity", "isEmulator"], ["device_identity", "androidBuild", "sdkInt"]]`
+ */
+export function parseAdoptedFields(text: string): ReadAdoptedFields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, problem: "is not JSON" };
+  }
+  if (!Array.isArray(value)) return { ok: false, problem: "must hold an array of paths, each an array of names" };
+  const wrong = value.findIndex((path) => !isPath(path));
+  if (wrong !== -1) return { ok: false, problem: `must hold arrays of names: entry ${wrong + 1} is none` };
+  return readAdoptedPaths(value as readonly FieldPath[]);
+}
+
+export function readAdoptedPaths(paths: readonly FieldPath[]): ReadAdoptedFields {
+  const adoption = adoptFields(paths);
+  if (adoption.ok) return adoption;
+  const { unknown } = adoption;
+  const named = unknown.slice(0, MOST_NAMED).map((path) => nameOf(path, paths.indexOf(path)));
+  const rest = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : "";
+  return { ok: false, problem: `names what the catalog does not list as a field: ${named.join(", ")}${rest}` };
+}
+
+function isPath(value: unknown): value is FieldPath {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
+}
+
+function nameOf(path: FieldPath, index: number): string {
+  return path.length <= 4 && path.every((name) => NAME.test(name)) ? JSON.stringify(path) : `entry ${index + 1}`;
+}

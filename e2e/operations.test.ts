@@ -298,6 +298,46 @@ describe("throttling", () => {
     for (const name of ["ratelimit", "ratelimit-policy"]) expect(anonymous.headers).not.toHaveProperty(name);
   });
 
+  test("a costly request is charged by its decompressed bytes and its members, and the headers say it", async () => {
+    const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "40" });
+    const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
+    const bodyWith = (data: Record<string, unknown>): string => {
+      const request = transport(who);
+      request.observations["probes"] = { p: { status: "success", data } };
+      return JSON.stringify(request);
+    };
+    const zipped = (body: string | Buffer): Promise<Reply> =>
+      send({ url: server.url, headers: { ...authorized(who), "Content-Encoding": "gzip" }, body: gzipSync(body) });
+
+    const plain = await post(server, who, freshKey(), bodyWith({ text: "x".repeat(15_000) }));
+    expect([plain.status, left(plain)]).toEqual([201, 39]);
+    const large = await zipped(bodyWith({ text: "x".repeat(100_000) }));
+    expect([large.status, left(large)], "7 for 100 KB").toEqual([201, expect.closeTo(32, -1)]);
+    const before = left(await post(server, who));
+    const bomb = await zipped(Buffer.alloc(1_000_000));
+    expect([bomb.status, before - left(bomb)], "what the limit costs").toEqual([400, expect.closeTo(16, -1)]);
+    const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`m${index}`, 0]));
+    const wide = await post(server, who, freshKey(), bodyWith(members));
+    expect([wide.status, left(wide)], "more than was left: a lone request passes").toEqual([201, 0]);
+    expect(Number(/t=(\d+)/.exec(wide.headers["ratelimit"] ?? "")?.[1])).toBeGreaterThan(1);
+
+    const next = await post(server, who);
+    expectRetryLater(next, 429, "too-many-requests");
+    expect((await post(server, other)).status).toBe(201);
+  });
+
+  test("requests let in together can't all cost more than there is", async () => {
+    const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "20" });
+    const request = transport(who);
+    request.observations["vendor"] = "x".repeat(200_000);
+    const body = JSON.stringify(request);
+    const replies = await Promise.all(Array.from({ length: 12 }, () => post(server, who, freshKey(), body)));
+    const stored = replies.filter(({ status }) => status === 201);
+    expect(stored.length).toBeGreaterThanOrEqual(1);
+    expect(stored.length, "13 each").toBeLessThanOrEqual(2);
+    for (const reply of replies) if (reply.status !== 201) expectRetryLater(reply, 429, "too-many-requests");
+  });
+
   test("a rate of 0 is no throttle, and no header speaks of one", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0", DRS_THROTTLE_BURST: "1" });
     const replies = await Promise.all(Array.from({ length: 200 }, () => post(server, who)));

@@ -181,7 +181,8 @@ export interface AdoptedFieldSet {
 
 /** Departures of stored events from the catalog, counted. Never blocks, never throws. */
 export interface DriftLog {
-  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>): void;
+  /** @param members of the request at all depths: a very wide event is not walked, but counted as such. */
+  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void;
 }
 
 /** The keys of an event are gone: what it held can't be read any more, by anybody. */

@@ -67,7 +67,11 @@ export const VARIABLES = {
     text,
     "File with that key, or with several, one a line: the last one wraps, all of them unwrap. The embedded default makes its own beside the keys: for development, not for production.",
   ),
-  DRS_THROTTLE_RATE: variable(integer(0, 1_000_000), "50", "Requests per second and account, by process; 0 is off."),
+  DRS_THROTTLE_RATE: variable(
+    integer(0, 1_000_000),
+    "50",
+    "Requests per second and account, by process; large and wide ones count more than once. 0 is off.",
+  ),
   DRS_THROTTLE_BURST: variable(integer(1, 1_000_000), "100", "Requests that an account may send at once."),
   DRS_MAX_BODY_BYTES: variable(
     integer(1_024, 16_777_216),

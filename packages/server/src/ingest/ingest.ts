@@ -19,13 +19,15 @@ import { type Admission } from "./admission.ts";
 import { admit, type Admitted, type AdmitOptions } from "./admit.ts";
 import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
+import { costOf } from "./cost.ts";
 import { readHeaders } from "./headers.ts";
 import { locateObservations } from "./locate-observations.ts";
 import { parseText } from "./parse-text.ts";
 import { readBody } from "./read-body.ts";
+import { scanText } from "./scan-text.ts";
 import { answerCreated, type Retry, settle } from "./settle.ts";
 import { type Answer, answerRefusal, type AnswerHeaders, type IngestRequest, Refusal, refuse } from "./request.ts";
-import type { FailureThrottle, RateThrottle } from "./throttle.ts";
+import type { FailureThrottle, RateThrottle, Turn } from "./throttle.ts";
 import { uuidv7 } from "./uuidv7.ts";
 import { validate } from "./validate.ts";
 
@@ -98,9 +100,8 @@ async function run(
   const { account } = session;
   progress.account = account;
 
-  const turn = ports.throttle.take(account);
-  progress.headers = turn.headers;
-  if (!turn.ok) return refuse("too-many-requests", { "Retry-After": String(turn.retryAfterSeconds) });
+  const tooMany = answerTurn(ports.throttle.take(account), progress);
+  if (tooMany) return tooMany;
 
   const header = readHeaders(request.headers);
   if (header instanceof Refusal) return header;
@@ -110,9 +111,15 @@ async function run(
   if (place instanceof Refusal) return place;
   try {
     const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
-    if (body instanceof Refusal) return body;
+    if (body instanceof Refusal) {
+      if (body.rejection.code === "body-too-large") charge(account, costOf(options.maxBodyBytes, 0), progress, ports);
+      return body;
+    }
+    const scan = scanText(body);
+    const tooCostly = charge(account, costOf(body.length, scan.members), progress, ports);
+    if (tooCostly) return tooCostly;
 
-    const parsed = parseText(body);
+    const parsed = parseText(body, scan);
     if (parsed instanceof Refusal) return parsed;
 
     const valid = validate(parsed, ports.adopted.current);
@@ -157,11 +164,21 @@ async function run(
       ports.audit.record({ operation: "event.create", outcome: remark, account, eventId: attributes.eventId });
       ports.meter.remarked(remark);
     }
-    ports.drift.observe(attributes.sdkVersion, observations.probes);
+    ports.drift.observe(attributes.sdkVersion, observations.probes, scan.members);
     return answerCreated(attributes.eventId);
   } finally {
     place.leave();
   }
+}
+
+/** Debits what a request costs beyond the 1 that was taken before it was read. */
+function charge(account: string, cost: number, progress: Progress, { throttle }: IngestPorts): Refusal | undefined {
+  return cost > 1 ? answerTurn(throttle.charge(account, cost - 1), progress) : undefined;
+}
+
+function answerTurn({ ok, headers, retryAfterSeconds }: Turn, progress: Progress): Refusal | undefined {
+  progress.headers = headers;
+  return ok ? undefined : refuse("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
 }
 
 function remarksOn({ purpose, beyondPurpose, sessionMismatch }: Admitted): Remark[] {

@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { type FaultCode, LIMITS } from "@device-risk-signals/contract";
 import { readJson, TextFault } from "./read-json.ts";
 import { Refusal } from "./request.ts";
+import { scanText, type TextScan } from "./scan-text.ts";
 
 /**
  * Bytes to value, refusing what is not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493), as far as `JSON.parse`
@@ -10,8 +11,10 @@ import { Refusal } from "./request.ts";
  * A text with as many colons outside its strings as its value has members holds no name twice, and one without a
  * Unicode escape no lone surrogate. Nearly every request is settled by these counts; only the others, and those with an
  * escape in a name, are read member by member.
+ *
+ * @param scan what `scanText` says of these bytes.
  */
-export function parseText(bytes: Buffer): unknown {
+export function parseText(bytes: Buffer, scan: TextScan = scanText(bytes)): unknown {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     return invalid("byte-order-mark", "the body must not start with a byte order mark");
   }
@@ -25,7 +28,7 @@ export function parseText(bytes: Buffer): unknown {
   } catch (fault) {
     return invalid("json-invalid", `the body is not one JSON text${placeOf(fault, text)}`);
   }
-  if (colonsIn(bytes) === membersOf(value, 1)) return value;
+  if (!scan.escapes && scan.members === membersOf(value, 1)) return value;
   const read = readJson(text);
   return read instanceof TextFault ? invalid(read.code, read.detail, read.pointer) : read;
 }
@@ -38,43 +41,6 @@ function invalid(code: FaultCode, detail: string, pointer = ""): Refusal {
 function placeOf(fault: unknown, text: string): string {
   const position = /at position (\d{1,9})/.exec((fault as Error).message)?.[1];
   return position === undefined ? `, or ends too early (${text.length} characters)` : ` (at character ${position})`;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const LOWER_U = 0x75;
-
-/**
- * Colons outside strings: as many as members, each counted as often as it stands there. `NaN` with a Unicode escape or
- * an escape in a name.
- */
-function colonsIn(bytes: Buffer): number {
-  const { length } = bytes;
-  let colons = 0;
-  for (let at = 0; at < length; at++) {
-    const byte = bytes[at];
-    if (byte === COLON) colons++;
-    if (byte !== QUOTE) continue;
-    let escaped = false;
-    for (at++; at < length; at++) {
-      const inner = bytes[at];
-      if (inner === QUOTE) break;
-      if (inner !== BACKSLASH) continue;
-      escaped = true;
-      at++;
-      if (bytes[at] === LOWER_U) return Number.NaN;
-    }
-    if (escaped && isName(bytes, at)) return Number.NaN;
-  }
-  return colons;
-}
-
-/** Whether the string that ends at this quote is a member's name: a colon follows. */
-function isName(bytes: Buffer, closingQuote: number): boolean {
-  let at = closingQuote + 1;
-  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
-  return bytes[at] === COLON;
 }
 
 /** Members of a value at all depths; `NaN` where it is nested too deep or holds a number that overflowed. */

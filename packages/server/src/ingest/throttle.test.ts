@@ -101,10 +101,37 @@ describe("by account", () => {
     expect(throttle.take("a").ok).toBe(false);
   });
 
+  it("charges more after a request was read: the headers say it, and the account waits until it is paid off", () => {
+    const { time, clock } = clockAt();
+    const throttle = accountThrottle(10, 50, clock);
+    expect(throttle.take("a").headers["RateLimit"]).toBe('"account";r=49;t=1');
+    const charged = throttle.charge("a", 39);
+    expect([charged.ok, charged.headers["RateLimit"]]).toEqual([true, '"account";r=10;t=1']);
+    expect(throttle.take("a").ok).toBe(true);
+    const indebted = throttle.charge("a", 39);
+    expect(indebted.ok, "a lone request passes, whatever it costs").toBe(true);
+    expect(indebted.headers["RateLimit"]).toBe('"account";r=0;t=4');
+    expect(throttle.take("a")).toMatchObject({ ok: false, retryAfterSeconds: 4 });
+    expect(throttle.take("b").ok).toBe(true);
+    time.now += 3_099;
+    expect(throttle.take("a").ok).toBe(false);
+    time.now += 1;
+    expect(throttle.take("a").ok).toBe(true);
+  });
+
+  it("charges nothing where an account is in debt: what was let in together does not cost more than there is", () => {
+    const throttle = accountThrottle(10, 20, clockAt().clock);
+    for (let count = 0; count < 10; count++) throttle.take("a");
+    const charged = Array.from({ length: 10 }, () => throttle.charge("a", 15));
+    expect(charged.map(({ ok }) => ok)).toEqual([true, ...Array.from({ length: 9 }, () => false)]);
+    expect(charged[9]?.retryAfterSeconds).toBe(1);
+  });
+
   it("of rate 0 is off, and says nothing", () => {
     const throttle = accountThrottle(0, 1, clockAt().clock);
     for (let count = 0; count < 1_000; count++) {
       expect(throttle.take("a")).toEqual({ ok: true, retryAfterSeconds: 0, headers: {} });
+      expect(throttle.charge("a", 100)).toEqual({ ok: true, retryAfterSeconds: 0, headers: {} });
     }
   });
 
@@ -134,6 +161,9 @@ describe("by account", () => {
     expect(retryAfterSeconds).toBeLessThanOrEqual(1);
     time.now += 500;
     expect(throttle.take("a").ok).toBe(true);
+    throttle.charge("a", 20);
+    time.now -= 86_400_000;
+    expect(throttle.take("a").retryAfterSeconds, "nor for longer than its debt takes").toBeLessThanOrEqual(2);
   });
 
   it("a clock that jumps ahead gives a burst, not more", () => {

@@ -12,7 +12,14 @@ export interface Turn {
 }
 
 export interface RateThrottle {
+  /** Before a request is read: 1 of the account's allowance. */
   take(account: string): Turn;
+  /**
+   * When a request was read: what it costs beyond 1. It passes, and may put the account into debt: later requests wait
+   * until that is paid off. Refused, and free, where the account is in debt already, so that requests which were let in
+   * together can't all cost more than there is.
+   */
+  charge(account: string, more: number): Turn;
 }
 
 export interface FailureThrottle {
@@ -23,28 +30,26 @@ export interface FailureThrottle {
 /** Requests by account and process. A rate of 0 is no throttle at all. */
 export function accountThrottle(rate: number, burst: number, clock: Clock): RateThrottle {
   const off: Turn = { ok: true, retryAfterSeconds: 0, headers: {} };
-  if (rate === 0) return { take: () => off };
-  const bucket = new LeakyBuckets(rate, burst, clock);
+  if (rate === 0) return { take: () => off, charge: () => off };
+  const buckets = new LeakyBuckets(rate, burst, clock);
   const policy = `"account";q=${burst};w=${Math.max(1, Math.ceil(burst / rate))}`;
+  const turn = ({ ok, left, waitMs }: Level): Turn => {
+    const seconds = Math.max(ok ? Math.ceil(1 / rate) : 1, Math.ceil(waitMs / 1000));
+    const headers = { RateLimit: `"account";r=${left};t=${seconds}`, "RateLimit-Policy": policy };
+    return { ok, retryAfterSeconds: seconds, headers };
+  };
   return {
-    take(account) {
-      const { ok, left, waitMs } = bucket.take(account);
-      const reset = ok ? Math.ceil(1 / rate) : Math.max(1, Math.ceil(waitMs / 1000));
-      return {
-        ok,
-        retryAfterSeconds: reset,
-        headers: { RateLimit: `"account";r=${left};t=${reset}`, "RateLimit-Policy": policy },
-      };
-    },
+    take: (account) => turn(buckets.take(account)),
+    charge: (account, more) => turn(buckets.charge(account, more)),
   };
 }
 
 /** Failed authentications by source address. An IPv6 address counts with its /64, which is one customer's. */
 export function failureThrottle(rate: number, burst: number, clock: Clock): FailureThrottle {
-  const bucket = new LeakyBuckets(rate, burst, clock);
+  const buckets = new LeakyBuckets(rate, burst, clock);
   return {
     take(peer) {
-      const { ok, waitMs } = bucket.take(sourceOf(peer));
+      const { ok, waitMs } = buckets.take(sourceOf(peer));
       return ok ? 0 : Math.max(1, Math.ceil(waitMs / 1000));
     },
   };
@@ -61,39 +66,75 @@ export function sourceOf(address: string): string {
   return `${[...left, ...zeros, ...right].slice(0, 4).join(":")}::/64`;
 }
 
-/** The generic cell rate algorithm (ITU-T I.371): one number per name says when its bucket will be empty again. */
+interface Level {
+  readonly ok: boolean;
+  /** Whole requests that may come at once. */
+  readonly left: number;
+  /** Milliseconds until one may come; 0 where one may now. */
+  readonly waitMs: number;
+}
+
+interface Bucket {
+  /** Requests in it; beyond a burst it is debt. */
+  level: number;
+  /** When it was so full. */
+  at: number;
+}
+
+/** What floating-point numbers may be off by. */
+const TINY = 1e-6;
+
+/** A leaky bucket for each name: what was taken runs out at the rate. */
 class LeakyBuckets {
-  readonly #emptyAt = new Map<string, number>();
+  readonly #buckets = new Map<string, Bucket>();
   readonly #intervalMs: number;
-  readonly #toleranceMs: number;
+  readonly #burst: number;
   readonly #clock: Clock;
 
   constructor(rate: number, burst: number, clock: Clock) {
     this.#intervalMs = 1000 / rate;
-    this.#toleranceMs = this.#intervalMs * burst;
+    this.#burst = burst;
     this.#clock = clock;
   }
 
-  take(name: string): { ok: boolean; left: number; waitMs: number } {
-    const now = this.#clock.now();
-    const known = this.#emptyAt.get(name) ?? 0;
-    const emptyAt = Math.min(Math.max(known, now), now + this.#toleranceMs);
-    const next = emptyAt + this.#intervalMs;
-    const room = now + this.#toleranceMs - next;
-    if (room < -1e-6) {
-      // Further ahead than a burst: the clock has jumped back, and the wait must end all the same.
-      if (emptyAt < known) this.#emptyAt.set(name, emptyAt);
-      return { ok: false, left: 0, waitMs: -room };
-    }
-    this.#emptyAt.delete(name);
-    this.#emptyAt.set(name, next);
-    if (this.#emptyAt.size > MOST_NAMES) this.#forgetOldest();
-    return { ok: true, left: Math.floor(room / this.#intervalMs + 1e-6), waitMs: 0 };
+  take(name: string): Level {
+    const bucket = this.#bucket(name);
+    const ok = bucket.level + 1 <= this.#burst + TINY;
+    if (ok) this.#add(name, bucket, 1);
+    return this.#describe(ok, bucket);
+  }
+
+  charge(name: string, more: number): Level {
+    const bucket = this.#bucket(name);
+    const ok = bucket.level <= this.#burst + TINY;
+    if (ok) this.#add(name, bucket, more);
+    return this.#describe(ok, bucket);
+  }
+
+  /** As full as it is by now. A clock that has jumped back empties nothing and adds nothing. */
+  #bucket(name: string): Bucket {
+    const at = this.#clock.now();
+    const bucket = this.#buckets.get(name) ?? { level: 0, at };
+    bucket.level = Math.max(0, bucket.level - Math.max(0, at - bucket.at) / this.#intervalMs);
+    bucket.at = at;
+    return bucket;
+  }
+
+  #add(name: string, bucket: Bucket, requests: number): void {
+    bucket.level += requests;
+    this.#buckets.delete(name);
+    this.#buckets.set(name, bucket);
+    if (this.#buckets.size > MOST_NAMES) this.#forgetOldest();
+  }
+
+  #describe(ok: boolean, { level }: Bucket): Level {
+    const room = this.#burst - level;
+    return { ok, left: Math.max(0, Math.floor(room + TINY)), waitMs: Math.max(0, 1 - room - TINY) * this.#intervalMs };
   }
 
   #forgetOldest(): void {
-    for (const name of this.#emptyAt.keys()) {
-      this.#emptyAt.delete(name);
+    for (const name of this.#buckets.keys()) {
+      this.#buckets.delete(name);
       return;
     }
   }

@@ -33,11 +33,28 @@ afterEach(async () => {
   await Promise.all(logs.splice(0).map((log) => log.close()));
 });
 
-function openLog(executor: Executor = system.pool): { log: BufferedDriftLog; faults: unknown[] } {
+interface OpenLog {
+  readonly log: {
+    readonly observe: (sdkVersion: string, probes: Record<string, unknown>, members?: number) => void;
+    readonly flush: () => Promise<void>;
+    readonly close: () => Promise<void>;
+  };
+  readonly faults: unknown[];
+}
+
+/** Requests have few members, unless a test says otherwise. */
+function openLog(executor: Executor = system.pool): OpenLog {
   const faults: unknown[] = [];
   const log = new BufferedDriftLog(executor, clock, (fault) => faults.push(fault));
   logs.push(log);
-  return { log, faults };
+  return {
+    log: {
+      observe: (sdkVersion, probes, members = 10) => log.observe(sdkVersion, probes, members),
+      flush: () => log.flush(),
+      close: () => log.close(),
+    },
+    faults,
+  };
 }
 
 /** Probes with one success outcome; `fonts` has one known field, `fontsDigest`, a string. */
@@ -140,6 +157,19 @@ describe("names come from clients", () => {
     ]);
   });
 
+  it("a field named like a path to a member is not counted as that member", async () => {
+    const { log } = openLog();
+    const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
+    const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
+    log.observe("3.0.4", identity({ "androidBuild.sdkInt": 1 }));
+    log.observe("3.0.4", identity({ androidBuild: { sdkInt: "1" } }));
+    await log.flush();
+    expect((await rowsOf("3.0.4")).map(({ path, json_type }) => [path, json_type])).toEqual([
+      ["device_identity.*", "number"],
+      ["device_identity.androidBuild.sdkInt", "string"],
+    ]);
+  });
+
   it("a name of many names in a row is no name, and holds nothing else up", async () => {
     const { log, faults } = openLog();
     // Longer than an index entry can be, and not compressible.
@@ -188,6 +218,23 @@ describe("what a client can fill", () => {
     expect(rows.length).toBeLessThanOrEqual(MOST_PATHS + 1);
     expect(rows.length).toBeGreaterThanOrEqual(MOST_PATHS);
     expect(total(rows)).toBe(2 * (MOST_PATHS + 300));
+  });
+
+  it("is bounded for one event: one much wider than the catalog is not walked, and counted as such", async () => {
+    const { log } = openLog();
+    const wide = new Proxy(novelties(1, "wide"), {
+      ownKeys: () => {
+        throw new Error("walked");
+      },
+    });
+    log.observe("4.0.2", wide, 40_000);
+    log.observe("4.0.2", wide, 40_000);
+    log.observe("4.0.2", novelties(1, "narrow"), 2_000);
+    await log.flush();
+    expect((await rowsOf("4.0.2")).map(({ path, json_type, occurrences }) => [path, json_type, occurrences])).toEqual([
+      ["*", "not-walked", 2],
+      ["fonts.narrow_0", "number", 1],
+    ]);
   });
 
   it("is bounded over restarts, and over several servers", async () => {

@@ -9,6 +9,14 @@ const MOST_PATHS = 500;
 /** Different SDK versions; a version is what a client says. */
 const MOST_VERSIONS = 200;
 
+/**
+ * Members of a request, at all depths, past which its event is not walked: some five times what the catalog knows. To walk
+ * tens of thousands takes longer than to store them.
+ */
+const WIDEST = 2_048;
+/** JSON type in the row that counts events which were not walked; its path is `*`. */
+const NOT_WALKED = "not-walked";
+
 const NAME = /^[A-Za-z0-9_]{1,64}$/;
 const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
@@ -69,7 +77,8 @@ export class BufferedDriftLog implements DriftLog {
     this.#timer.unref();
   }
 
-  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>): void {
+  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void {
+    if (members > WIDEST) return this.#count(sdkVersion, "*", NOT_WALKED, 1);
     for (const { path, found } of checkAgainstCatalog(probes)) {
       this.#count(sdkVersion, textOf(path), found, 1);
     }

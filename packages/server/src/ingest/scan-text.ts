@@ -1,0 +1,42 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const LOWER_U = 0x75;
+
+/** What one pass over the bytes of a JSON text tells, before anything is parsed. */
+export interface TextScan {
+  /** Colons outside strings: as many as members at all depths, each counted as often as it appears in the text. */
+  readonly members: number;
+  /** Whether a string holds a Unicode escape, or a member's name any escape. */
+  readonly escapes: boolean;
+}
+
+/** Of bytes that are no JSON text the figures have no meaning, but there are figures. */
+export function scanText(bytes: Uint8Array): TextScan {
+  const { length } = bytes;
+  let members = 0;
+  let escapes = false;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at];
+    if (byte === COLON) members++;
+    if (byte !== QUOTE) continue;
+    let escaped = false;
+    for (at++; at < length; at++) {
+      const inner = bytes[at];
+      if (inner === QUOTE) break;
+      if (inner !== BACKSLASH) continue;
+      escaped = true;
+      at++;
+      if (bytes[at] === LOWER_U) escapes = true;
+    }
+    if (escaped && isName(bytes, at)) escapes = true;
+  }
+  return { members, escapes };
+}
+
+/** Whether the string that ends at this quote is a member's name: a colon follows. */
+function isName(bytes: Uint8Array, closingQuote: number): boolean {
+  let at = closingQuote + 1;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
+  return bytes[at] === COLON;
+}

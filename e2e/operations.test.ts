@@ -326,6 +326,21 @@ describe("throttling", () => {
     expect((await post(server, other)).status).toBe(201);
   });
 
+  test("a costly retry in other bytes is charged for the comparison too, one in the same bytes is not", async () => {
+    const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "1000" });
+    const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
+    const request = transport(who);
+    request.observations["vendor"] = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`m${index}`, 0]));
+    const body = JSON.stringify(request);
+    const key = freshKey();
+    const replies: Reply[] = [];
+    for (const sent of [body, body, `${body} `]) replies.push(await post(server, who, key, sent));
+    expect(replies.map(({ status }) => status)).toEqual([201, 200, 200]);
+    const [stored = 0, same = 0, other = 0] = replies.map(left);
+    expect(stored - same, "20 for its members").toBeLessThanOrEqual(20);
+    expect(same - other, "20, and 4 × 19").toBeGreaterThan(85);
+  });
+
   test("requests let in together can't all cost more than there is", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "20" });
     const request = transport(who);

@@ -19,7 +19,7 @@ import { type Admission } from "./admission.ts";
 import { admit, type Admitted, type AdmitOptions } from "./admit.ts";
 import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
-import { costOf } from "./cost.ts";
+import { costOf, costOfComparison } from "./cost.ts";
 import { readHeaders } from "./headers.ts";
 import { locateObservations } from "./locate-observations.ts";
 import { parseText } from "./parse-text.ts";
@@ -112,11 +112,13 @@ async function run(
   try {
     const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
     if (body instanceof Refusal) {
-      if (body.rejection.code === "body-too-large") charge(account, costOf(options.maxBodyBytes, 0), progress, ports);
+      if (body.rejection.code === "body-too-large")
+        charge(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
       return body;
     }
     const scan = scanText(body);
-    const tooCostly = charge(account, costOf(body.length, scan.members), progress, ports);
+    const cost = costOf(body.length, scan.members);
+    const tooCostly = charge(account, cost - 1, progress, ports);
     if (tooCostly) return tooCostly;
 
     const parsed = parseText(body, scan);
@@ -125,7 +127,8 @@ async function run(
     const valid = validate(parsed, ports.adopted.current);
     if (valid instanceof Refusal) return valid;
 
-    const retry: Retry = { account, body, request: valid.request };
+    const chargeComparison = (): Refusal | undefined => charge(account, costOfComparison(cost), progress, ports);
+    const retry: Retry = { account, body, request: valid.request, chargeComparison };
     const resolve = (entry: LedgerEntry): Promise<Answer | Refusal> => {
       if (!entry.place) delete progress.account;
       return settle(retry, entry, ports);
@@ -172,8 +175,8 @@ async function run(
 }
 
 /** Debits what a request costs beyond the 1 that was taken before it was read. */
-function charge(account: string, cost: number, progress: Progress, { throttle }: IngestPorts): Refusal | undefined {
-  return cost > 1 ? answerTurn(throttle.charge(account, cost - 1), progress) : undefined;
+function charge(account: string, more: number, progress: Progress, { throttle }: IngestPorts): Refusal | undefined {
+  return more > 0 ? answerTurn(throttle.charge(account, more), progress) : undefined;
 }
 
 function answerTurn({ ok, headers, retryAfterSeconds }: Turn, progress: Progress): Refusal | undefined {

@@ -8,6 +8,8 @@ export interface Retry {
   readonly account: string;
   readonly body: Buffer;
   readonly request: TransportRequest;
+  /** Debits a comparison in canonical form, before it is made. */
+  readonly chargeComparison: () => Refusal | undefined;
 }
 
 export interface SettlePorts {
@@ -23,8 +25,11 @@ export interface SettlePorts {
  */
 export async function settle(retry: Retry, entry: LedgerEntry, ports: SettlePorts): Promise<Answer | Refusal> {
   const mac = ports.sealer.requestMac(entry.eventId, retry.body);
-  const equal = timingSafeEqual(mac, entry.requestMac) || (await equalInCanonicalForm(retry, entry, ports));
-  if (!equal) return refuse("idempotency-conflict");
+  if (!timingSafeEqual(mac, entry.requestMac)) {
+    const tooCostly = retry.chargeComparison();
+    if (tooCostly) return tooCostly;
+    if (!(await equalInCanonicalForm(retry, entry, ports))) return refuse("idempotency-conflict");
+  }
   // What was erased is counted without its names.
   const names = entry.place ? { account: retry.account, eventId: entry.eventId } : {};
   ports.audit.record({ operation: "event.create", outcome: "replayed", ...names });

@@ -3,6 +3,8 @@
  * Arguments, as one JSON text: see `LoadOptions`. Prints one JSON result.
  */
 import { connect, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { COSTLY } from "./costly-bodies.ts";
 import { fullEvent } from "./full-event.ts";
 
 export interface LoadOptions {
@@ -15,6 +17,8 @@ export interface LoadOptions {
   readonly rate: number;
   /** Makes keys and events of different runs differ. */
   readonly run: number;
+  /** Sends this one of the costly bodies (`costly-bodies.ts`), compressed, instead of full events. */
+  readonly costly?: string;
 }
 
 export interface LoadResult {
@@ -46,7 +50,17 @@ function template(index: number): [Buffer, Buffer] {
   return [Buffer.from(before), Buffer.from(after)];
 }
 
-const templates = Array.from({ length: TEMPLATES }, (_, index) => template(index));
+/** The same body each time, under another key: its session is not named. */
+function costlyTemplate(kind: string): [Buffer, Buffer] {
+  const body = COSTLY[kind]?.(options.actionId);
+  if (body === undefined) throw new TypeError(`no costly body ${kind}`);
+  return [gzipSync(body), Buffer.alloc(0)];
+}
+
+const { costly } = options;
+const templates =
+  costly === undefined ? Array.from({ length: TEMPLATES }, (_, index) => template(index)) : [costlyTemplate(costly)];
+const encoding = costly === undefined ? "" : "Content-Encoding: gzip\r\n";
 const session = (n: number): string =>
   `${options.run.toString(16).padStart(8, "0")}-${n.toString(16).padStart(27, "0")}`;
 const latencies: number[] = [];
@@ -56,25 +70,46 @@ let failed = 0;
 
 function requestBytes(): Buffer {
   const n = sent++;
-  const [before, after] = templates[n % TEMPLATES] as [Buffer, Buffer];
-  const id = session(n);
+  const [before, after] = templates[n % templates.length] as [Buffer, Buffer];
+  const key = session(n);
+  const id = costly === undefined ? key : "";
   const head =
     `POST /api/v1/device-signal-events HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${options.token}\r\n` +
-    `Idempotency-Key: ${id}\r\nContent-Type: application/json\r\nContent-Length: ${before.length + id.length + after.length}\r\n\r\n`;
+    `Idempotency-Key: ${key}\r\n${encoding}Content-Type: application/json\r\nContent-Length: ${before.length + id.length + after.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), before, Buffer.from(id), after]);
 }
 
 class Connection {
-  readonly #socket: Socket;
+  readonly #port: number;
+  readonly #host: string;
+  #socket: Socket | undefined;
   #started = 0;
   #answered: ((status: number) => void) | undefined;
   #text = "";
 
   constructor(port: number, host: string) {
-    this.#socket = connect({ port, host, noDelay: true });
-    this.#socket.on("data", (chunk) => this.#read(chunk.toString("latin1")));
-    this.#socket.on("error", () => this.#answer(0));
-    this.#socket.on("close", () => this.#answer(0));
+    this.#port = port;
+    this.#host = host;
+    this.#open();
+  }
+
+  #open(): Socket {
+    const socket = connect({ port: this.#port, host: this.#host, noDelay: true });
+    // A server closes a connection whose body it did not read.
+    const lost = (): void => {
+      if (this.#socket === socket) this.#drop();
+    };
+    socket.on("data", (chunk) => this.#read(chunk.toString("latin1")));
+    socket.on("error", lost).on("close", lost);
+    this.#socket = socket;
+    return socket;
+  }
+
+  #drop(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+    this.#text = "";
+    this.#answer(0);
   }
 
   /** @param due when the request should have been sent: waiting for a free connection counts as latency. */
@@ -82,7 +117,7 @@ class Connection {
     this.#started = due;
     const status = await new Promise<number>((resolve) => {
       this.#answered = resolve;
-      this.#socket.write(requestBytes());
+      (this.#socket ?? this.#open()).write(requestBytes());
     });
     if (status === 201) stored++;
     else failed++;
@@ -90,7 +125,7 @@ class Connection {
   }
 
   close(): void {
-    this.#socket.destroy();
+    this.#socket?.destroy();
   }
 
   #read(text: string): void {
@@ -100,7 +135,12 @@ class Connection {
     const length = Number(/content-length: (\d+)/i.exec(this.#text)?.[1]);
     if (this.#text.length < head + 4 + length) return;
     const status = Number(this.#text.slice(9, 12));
+    const closing = /^connection: close/im.test(this.#text.slice(0, head));
     this.#text = "";
+    if (closing) {
+      this.#socket?.destroy();
+      this.#socket = undefined;
+    }
     this.#answer(status);
   }
 

@@ -328,15 +328,15 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "13: equal in canonical form",
     file: `${INGEST}/settle.ts`,
-    find: "|| (await equalInCanonicalForm(retry, entry, ports))",
-    replace: "",
+    find: "!(await equalInCanonicalForm(retry, entry, ports))",
+    replace: "true",
     suite: "exactly-once",
   },
   {
     rule: "13: another payload is a conflict",
     file: `${INGEST}/settle.ts`,
-    find: 'if (!equal) return refuse("idempotency-conflict");',
-    replace: "",
+    find: "!(await equalInCanonicalForm(retry, entry, ports))",
+    replace: "false",
     suite: "exactly-once",
   },
   {
@@ -421,7 +421,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "purposes: what is beyond is refused",
     file: `${INGEST}/admit.ts`,
-    find: 'beyond.length > 0 && purpose.beyond === "refuse"',
+    find: 'beyondPurpose && purpose.beyond === "refuse"',
     replace: "false",
     suite: "purposes",
   },

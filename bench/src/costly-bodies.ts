@@ -1,0 +1,35 @@
+/** Bodies of the greatest size that cost a server as much of its main thread as their kind can, and break no limit. */
+
+const BYTES = 261_000;
+
+/** Members, items or objects until the body is as large as it may be. */
+function fill(make: (index: number) => string): string {
+  const parts: string[] = [];
+  for (let bytes = 0; bytes < BYTES; bytes += (parts.at(-1)?.length ?? 0) + 1) parts.push(make(parts.length));
+  return parts.join(",");
+}
+
+const member = (index: number): string => `"m${index.toString(36)}":0`;
+const success = (data: string): string => `{"status":"success","data":{${data}}}`;
+
+function request(actionId: string, probes: string, more = ""): string {
+  return (
+    `{"action_id":"${actionId}","action_type":"payment","sdk_version":"1.2.3","platform":"android"${more},` +
+    `"observations":{"session_id":"s","event_type":"device_intel_collection","schema_version":1,` +
+    `"collected_at":"${new Date().toISOString()}","probes":{${probes}}}}`
+  );
+}
+
+/** By what is costly about them. */
+export const COSTLY: Readonly<Record<string, (actionId: string) => string>> = {
+  "names with an escape, read by the slow reader": (actionId) =>
+    request(actionId, `"p":${success(`"\\n":0,${fill(member)}`)}`),
+  "a violation in each member": (actionId) =>
+    request(
+      actionId,
+      fill((index) => `"m${index.toString(36)}":{}`),
+    ),
+  "fields that the catalog does not know": (actionId) => request(actionId, `"network":${success(fill(member))}`),
+  "unknown members of the transport object": (actionId) => request(actionId, "", `,${fill(member)}`),
+  "one long string": (actionId) => request(actionId, `"p":${success(`"text":"${"x".repeat(BYTES - 1_000)}"`)}`),
+};

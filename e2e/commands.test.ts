@@ -161,6 +161,7 @@ describe("help, usage and failure", () => {
     "event get": [NO_EVENT],
     "erase plan": ["--account", "a"],
     "erase run": ["--account", "a", "--reason", "r", "--yes"],
+    "erase accept-loss": ["--entry", "1", "--reason", "the disk failed", "--yes"],
     "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
     "receipt get": [NO_EVENT],
     "key destroy": ["0123456789abcdef"],

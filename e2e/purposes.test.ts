@@ -22,7 +22,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-purposes-"));
   database = await sharedDatabase();
-  environment = await database.environment();
+  environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal") };
   system = await openTestSystem(environment);
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
 });

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -14,9 +14,14 @@ const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-0.1.0.tgz`);
 
 beforeAll(() => {
+  writeFileSync(tarballOf("contract"), "an earlier one");
   execFileSync("node", ["tools/pack/pack.ts", "--out", folder], { cwd: ROOT });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+it("pack writes tarballs and nothing else, and replaces earlier ones", () => {
+  expect(readdirSync(folder).sort()).toEqual(NAMES.map((name) => basename(tarballOf(name))).sort());
+});
 
 async function filesOf(name: string): Promise<string[]> {
   const { stdout } = await run("tar", ["-tzf", tarballOf(name)]);

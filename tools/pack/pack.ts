@@ -1,15 +1,18 @@
 /**
- * `npm run pack [-- --out DIR]`: builds the public packages into folders below DIR (`dist/`) and packs them there. In the repository they run from
- * their TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
+ * `npm run pack [-- --out DIR]`: packs the public packages and writes their tarballs, and nothing else, into DIR
+ * (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the packages run from their
+ * TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
  *
- * Two kinds: a *tree* keeps its files as they are, one module each (for Node: assets lie beside the code). A *bundle* is
- * one file an entry, as ESM and as CommonJS, with the contract inside (for apps: Metro and Jest take either).
+ * Two kinds: a *tree* keeps its files as they are, one module each (for Node: assets lie next to the code). A *bundle*
+ * is one file an entry, as ESM and as CommonJS, with the contract inside (for apps: Metro and Jest take either).
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildBundle } from "./bundle.ts";
+import { destinationProblem } from "./destination.ts";
 import { type Manifest, ROOT } from "./manifest.ts";
 import { buildTree } from "./tree.ts";
 
@@ -22,19 +25,38 @@ const PACKAGES = {
 
 const { values } = parseArgs({ options: { out: { type: "string", default: join(ROOT, "dist") } } });
 
-mkdirSync(values.out, { recursive: true });
-for (const [name, build] of Object.entries(PACKAGES)) {
+const problem = destinationProblem(values.out);
+if (problem === undefined) await packInto(values.out);
+else {
+  process.stderr.write(`pack: ${problem}\n`);
+  process.exitCode = 1;
+}
+
+/** Writes to the folder only after every package was packed. */
+async function packInto(folder: string): Promise<void> {
+  const staging = mkdtempSync(join(tmpdir(), "drs-pack-"));
+  try {
+    const tarballs: string[] = [];
+    for (const name of Object.keys(PACKAGES) as (keyof typeof PACKAGES)[]) tarballs.push(await pack(name, staging));
+    mkdirSync(folder, { recursive: true });
+    for (const tarball of tarballs) {
+      cpSync(join(staging, tarball), join(folder, tarball));
+      process.stdout.write(`${join(folder, tarball)}\n`);
+    }
+  } finally {
+    rmSync(staging, { recursive: true });
+  }
+}
+
+/** Builds one package below `staging` and packs it there. @returns the tarball's name. */
+async function pack(name: keyof typeof PACKAGES, staging: string): Promise<string> {
   const source = join(ROOT, "packages", name);
-  const target = join(values.out, name);
-  rmSync(target, { recursive: true, force: true });
-  mkdirSync(target, { recursive: true });
+  const target = join(staging, name);
+  mkdirSync(target);
   const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
-  const published = await build(source, target, manifest);
+  const published = await PACKAGES[name](source, target, manifest);
   writeFileSync(join(target, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`);
   cpSync(join(ROOT, "LICENSE"), join(target, "LICENSE"));
-  const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", values.out], {
-    cwd: target,
-    encoding: "utf8",
-  });
-  process.stdout.write(`${join(values.out, packed.trim())}\n`);
+  const flags = ["pack", "--silent", "--pack-destination", staging];
+  return execFileSync("npm", flags, { cwd: target, encoding: "utf8" }).trim();
 }

@@ -1,0 +1,14 @@
+import { readdirSync, statSync } from "node:fs";
+
+const TARBALL = /^device-risk-signals-[a-z-]+-\d+\.\d+\.\d+\S*\.tgz$/;
+
+/** Why a folder is refused; `undefined` where it does not exist, is empty, or holds earlier tarballs only. */
+export function destinationProblem(folder: string): string | undefined {
+  const status = statSync(folder, { throwIfNoEntry: false });
+  if (!status) return undefined;
+  if (!status.isDirectory()) return `${folder} is not a folder`;
+  const other = readdirSync(folder, { withFileTypes: true }).find(
+    (entry) => !entry.isFile() || !TARBALL.test(entry.name),
+  );
+  return other && `${folder} holds "${other.name}"; name a folder that is new, empty, or holds earlier tarballs only`;
+}

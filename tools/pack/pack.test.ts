@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "drs-pack-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const pack = (out: string) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, "pack.ts"), "--out", out], { encoding: "utf8" });
+
+describe("npm run pack -- --out", () => {
+  it("refuses the packages folder of a monorepo, and deletes nothing in it", () => {
+    const file = join(folder, "server/index.ts");
+    mkdirSync(join(folder, "server"));
+    writeFileSync(file, "export {};");
+    const { status, stderr, stdout } = pack(folder);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toContain(`${folder} holds "server"; name a folder that is new, empty`);
+    expect(readFileSync(file, "utf8")).toBe("export {};");
+  });
+
+  it("refuses a folder that is named like a tarball of ours, and a file in the place of the folder", () => {
+    mkdirSync(join(folder, "device-risk-signals-server-0.1.0.tgz"));
+    expect(pack(folder)).toMatchObject({ status: 1 });
+    writeFileSync(join(folder, "file"), "");
+    expect(pack(join(folder, "file")).stderr).toContain("is not a folder");
+  });
+});

@@ -34,6 +34,8 @@ export interface CollectionRequest {
   readonly settings: Settings;
   /** The consent in force when it is called: it may change while the collection runs. */
   readonly consent: () => Consent | ConsentFunction;
+  /** Of this collection alone; a probe needs both. */
+  readonly ownConsent: Consent | ConsentFunction;
 }
 
 /** They measure, and would disturb one another and be disturbed: one after the other, when all else is done. */
@@ -47,6 +49,11 @@ const ALONE: ReadonlySet<ProbeId> = new Set([
 let calls = 0;
 /** Until the measurement that was begun last, in whichever collection, is done. */
 let measuring: Promise<unknown> = Promise.resolve();
+
+interface Done {
+  readonly outcome: ProbeOutcome;
+  readonly durationMs: number;
+}
 
 /** One collection, from the clock's first look to the event. */
 export class Collection {
@@ -99,19 +106,18 @@ export class Collection {
 
   async #collect(): Promise<CollectedEvent> {
     const collectedAt = timestampOf(this.#host.now());
-    const outcomes = new Map<ProbeId, ProbeOutcome>();
-    const durations = new Map<ProbeId, number>();
+    const done: Record<string, Done> = {};
     const timed = async (probe: ProbeId): Promise<void> => {
       this.#assertRunning();
       const start = this.#host.monotonic();
-      outcomes.set(probe, await this.#probe(probe));
-      durations.set(probe, this.#host.monotonic() - start);
+      const outcome = await this.#probe(probe);
+      done[probe] = { outcome, durationMs: this.#host.monotonic() - start };
     };
     await Promise.all(PROBE_IDS.filter((probe) => !ALONE.has(probe)).map(timed));
     for (const probe of PROBE_IDS) if (ALONE.has(probe)) await this.#alone(() => timed(probe));
     const consent = this.#request.consent();
     // What was withdrawn meanwhile is as if it had never been asked for.
-    const asked = PROBE_IDS.filter((probe) => outcomes.get(probe)?.status !== "skipped");
+    const asked = PROBE_IDS.filter((probe) => done[probe]?.outcome.status !== "skipped");
     const lookAgain = async (probe: ProbeId): Promise<void> => {
       if (!(await this.#agrees(consent, probe, Math.max(this.#left(), SECOND_LOOK_MS)))) this.#withdrawn.add(probe);
     };
@@ -121,11 +127,9 @@ export class Collection {
     // The contract's order, whoever was done first.
     const probes: Record<string, ProbeOutcome> = {};
     for (const probe of PROBE_IDS) {
+      const { outcome, durationMs } = done[probe] as Done;
       const stands = !asked.includes(probe) || this.#stands(consent, probe);
-      const outcome = stands ? (outcomes.get(probe) as ProbeOutcome) : skipped("consent");
-      probes[probe] = outcome;
-      const durationMs = durations.get(probe) as number;
-      const { status } = outcome;
+      const { status } = (probes[probe] = stands ? outcome : skipped("consent"));
       quietly(() => this.#request.settings.onProbe?.({ probe, status, durationMs }));
     }
     const { sessionId, clientId } = this.#request;
@@ -166,8 +170,11 @@ export class Collection {
     return observed ? outcomeOf(probe, selection, observed) : { status: "timeout" };
   }
 
-  #agrees(consent: Consent | ConsentFunction, probe: ProbeId, milliseconds: number): Promise<boolean> {
-    return consents(consent, probe, (begin) => this.#waiting.within(milliseconds, begin));
+  async #agrees(consent: Consent | ConsentFunction, probe: ProbeId, milliseconds: number): Promise<boolean> {
+    const end = this.#host.monotonic() + milliseconds;
+    const asked = (each: Consent | ConsentFunction): Promise<boolean> =>
+      consents(each, probe, (begin) => this.#waiting.within(end - this.#host.monotonic(), begin));
+    return (await asked(consent)) && asked(this.#request.ownConsent);
   }
 
   /** What is there when the time is up, or the consent gone, is dropped: `undefined`. */

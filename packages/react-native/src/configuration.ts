@@ -67,49 +67,65 @@ type Members = Readonly<Record<string, unknown>>;
 /** Reads a configuration of unknown origin; what is wrong with it goes to `problems`, and then it must not be used. */
 export function readConfiguration(configuration: unknown, problems: Problem[]): Settings {
   const members = readMembers(configuration ?? {}, "", ["consent", "probes", "deadlineMs", "onProbe"], problems);
-  if (members["consent"] !== undefined && !isConsent(members["consent"])) {
-    problems.push({ path: "consent", message: "must be what consentFor(...) returns, or a function" });
-  }
+  checkConsent(members["consent"], problems);
   const onProbe = members["onProbe"];
   if (onProbe !== undefined && typeof onProbe !== "function") {
     problems.push({ path: "onProbe", message: "must be a function" });
   }
-  const probes = readMembers(members["probes"] ?? {}, "probes", PROBE_IDS, problems);
   return {
     consent: members["consent"] as Settings["consent"],
-    probes: new Map(PROBE_IDS.map((probe) => [probe, readProbe(probe, probes[probe], problems)])),
+    probes: readProbes(members["probes"], defaultsOf, problems),
     deadlineMs: readDuration(members["deadlineMs"], DEADLINE_MS, LONGEST_DEADLINE_MS, "deadlineMs", problems),
     onProbe: onProbe as Settings["onProbe"],
   };
 }
 
-function readProbe(probe: ProbeId, configuration: unknown, problems: Problem[]): ProbeSettings {
+export const NO_CONSENT: Problem = { path: "consent", message: "must come from consentFor(...), or be a function" };
+
+/** `undefined` is no problem: the consent is left out then. */
+export function checkConsent(consent: unknown, problems: Problem[]): void {
+  if (consent !== undefined && !isConsent(consent)) problems.push(NO_CONSENT);
+}
+
+/** @param before what applies where a probe, or a member of it, is left out. */
+export function readProbes(
+  value: unknown,
+  before: (probe: ProbeId) => ProbeSettings,
+  problems: Problem[],
+): Settings["probes"] {
+  const probes = readMembers(value ?? {}, "probes", PROBE_IDS, problems);
+  return new Map(PROBE_IDS.map((probe) => [probe, readProbe(probe, probes[probe], before(probe), problems)]));
+}
+
+function defaultsOf(probe: ProbeId): ProbeSettings {
+  const { enabledByDefault, fields } = factsOf(probe);
+  return { enabled: enabledByDefault, timeoutMs: TIMEOUTS_MS[probe] ?? TIMEOUT_MS, fields: new Set(fields.keys()) };
+}
+
+function readProbe(probe: ProbeId, value: unknown, before: ProbeSettings, problems: Problem[]): ProbeSettings {
   const path = `probes.${probe}`;
-  const members = readMembers(configuration ?? {}, path, ["enabled", "timeoutMs", "fields"], problems);
-  const facts = factsOf(probe);
-  const { enabled = facts.enabledByDefault } = members;
+  const members = readMembers(value ?? {}, path, ["enabled", "timeoutMs", "fields"], problems);
+  const { enabled = before.enabled, timeoutMs, fields } = members;
   if (typeof enabled !== "boolean") problems.push({ path: `${path}.enabled`, message: "must be true or false" });
-  const fallback = TIMEOUTS_MS[probe] ?? TIMEOUT_MS;
   return {
     enabled: enabled === true,
-    timeoutMs: readDuration(members["timeoutMs"], fallback, LONGEST_TIMEOUT_MS, `${path}.timeoutMs`, problems),
-    fields: readSelection(probe, members["fields"], `${path}.fields`, problems),
+    timeoutMs: readDuration(timeoutMs, before.timeoutMs, LONGEST_TIMEOUT_MS, `${path}.timeoutMs`, problems),
+    fields: fields === undefined ? before.fields : readSelection(probe, fields, `${path}.fields`, problems),
   };
 }
 
 function readSelection(probe: ProbeId, selection: unknown, path: string, problems: Problem[]): ReadonlySet<string> {
   const { fields } = factsOf(probe);
-  const members = readMembers(selection ?? {}, path, ["include", "exclude"], problems);
+  const members = readMembers(selection, path, ["include", "exclude"], problems);
   const include = readNames(members["include"], `${path}.include`, fields, problems);
   const exclude = readNames(members["exclude"], `${path}.exclude`, fields, problems);
-  for (const name of exclude ?? []) {
-    if (!fields.get(name)?.required) continue;
-    problems.push({ path: `${path}.exclude`, message: `${name} is required: disable the probe` });
-  }
   const selected = new Set<string>();
   for (const [name, { required }] of fields) {
-    const wanted = (include?.has(name) ?? true) && !exclude?.has(name);
-    if (required || wanted) selected.add(name);
+    const excluded = exclude?.has(name);
+    if (required && excluded) {
+      problems.push({ path: `${path}.exclude`, message: `${name} is required: disable the probe` });
+    }
+    if (required || (!excluded && (include?.has(name) ?? true))) selected.add(name);
   }
   return selected;
 }
@@ -139,8 +155,8 @@ function readDuration(value: unknown, fallback: number, longest: number, path: s
   return fallback;
 }
 
-/** Members of a plain object, own ones only; each that is not known is told. */
-function readMembers(value: unknown, path: string, known: readonly string[], problems: Problem[]): Members {
+/** Members of a plain object, own ones only; each that is not known is a problem. */
+export function readMembers(value: unknown, path: string, known: readonly string[], problems: Problem[]): Members {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     problems.push({ path, message: "must be an object" });
     return {};
@@ -148,11 +164,7 @@ function readMembers(value: unknown, path: string, known: readonly string[], pro
   const members: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, member] of Object.entries(value)) {
     if (known.includes(name)) members[name] = member;
-    else problems.push({ path: path === "" ? name : `${path}.${name}`, message: unknownMember(path) });
+    else problems.push({ path: path === "" ? name : `${path}.${name}`, message: "is not known" });
   }
   return members;
-}
-
-function unknownMember(path: string): string {
-  return path === "probes" ? "is no probe of this release" : "is not known";
 }

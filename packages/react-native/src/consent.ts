@@ -22,7 +22,11 @@ export type ConsentFunction = (probe: ProbeId) => boolean | Promise<boolean>;
  */
 export function consentFor(...probes: readonly ProbeId[]): Consent {
   const unknown = probes.filter((probe) => typeof probe !== "string" || !isProbeId(probe));
-  if (unknown.length > 0) throw new TypeError(`consentFor: no such probe: ${unknown.map(String).join(", ")}`);
+  if (unknown.length > 0) {
+    throw new TypeError(
+      `consentFor: no such probe: ${unknown.map(String).join(", ")}; each id is an argument of its own`,
+    );
+  }
   return new Consent(probes);
 }
 

@@ -273,6 +273,7 @@ describe("consent", () => {
 
   it("is for known probes alone", () => {
     expect(() => consentFor("hardwear" as ProbeId)).toThrow(/no such probe: hardwear/);
+    expect(() => consentFor(["hardware", "locale"] as never)).toThrow(/each id is an argument of its own/);
     const intel = intelOn();
     expect(() => intel.setConsent(["hardware"] as never)).toThrow(MisuseError);
   });
@@ -410,7 +411,129 @@ describe("an aborted collection", () => {
   });
 });
 
+describe("one collection's own", () => {
+  it("consent takes away from the consent in force, and adds nothing to it", async () => {
+    for (const consent of [consentFor("locale", "network"), (probe: ProbeId) => probe !== "hardware"]) {
+      const host = fakeHost();
+      const intel = intelOn(host, { consent: consentFor("hardware", "locale") });
+      const { probes } = await intel.collect({ ...session, consent });
+      expect(host.collected.map(({ probe }) => probe)).toEqual(["locale"]);
+      for (const probe of [probes.hardware, probes.network]) {
+        expect(probe).toEqual({ status: "skipped", reason: "consent" });
+      }
+      expect((await intel.collect(session)).probes.hardware.status).toBe("success");
+    }
+  });
+
+  it("consent that is withdrawn from behind a function is seen at the second look", async () => {
+    let agreed = true;
+    const host = fakeHost(() => {
+      agreed = false;
+      return { fields: { processorCount: 8 } };
+    });
+    const { probes } = await intelOn(host).collect({ ...session, consent: () => agreed });
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+  });
+
+  it("probes replace members of the configuration's, for this collection alone", async () => {
+    const host = fakeHost(() => ({ fields: { processorCount: 8, screenDpi: 420, phoneType: "gsm" } }));
+    const intel = intelOn(host, { consent: ALL, probes: { hardware: { fields: { include: ["processorCount"] } } } });
+    const own = { telephony: { enabled: true }, network: { enabled: false }, hardware: { timeoutMs: 500 } };
+    const { probes } = await intel.collect({ ...session, probes: own });
+    expect(probes.telephony).toEqual({ status: "success", data: { phoneType: "gsm" } });
+    expect(probes.network).toEqual({ status: "skipped", reason: "disabled" });
+    expect(probes.hardware).toEqual({ status: "success", data: { processorCount: 8 } });
+    const fields = { exclude: ["processorCount"] };
+    const other = (await intel.collect({ ...session, probes: { hardware: { fields } } })).probes;
+    expect(other.hardware).toEqual({ status: "success", data: { screenDpi: 420 } });
+    expect(other.telephony).toEqual({ status: "skipped", reason: "disabled" });
+  });
+
+  it("client id stands in its event alone", async () => {
+    const intel = intelOn();
+    intel.setClientId("account-7");
+    expect((await intel.collect({ ...session, clientId: "account-8" })).client_id).toBe("account-8");
+    expect((await intel.collect(session)).client_id).toBe("account-7");
+  });
+});
+
+describe("setConfig", () => {
+  it("replaces the configuration for later collections, and keeps the consent where it names none", async () => {
+    const host = fakeHost((probe) => (probe === "hardware" ? settledWith({ fields: { processorCount: 8 } }) : {}));
+    const intel = intelOn(host, { consent: HARDWARE, probes: { locale: { enabled: false } } });
+    const before = intel.collect(session);
+    intel.setConfig({ probes: { hardware: { enabled: false } } });
+    expect((await before).probes.hardware).toEqual({ status: "success", data: { processorCount: 8 } });
+    const { probes } = await intel.collect(session);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "disabled" });
+    expect(probes.locale).toEqual({ status: "skipped", reason: "consent" });
+  });
+
+  it("with a consent withdraws at once, as setConsent does", async () => {
+    const host = fakeHost((probe) => (probe === "hardware" ? NEVER : {}));
+    const intel = intelOn(host, { consent: HARDWARE });
+    const collecting = intel.collect(session);
+    await vi.waitFor(() => expect(host.collected).toHaveLength(1));
+    intel.setConfig({ consent: consentFor() });
+    expect((await collecting).probes.hardware).toEqual({ status: "skipped", reason: "consent" });
+    expect(host.cancelled).toHaveLength(1);
+  });
+
+  it("refuses what the constructor's rules refuse, and the configuration before stays in force", async () => {
+    const intel = intelOn(fakeHost(), { consent: ALL, probes: { hardware: { enabled: false } } });
+    const wrong = { deadlineMs: 0, consent: consentFor(), probes: { hardwear: {} } };
+    expect(() => intel.setConfig(wrong as never)).toThrow(/probes.hardwear is not known; deadlineMs must be/);
+    const { probes } = await intel.collect(session);
+    expect(probes.hardware).toEqual({ status: "skipped", reason: "disabled" });
+    expect(probes.locale.status).toBe("success");
+  });
+
+  it("mends a wrong configuration of the constructor", async () => {
+    const intel = intelOn(fakeHost(), { deadlineMs: 0 });
+    await expect(intel.collect(session)).rejects.toThrow(MisuseError);
+    intel.setConfig({ consent: ALL });
+    expect((await intel.collect(session)).probes.locale.status).toBe("success");
+  });
+
+  it("that turns transaction_safety off ends the observation", async () => {
+    const host = fakeHost();
+    const intel = intelOn(host, { consent: ALL, probes: { transaction_safety: { enabled: true } } });
+    intel.observeTransaction();
+    await vi.waitFor(() => expect(host.observation).toEqual(["started"]));
+    intel.setConfig({});
+    expect(host.observation).toEqual(["started", "stopped"]);
+  });
+});
+
 describe("misuse", () => {
+  it("an option that collect does not know is refused, and nothing is collected", async () => {
+    const host = fakeHost();
+    const options = { ...session, concent: () => false, deadlineMs: 5 };
+    const fault: unknown = await intelOn(host)
+      .collect(options)
+      .catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(MisuseError);
+    expect((fault as MisuseError).problems).toEqual([
+      { path: "concent", message: "is not known" },
+      { path: "deadlineMs", message: "is not known" },
+    ]);
+    expect(host.collected).toEqual([]);
+  });
+
+  it("every option of collect is checked, and options that are no object are refused", async () => {
+    const options = { ...session, consent: true, probes: { hardwear: {}, hardware: { enabled: 1 } }, clientId: "" };
+    const fault: unknown = await intelOn()
+      .collect(options as never)
+      .catch((error: unknown) => error);
+    expect((fault as MisuseError).problems.map(({ path }) => path)).toEqual([
+      "consent",
+      "probes.hardwear",
+      "probes.hardware.enabled",
+      "clientId",
+    ]);
+    await expect(intelOn().collect("session-1" as never)).rejects.toThrow(/the argument must be an object/);
+  });
+
   it("is told whole, each problem with its path, and never a value", async () => {
     const configuration = {
       consent: true,
@@ -462,7 +585,7 @@ describe("misuse", () => {
   it("a configuration that is null, a list or has inherited names", async () => {
     await expect(intelOn(fakeHost(), [] as never).collect(session)).rejects.toThrow(/must be an object/);
     await expect(intelOn(fakeHost(), JSON.parse('{"probes":{"__proto__":{}}}')).collect(session)).rejects.toThrow(
-      /probes.__proto__ is no probe/,
+      /probes.__proto__ is not known/,
     );
     expect((await intelOn(fakeHost(), null as never).collect(session)).session_id).toBe("session-1");
   });

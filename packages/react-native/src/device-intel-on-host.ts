@@ -1,7 +1,16 @@
 import type { ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { LONGEST_SESSION_ID } from "@device-risk-signals/contract/limits";
 import { type CollectedEvent, Collection } from "./collection.ts";
-import { type Configuration, readConfiguration, type Settings } from "./configuration.ts";
+import {
+  checkConsent,
+  NO_CONSENT,
+  type Configuration,
+  type ProbeSettings,
+  readConfiguration,
+  readMembers,
+  readProbes,
+  type Settings,
+} from "./configuration.ts";
 import { Consent, type ConsentFunction, consents, isConsent } from "./consent.ts";
 import { type Host, platformOf } from "./host.ts";
 import { beginObservation, endObservation } from "./observation.ts";
@@ -19,6 +28,12 @@ export interface StopSignal {
 export interface CollectOptions {
   /** The server-issued action's session value, 1 to 128 characters: it becomes `session_id`. */
   readonly sessionId: string;
+  /** For this collection, in addition to the consent in force: a probe needs both, so it only takes away. */
+  readonly consent?: Consent | ConsentFunction;
+  /** For this collection, over the configuration's: a probe, or a member of it, that is left out stays as configured. */
+  readonly probes?: NonNullable<Configuration["probes"]>;
+  /** For this collection, instead of what `setClientId` set. */
+  readonly clientId?: string;
   /** Ends the collection, native work included; `collect` rejects with an `AbortError`. */
   readonly signal?: StopSignal;
 }
@@ -35,8 +50,8 @@ const LONGEST_CLIENT_ID = 1_024;
 
 /** `DeviceIntel` on any host: React Native's, the Jest mock's, a test's. */
 export class DeviceIntelOnHost {
-  readonly #settings: Settings;
-  readonly #problems: readonly Problem[];
+  #settings: Settings;
+  #problems: Problem[] = [];
   readonly #host: () => Host;
   readonly #running = new Set<Collection>();
   readonly #windows = new Set<ObservationWindow>();
@@ -48,9 +63,7 @@ export class DeviceIntelOnHost {
    * @param host asked for at the first use.
    */
   constructor(configuration: Configuration, host: () => Host) {
-    const problems: Problem[] = [];
-    this.#settings = readConfiguration(configuration, problems);
-    this.#problems = problems;
+    this.#settings = readConfiguration(configuration, this.#problems);
     this.#consent = this.#settings.consent ?? NOTHING;
     this.#host = host;
   }
@@ -61,11 +74,25 @@ export class DeviceIntelOnHost {
    * @throws MisuseError for one that is empty, longer than 1,024 characters, or no well-formed text.
    */
   setClientId(clientId: string | undefined): void {
-    if (clientId !== undefined) {
-      const message = textProblem(clientId, LONGEST_CLIENT_ID);
-      if (message) throw new MisuseError([{ path: "clientId", message }]);
-    }
+    const problems: Problem[] = [];
+    if (clientId !== undefined) checkText(clientId, LONGEST_CLIENT_ID, "clientId", problems);
+    refuse(problems);
     this.#clientId = clientId;
+  }
+
+  /**
+   * Replaces the configuration, for later collections; without `consent` the one in force stays. A consent that it holds
+   * is set as by `setConsent`, and a transaction is observed no longer when the probe is not enabled.
+   * @throws MisuseError naming every problem; the configuration before it then stays in force.
+   */
+  setConfig(configuration: Configuration): void {
+    const problems: Problem[] = [];
+    const settings = readConfiguration(configuration, problems);
+    refuse(problems);
+    this.#settings = settings;
+    this.#problems = problems;
+    if (settings.consent) this.setConsent(settings.consent);
+    if (!settings.probes.get(OBSERVED)?.enabled) for (const window of this.#windows) window.stop();
   }
 
   /**
@@ -73,9 +100,7 @@ export class DeviceIntelOnHost {
    * @throws MisuseError for what is neither what `consentFor` returns nor a function; the consent before it then stands.
    */
   setConsent(consent: Consent | ConsentFunction): void {
-    if (!isConsent(consent)) {
-      throw new MisuseError([{ path: "consent", message: "must be what consentFor(...) returns, or a function" }]);
-    }
+    if (!isConsent(consent)) throw new MisuseError([NO_CONSENT]);
     this.#consent = consent;
     for (const collection of this.#running) collection.withdraw(consent);
     for (const window of this.#windows) {
@@ -90,13 +115,14 @@ export class DeviceIntelOnHost {
    * @throws AbortError when the signal ends it.
    */
   async collect(options: CollectOptions): Promise<CollectedEvent> {
-    const { sessionId, signal } = readOptions(options, this.#problems);
+    const { sessionId, clientId, consent, probes, signal } = this.#readOptions(options);
     if (signal?.aborted) throw new AbortError();
     const request = {
       sessionId,
-      clientId: this.#clientId,
-      settings: this.#settings,
+      clientId: clientId ?? this.#clientId,
+      settings: { ...this.#settings, probes },
       consent: () => this.#consent,
+      ownConsent: consent ?? (() => true),
     };
     const collection = new Collection(request, this.#host());
     const stop = (): void => collection.stop();
@@ -130,6 +156,21 @@ export class DeviceIntelOnHost {
     return window;
   }
 
+  #readOptions(options: unknown): Omit<CollectOptions, "probes"> & Pick<Settings, "probes"> {
+    const problems = [...this.#problems];
+    const { probes, ...members } = readMembers(options ?? {}, "", OPTIONS, problems);
+    const { sessionId, consent, clientId, signal } = members;
+    checkText(sessionId, LONGEST_SESSION_ID, "sessionId", problems);
+    checkConsent(consent, problems);
+    const settings = readProbes(probes, (probe) => this.#settings.probes.get(probe) as ProbeSettings, problems);
+    if (clientId !== undefined) checkText(clientId, LONGEST_CLIENT_ID, "clientId", problems);
+    if (signal !== undefined && !isStopSignal(signal)) {
+      problems.push({ path: "signal", message: "must be an AbortSignal" });
+    }
+    refuse(problems);
+    return { ...(members as unknown as CollectOptions), probes: settings };
+  }
+
   async #mayObserve(host: Host): Promise<boolean> {
     const enabled = this.#settings.probes.get(OBSERVED)?.enabled && platformOf(host, OBSERVED);
     return enabled ? this.#consentsToObserve(this.#consent) : false;
@@ -140,16 +181,10 @@ export class DeviceIntelOnHost {
   }
 }
 
-function readOptions(options: unknown, configuration: readonly Problem[]): CollectOptions {
-  const problems = [...configuration];
-  const { sessionId, signal } = (options ?? {}) as Partial<Record<string, unknown>>;
-  const message = textProblem(sessionId, LONGEST_SESSION_ID);
-  if (message) problems.push({ path: "sessionId", message });
-  if (signal !== undefined && !isStopSignal(signal)) {
-    problems.push({ path: "signal", message: "must be an AbortSignal" });
-  }
+const OPTIONS: readonly (keyof CollectOptions)[] = ["sessionId", "consent", "probes", "clientId", "signal"];
+
+function refuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new MisuseError(problems);
-  return { sessionId: sessionId as string, ...(signal !== undefined && { signal: signal as StopSignal }) };
 }
 
 function isStopSignal(value: unknown): value is StopSignal {
@@ -158,12 +193,13 @@ function isStopSignal(value: unknown): value is StopSignal {
 }
 
 /** What the endpoint would refuse an event for. Lengths count code points. */
-function textProblem(value: unknown, longest: number): string | undefined {
+function checkText(value: unknown, longest: number, path: string, problems: Problem[]): void {
   const fits =
     typeof value === "string" &&
     value !== "" &&
     [...value].length <= longest &&
     !value.includes("\0") &&
     !LONE_SURROGATE.test(value);
-  return fits ? undefined : `must be 1 to ${longest} characters of well-formed text without U+0000`;
+  if (fits) return;
+  problems.push({ path, message: `must be 1 to ${longest} characters of well-formed text without U+0000` });
 }

@@ -1,16 +1,16 @@
 import { factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Native } from "./native/native-interface.ts";
 
-/** What JavaScript can tell of the engine and of React Native without native code; what is unknown is left out. */
+/** What JavaScript can tell of the engine and of React Native without native code; a value of another type is unknown. */
 export interface JavaScriptRuntime {
-  readonly jsEngine?: string;
-  readonly hermesVersion?: string;
-  readonly reactNativeVersion?: string;
-  readonly isHermes?: boolean;
-  readonly isFabric?: boolean;
-  readonly isTurboModule?: boolean;
-  readonly isBridgeless?: boolean;
-  readonly isDebugBuild?: boolean;
+  readonly jsEngine?: unknown;
+  readonly hermesVersion?: unknown;
+  readonly reactNativeVersion?: unknown;
+  readonly isHermes?: unknown;
+  readonly isFabric?: unknown;
+  readonly isTurboModule?: unknown;
+  readonly isBridgeless?: unknown;
+  readonly isDebugBuild?: unknown;
 }
 
 /** What a collection runs on. React Native's is `react-native-host.ts`; tests and the Jest mock bring their own. */

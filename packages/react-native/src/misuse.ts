@@ -1,5 +1,5 @@
 export interface Problem {
-  /** Where, such as `probes.hardware.timeoutMs`; `""` is the whole configuration. */
+  /** Where, such as `probes.hardware.timeoutMs`; `""` is the argument itself. */
   readonly path: string;
   readonly message: string;
 }
@@ -10,7 +10,7 @@ export class MisuseError extends TypeError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(`DeviceIntel: ${problems.map(({ path, message }) => `${path || "configuration"} ${message}`).join("; ")}`);
+    super(`DeviceIntel: ${problems.map(({ path, message }) => `${path || "the argument"} ${message}`).join("; ")}`);
     this.problems = problems;
   }
 }

@@ -1,4 +1,4 @@
-import type { ProbeDataById, RawSignalEvent } from "@device-risk-signals/contract";
+import type { ProbeDataById, ProbeOutcome, RawSignalEvent } from "@device-risk-signals/contract";
 import { factsOf, isProbeId } from "@device-risk-signals/contract/catalog/fields";
 
 /** The five states of a field; no two of them mean the same. An observed `false` is `observed`. */
@@ -20,21 +20,15 @@ export function readField<Probe extends keyof ProbeDataById, Field extends keyof
   field: Field,
   platform: string,
 ): FieldState<NonNullable<ProbeDataById[Probe][Field]>> {
-  const outcome = Object.hasOwn(event.probes, probe) ? event.probes[probe] : undefined;
-  switch (outcome?.status) {
-    case undefined:
-      return { state: "omitted" };
-    case "skipped":
-      return { state: "skipped", reason: outcome.reason };
-    case "timeout":
-      return { state: "timeout" };
-    case "error":
-      return { state: "error", error: outcome.error };
-    case "success": {
-      const { data } = outcome;
-      const constant = platform === "ios" && isProbeId(probe) && factsOf(probe).fields.get(field)?.constantOnIos;
-      if (constant === true || !Object.hasOwn(data, field)) return { state: "omitted" };
-      return { state: "observed", value: data[field] as NonNullable<ProbeDataById[Probe][Field]> };
-    }
+  const probes = event.probes as Readonly<Record<string, ProbeOutcome>>;
+  const outcome = Object.hasOwn(probes, probe) ? probes[probe] : undefined;
+  if (!outcome) return { state: "omitted" };
+  if (outcome.status !== "success") {
+    const { status: state, ...why } = outcome;
+    return { state, ...why } as FieldState<never>;
   }
+  const { data } = outcome;
+  const constant = platform === "ios" && isProbeId(probe) && factsOf(probe).fields.get(field)?.constantOnIos;
+  if (constant === true || !Object.hasOwn(data, field)) return { state: "omitted" };
+  return { state: "observed", value: data[field] as NonNullable<ProbeDataById[Probe][Field]> };
 }

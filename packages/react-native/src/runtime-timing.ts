@@ -4,28 +4,34 @@ const CLOCK_SAMPLES = 256;
 const LOOP_SAMPLES = 32;
 const ROUND_TRIPS = 5;
 
-/** The JavaScript half of `runtime_timing`: what its fields mean stands in the catalog. */
+/** The JavaScript half of `runtime_timing`: what its fields mean stands in the catalog. A number that is not finite is unknown. */
 export async function observeRuntimeTiming(
   wanted: ReadonlySet<string>,
   host: Host,
   stopped: () => boolean,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const values: Record<string, unknown> = { jsClockSource: host.clockSource };
-  if (wanted.has("jsTimerResolutionMs") || wanted.has("jsTimerSampleCount")) Object.assign(values, clock(host));
-  if ([...wanted].some((name) => name.startsWith("eventLoop"))) Object.assign(values, await eventLoop(host, stopped));
-  if (wanted.has("bridgeRoundTripMs") && host.native) {
-    const trips: number[] = [];
-    for (let trip = 0; trip < ROUND_TRIPS && !stopped(); trip++) {
+  const { native } = host;
+  const wants = (prefix: string): boolean => [...wanted].some((name) => name.startsWith(prefix));
+  const timesOf = async (rounds: number, work: (round: number) => Promise<unknown>): Promise<readonly number[]> => {
+    const times: number[] = [];
+    while (times.length < rounds && !stopped()) {
       const start = host.monotonic();
-      await host.native.echo(trip);
-      trips.push(host.monotonic() - start);
+      await work(times.length);
+      times.push(host.monotonic() - start);
     }
-    if (trips.length > 0) values["bridgeRoundTripMs"] = quantile(trips, 0.5);
-  }
-  return values;
+    return times;
+  };
+  const timer = (): Promise<void> => new Promise((resolve) => void host.setTimer(resolve, 0));
+  return {
+    jsClockSource: host.clockSource,
+    ...(wants("jsTimer") && clock(host)),
+    ...(wants("eventLoop") && eventLoop(await timesOf(LOOP_SAMPLES, timer))),
+    ...(wants("bridge") &&
+      native && { bridgeRoundTripMs: quantile(await timesOf(ROUND_TRIPS, (trip) => native.echo(trip)), 0.5) }),
+  };
 }
 
-/** The smallest step above zero; left out where the clock did not move while it was looked at. */
+/** The smallest step above zero; not finite where the clock did not move while it was looked at. */
 function clock(host: Host): Readonly<Record<string, number>> {
   let smallest = Number.POSITIVE_INFINITY;
   let last = host.monotonic();
@@ -34,20 +40,11 @@ function clock(host: Host): Readonly<Record<string, number>> {
     if (now > last) smallest = Math.min(smallest, now - last);
     last = now;
   }
-  return {
-    jsTimerSampleCount: CLOCK_SAMPLES,
-    ...(Number.isFinite(smallest) && { jsTimerResolutionMs: smallest }),
-  };
+  return { jsTimerSampleCount: CLOCK_SAMPLES, jsTimerResolutionMs: smallest };
 }
 
-/** How late a timer of 0 ms comes. */
-async function eventLoop(host: Host, stopped: () => boolean): Promise<Readonly<Record<string, number>>> {
-  const delays: number[] = [];
-  while (delays.length < LOOP_SAMPLES && !stopped()) {
-    const start = host.monotonic();
-    await new Promise<void>((resolve) => void host.setTimer(resolve, 0));
-    delays.push(host.monotonic() - start);
-  }
+/** @param delays by which timers of 0 ms were late. */
+function eventLoop(delays: readonly number[]): Readonly<Record<string, number>> {
   const median = quantile(delays, 0.5);
   return {
     eventLoopSampleCount: delays.length,

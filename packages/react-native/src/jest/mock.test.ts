@@ -80,6 +80,15 @@ describe("DeviceIntel in an app's tests", () => {
     expect(readField(event, "hardware", "processorCount", "android")).toEqual({ state: "skipped", reason: "consent" });
   });
 
+  it("takes a new configuration, and a consent for one collection", async () => {
+    const intel = new DeviceIntel({ consent: consentFor("locale", "hardware") });
+    const { probes } = await intel.collect({ ...session, consent: consentFor("locale") });
+    expect([probes.locale.status, probes.hardware.status]).toEqual(["success", "skipped"]);
+    intel.setConfig({ consent: consentFor("hardware") });
+    const after = (await intel.collect(session)).probes;
+    expect([after.locale.status, after.hardware.status]).toEqual(["skipped", "success"]);
+  });
+
   it("changes its phone from one collection to the next, and times out without waiting", async () => {
     const intel = new DeviceIntel({ consent: consentFor("locale") });
     expect((await intel.collect(session)).probes.locale.status).toBe("success");

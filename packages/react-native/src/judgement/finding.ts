@@ -109,6 +109,5 @@ function namesOf({ found, whole }: Found): readonly string[] | undefined {
 
 /** No half of a surrogate pair is left at its end, or anywhere: a text with one would be left out, and its list with it. */
 function shortened(name: string): string {
-  const characters = Array.from(name.slice(0, LONGEST_NAME), (one) => (/^[\uD800-\uDFFF]$/.test(one) ? "\uFFFD" : one));
-  return characters.join("");
+  return name.slice(0, LONGEST_NAME).replaceAll(/[\uD800-\uDFFF]/gu, "\uFFFD");
 }

@@ -1,4 +1,5 @@
 import type { ProxySettings } from "../native/native-interface.ts";
+import { readList } from "../native/read-answer.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 
 /**
@@ -9,7 +10,17 @@ const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
 
 /** Of settings that were read, a member that is not there is not set: so CFNetwork says it. */
 function from(conclude: (settings: ProxySettings) => Value | undefined): Judgement {
-  return { sources: { proxies: true }, judge: ({ proxies }) => proxies && conclude(proxies) };
+  return { sources: { proxies: true }, judge: ({ proxies }) => proxies && conclude(readSettings(proxies)) };
+}
+
+/** Members of another type are treated as not set. */
+function readSettings({ scopedInterfaces, ...members }: Readonly<Record<string, unknown>>): ProxySettings {
+  const settings = Object.entries(members).filter(([name, member]) => {
+    const type = name.endsWith("Enabled") ? "boolean" : name.endsWith("Port") ? "number" : "string";
+    return typeof member === type;
+  });
+  const interfaces = readList(scopedInterfaces);
+  return { ...Object.fromEntries(settings), ...(interfaces && { scopedInterfaces: interfaces }) };
 }
 
 interface Proxy {

@@ -115,7 +115,8 @@ export interface Evidence {
   readonly ports?: Presence;
   readonly images?: readonly string[];
   readonly parentPid?: number;
-  readonly proxies?: ProxySettings;
+  /** Shaped as `ProxySettings` as far as the judgement of `network` finds it so. */
+  readonly proxies?: Readonly<Record<string, unknown>>;
   readonly numbers?: Calculated;
 }
 

@@ -55,16 +55,15 @@ function hermesReleaseOf({ HermesInternal: hermes }: Globals): unknown {
 
 function runtimeOf(globals: Globals): JavaScriptRuntime {
   const hermes = globals.HermesInternal;
-  const release = hermesReleaseOf(globals);
   const version = Platform.constants?.reactNativeVersion;
   return {
     isHermes: hermes !== undefined && hermes !== null,
-    ...(hermes && { jsEngine: "hermes" }),
-    ...(typeof release === "string" && { hermesVersion: release }),
-    ...(version && { reactNativeVersion: `${version.major}.${version.minor}.${version.patch}` }),
+    jsEngine: hermes ? "hermes" : undefined,
+    hermesVersion: hermesReleaseOf(globals),
+    reactNativeVersion: version && `${version.major}.${version.minor}.${version.patch}`,
     isFabric: globals.nativeFabricUIManager !== undefined,
     isTurboModule: globals.__turboModuleProxy !== undefined || globals.RN$Bridgeless === true,
     isBridgeless: globals.RN$Bridgeless === true,
-    ...(typeof globals.__DEV__ === "boolean" && { isDebugBuild: globals.__DEV__ }),
+    isDebugBuild: globals.__DEV__,
   };
 }

@@ -1,17 +1,10 @@
 /**
  * What native code answers, taken for what it is and no more. A patched native half may answer anything: wrong types,
- * endless texts, nothing. Whatever has not its declared shape is treated as not read.
+ * endless texts, nothing. Whatever has not its declared shape is treated as not read. Members of `proxies` are looked at
+ * where they are judged: an Android app has no use for that.
  */
 import { entriesOf } from "../entries.ts";
-import type {
-  Calculated,
-  Evidence,
-  NativeAnswer,
-  Presence,
-  ProxySettings,
-  SourceId,
-  Text,
-} from "./native-interface.ts";
+import type { Calculated, Evidence, NativeAnswer, Presence, SourceId, Text } from "./native-interface.ts";
 
 /** UTF-16 units of a text that are looked at: native code reads no more than 4 MiB. */
 const LONGEST_TEXT = 4 * 1_024 * 1_024;
@@ -51,7 +44,7 @@ function readText(value: unknown): Text | undefined {
 }
 
 /** All or nothing: of a list with a wrong entry nobody knows what else is wrong with it. */
-const readList = (value: unknown): readonly string[] | undefined =>
+export const readList = (value: unknown): readonly string[] | undefined =>
   entriesOf(
     value,
     LONGEST_LIST,
@@ -77,29 +70,6 @@ function readTexts(value: unknown): Readonly<Record<string, string>> | undefined
   }
   return texts;
 }
-
-function readProxies(value: unknown): ProxySettings | undefined {
-  const members = readMembers(value);
-  if (!members) return undefined;
-  const settings: Record<string, unknown> = {};
-  for (const [name, type] of Object.entries(PROXY_MEMBERS)) {
-    const member = members[name];
-    if (typeof member === type) settings[name] = member;
-  }
-  const scopedInterfaces = readList(members["scopedInterfaces"]);
-  return scopedInterfaces ? { ...settings, scopedInterfaces } : settings;
-}
-
-const PROXY_MEMBERS = {
-  httpEnabled: "boolean",
-  httpHost: "string",
-  httpPort: "number",
-  socksEnabled: "boolean",
-  socksHost: "string",
-  socksPort: "number",
-  pacEnabled: "boolean",
-  pacHost: "string",
-} as const;
 
 function readCalculated(value: unknown): Calculated | undefined {
   const { integers, floats, negativeZero, subnormal } = readMembers(value) ?? {};
@@ -132,6 +102,6 @@ const READERS: Readonly<Record<SourceId, (value: unknown) => unknown>> = {
   schemes: readPresence,
   ports: readPresence,
   parentPid: (value) => (Number.isSafeInteger(value) ? value : undefined),
-  proxies: readProxies,
+  proxies: readMembers,
   numbers: readCalculated,
 };

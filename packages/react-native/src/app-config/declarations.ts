@@ -26,7 +26,7 @@ export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => fa
  * @throws MisuseError for what is no list of probes.
  */
 export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations {
-  const named = readProbes(probes);
+  const named = readProbeIds(probes);
   const of = (lists: Readonly<Record<string, readonly string[]>>): readonly string[] => [
     ...new Set(named.flatMap((probe) => lists[probe] ?? [])),
   ];
@@ -37,7 +37,8 @@ export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations 
   };
 }
 
-function readProbes(probes: unknown): readonly ProbeId[] {
+/** @throws MisuseError for what is no list of probes. */
+export function readProbeIds(probes: unknown): readonly ProbeId[] {
   if (!Array.isArray(probes)) throw new MisuseError([{ path: "probes", message: "must be a list of probe ids" }]);
   const problems: Problem[] = probes.flatMap((probe: unknown, index) =>
     typeof probe === "string" && isProbeId(probe)

@@ -20,7 +20,10 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-const problems = (probes?: string[]) => examine(folder, probes).filter(({ kind }) => kind !== "ok");
+const problems = (probes?: string[]) =>
+  examine(folder, probes).filter(({ kind }) => kind === "missing" || kind === "too much");
+const optional = (probes?: string[]) =>
+  examine(folder, probes).flatMap(({ kind, text }) => (kind === "optional" ? [text] : []));
 const { packages, schemes } = declarationsFor(["os_integrity"]);
 const queries = (names: readonly string[]) =>
   `<queries>${names.map((name) => `<package android:name="${name}"/>`).join("\n")}</queries>`;
@@ -40,6 +43,72 @@ it("an Expo app needs the plugin", () => {
     JSON.stringify({ expo: { plugins: [["@device-risk-signals/react-native", { probes: ["hardware"] }]] } }),
   );
   expect(problems()).toEqual([]);
+});
+
+/** As much of Expo's package as an app's config takes: it runs `app.config.js` with what `app.json` holds. */
+const installExpo = () =>
+  write(
+    "node_modules/@expo/config/index.js",
+    `const { existsSync, readFileSync } = require("node:fs");
+     exports.getConfig = (folder) => {
+       const json = folder + "/app.json";
+       const config = existsSync(json) ? JSON.parse(readFileSync(json, "utf8")).expo : {};
+       return { exp: require(folder + "/app.config.js")({ config }), dynamicConfigPath: folder + "/app.config.js" };
+     };`,
+  );
+const PLUGIN = "@device-risk-signals/react-native";
+
+it("an Expo app whose plugin is in app.config.js is well, and its probes are known", () => {
+  installExpo();
+  write("app.json", JSON.stringify({ expo: { android: { permissions: ["android.permission.USE_BIOMETRIC"] } } }));
+  write(
+    "app.config.js",
+    `module.exports = ({ config }) => ({ ...config, plugins: [["${PLUGIN}", { probes: ["transaction_safety"] }]] });`,
+  );
+  expect(problems()).toEqual([]);
+  expect(examine(folder, undefined).map(({ text }) => text)).toContain(
+    `app.config.js: the plugin "${PLUGIN}" declares the rest at prebuild`,
+  );
+  expect(optional().map((text) => text.split(":")[1]?.trim())).toEqual([
+    '"android.permission.ACCESS_NETWORK_STATE" in android.permissions gives network',
+    '"android.permission.DETECT_SCREEN_RECORDING" in android.permissions gives transaction_safety',
+    '"android.permission.DETECT_SCREEN_CAPTURE" in android.permissions gives transaction_safety',
+  ]);
+});
+
+it("a config that can't be run is told with its reason, not as a missing plugin", () => {
+  write("app.config.ts", "export default {};");
+  expect(problems()).toEqual([
+    { kind: "missing", text: "app.config.ts: a config that can be read; Expo is not installed" },
+  ]);
+  rmSync(join(folder, "app.config.ts"));
+  installExpo();
+  write("app.config.js", 'throw new Error("APP_VARIANT is not set");');
+  expect(problems()).toEqual([
+    { kind: "missing", text: "app.config.js: a config that can be read; APP_VARIANT is not set" },
+  ]);
+});
+
+it("permissions that unlock fields of the enabled probes are named, and are no problem", () => {
+  const permission = (name: string) => `<uses-permission android:name="android.permission.${name}"/>`;
+  const [network, biometric] = [permission("ACCESS_NETWORK_STATE"), permission("USE_BIOMETRIC")];
+  android(`<!-- ${network} -->`);
+  const probes = ["network", "device_security_posture"];
+  const [first = "", second = ""] = optional(probes);
+  expect(first).toMatch(
+    /^AndroidManifest.xml: <uses-permission android:name="android.permission.ACCESS_NETWORK_STATE" \/>/,
+  );
+  expect(first).toMatch(
+    / gives network: isConnected, connectionType, .*isVpnActive.*dnsServerAddresses; no user is asked/,
+  );
+  expect(second).toContain("USE_BIOMETRIC");
+  expect(problems(probes)).toEqual([]);
+  android(network + biometric.replace("/>", ' tools:node="remove"/>'));
+  expect(optional(probes)).toEqual([second]);
+  android(network + biometric);
+  expect(optional(probes)).toEqual([]);
+  android("");
+  expect(optional(["hardware"])).toEqual([]);
 });
 
 it("a bare app that declares exactly what its probes ask for is well", () => {

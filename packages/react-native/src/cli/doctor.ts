@@ -1,10 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { declarationsFor, MOST_SCHEMES, QUERIES_MARKER } from "../app-config/declarations.ts";
+import {
+  declarationsFor,
+  DEFAULT_PROBES,
+  MOST_SCHEMES,
+  QUERIES_MARKER,
+  readProbeIds,
+} from "../app-config/declarations.ts";
+import { installTimePermissions } from "../app-config/permissions.ts";
+import { type ExpoConfig, readExpoConfig } from "./expo-config.ts";
 
-/** What `doctor` found; `missing` and `too much` are for the integrator to mend. */
+/** What `doctor` found; `missing` and `too much` are for the integrator to mend, `optional` is as the integrator likes. */
 export interface Finding {
-  readonly kind: "ok" | "missing" | "too much";
+  readonly kind: "ok" | "optional" | "missing" | "too much";
   readonly text: string;
 }
 
@@ -12,25 +20,80 @@ const PACKAGE = "@device-risk-signals/react-native";
 const OLDEST_MINOR = 80;
 
 /**
- * Looks at an app's folder; reads files and changes none.
- * @param probes of the app; default: those of the plugin's entry in `app.json`, or those that are on by default.
+ * Looks at an app's folder and changes no file. An `app.config.js` or `.ts` is run, as Expo runs it.
+ * @param probes of the app; default: those that are on by default, and those of the plugin's entry in the Expo config.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));
   if (!manifest) return [missing("package.json: run this in the app's folder")];
-  const plugin = pluginOf(readJson(join(folder, "app.json")));
+  const config = readExpoConfig(folder);
+  if (config && "reason" in config) {
+    return [...examinePackages(manifest), missing(`${config.file}: a config that can be read; ${config.reason}`)];
+  }
+  const plugin = pluginOf(config);
   const declarations = declarationsFor(probes ?? plugin?.probes);
+  const enabled = probes ?? [...DEFAULT_PROBES, ...readProbeIds(plugin?.probes ?? [])];
+  const native = examineNative(folder, declarations, enabled);
+  return [...examinePackages(manifest), ...(native.length > 0 ? native : examinePlugin(config, plugin, enabled))];
+}
+
+/** Nothing where the folder has no native projects. */
+function examineNative(
+  folder: string,
+  declarations: ReturnType<typeof declarationsFor>,
+  enabled: readonly string[],
+): readonly Finding[] {
   const android = read(join(folder, "android/app/src/main/AndroidManifest.xml"));
   const plist = infoPlistOf(join(folder, "ios"));
-  const findings = [
-    ...examinePackages(manifest),
-    ...(android === undefined ? [] : examineAndroid(android, declarations)),
+  return [
+    ...(android === undefined ? [] : examineAndroid(withoutComments(android), declarations)),
+    ...(android === undefined ? [] : examinePermissions(enabled, declaredIn(withoutComments(android)), inManifest)),
     ...(plist === undefined ? [] : examineIos(plist, declarations.schemes)),
   ];
-  if (android !== undefined || plist !== undefined) return findings;
-  const text = `app.json: the plugin "${PACKAGE}"`;
-  return [...findings, plugin ? ok(`${text} declares the rest at prebuild`) : missing(text)];
 }
+
+/** Before prebuild the config is all that there is. */
+function examinePlugin(
+  config: ExpoConfig | undefined,
+  plugin: { readonly probes: unknown } | undefined,
+  enabled: readonly string[],
+): readonly Finding[] {
+  const file = config?.file ?? "app.json";
+  const text = `${file}: the plugin "${PACKAGE}"`;
+  const declared = [...TEMPLATE_PERMISSIONS, ...(config?.permissions ?? [])];
+  const inConfig = (permission: string): string => `${file}: "android.permission.${permission}" in android.permissions`;
+  return [
+    plugin ? ok(`${text} declares the rest at prebuild`) : missing(text),
+    ...(config ? examinePermissions(enabled, declared, inConfig) : []),
+  ];
+}
+
+/** What the project that prebuild makes declares by itself. */
+const TEMPLATE_PERMISSIONS = ["INTERNET"];
+
+function examinePermissions(
+  enabled: readonly string[],
+  declared: readonly string[],
+  place: (permission: string) => string,
+): readonly Finding[] {
+  const names = new Set(declared.map((name) => name.replace(/^android\.permission\./, "")));
+  return installTimePermissions(enabled)
+    .filter(({ permission }) => !names.has(permission))
+    .map(({ permission, probe, fields }) => ({
+      kind: "optional",
+      text: `${place(permission)} gives ${probe}: ${fields.join(", ")}; no user is asked, and a library may declare it already`,
+    }));
+}
+
+function declaredIn(xml: string): readonly string[] {
+  const tags = [...xml.matchAll(/<uses-permission\b[^>]*>/g)].map(([tag]) => tag);
+  return tags
+    .filter((tag) => !tag.includes('tools:node="remove"'))
+    .flatMap((tag) => /android:name="([^"]*)"/.exec(tag)?.[1] ?? []);
+}
+
+const inManifest = (permission: string): string =>
+  `AndroidManifest.xml: <uses-permission android:name="android.permission.${permission}" />`;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -49,11 +112,10 @@ function examinePackages(manifest: Json): readonly Finding[] {
 }
 
 function examineAndroid(
-  xml: string,
+  text: string,
   { packages, queryProbes }: ReturnType<typeof declarationsFor>,
 ): readonly Finding[] {
   const where = "AndroidManifest.xml";
-  const text = withoutComments(xml);
   const queries = [...text.matchAll(/<queries\b[^>]*>([\s\S]*?)<\/queries>/g)]
     .map(([, inside = ""]) => inside)
     .join("");
@@ -107,11 +169,10 @@ function examineIos(xml: string, schemes: readonly string[]): readonly Finding[]
   ];
 }
 
-function pluginOf(app: Json | undefined): { readonly probes: readonly string[] | undefined } | undefined {
-  const plugins = (app?.["expo"] as Json | undefined)?.["plugins"] ?? app?.["plugins"];
-  for (const plugin of Array.isArray(plugins) ? (plugins as unknown[]) : []) {
+function pluginOf(config: ExpoConfig | undefined): { readonly probes: unknown } | undefined {
+  for (const plugin of config?.plugins ?? []) {
     const [name, options] = (Array.isArray(plugin) ? plugin : [plugin]) as [unknown, Json | undefined];
-    if (name === PACKAGE) return { probes: options?.["probes"] as readonly string[] | undefined };
+    if (name === PACKAGE) return { probes: options?.["probes"] };
   }
   return undefined;
 }

@@ -1,0 +1,31 @@
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+
+/** A permission that the app may declare, and what a probe then observes in addition. */
+export interface Unlocked {
+  /** Without `android.permission.` before it. */
+  readonly permission: string;
+  readonly probe: string;
+  readonly fields: readonly string[];
+}
+
+/** Android gives these at installation: no user is asked. */
+const INSTALL_TIME: ReadonlySet<string> = new Set([
+  "ACCESS_NETWORK_STATE",
+  "DETECT_SCREEN_CAPTURE",
+  "DETECT_SCREEN_RECORDING",
+  "INTERNET",
+  "USE_BIOMETRIC",
+]);
+
+/** By probe, then by permission, in the catalog's order. */
+export function installTimePermissions(probes: readonly string[]): readonly Unlocked[] {
+  return CATALOG.filter(({ id }) => probes.includes(id)).flatMap(({ id, fields }) => {
+    const unlocked = new Map<string, string[]>();
+    for (const [name, { permission }] of Object.entries(fields)) {
+      const needed = permission?.android;
+      if (needed === undefined || !INSTALL_TIME.has(needed)) continue;
+      unlocked.set(needed, [...(unlocked.get(needed) ?? []), name]);
+    }
+    return [...unlocked].map(([permission, names]) => ({ permission, probe: id, fields: names }));
+  });
+}

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, join } from "node:path";
+
+/** What doctor needs of an app's Expo config. */
+export interface ExpoConfig {
+  /** The file to edit. */
+  readonly file: string;
+  readonly plugins: readonly unknown[];
+  /** Android permissions that the app's config and its plugins declare, as they are written there. */
+  readonly permissions: readonly string[];
+}
+
+export interface UnreadableConfig {
+  readonly file: string;
+  readonly reason: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface ExpoConfigPackage {
+  getConfig(
+    folder: string,
+    options: Json,
+  ): { readonly exp: Json; readonly dynamicConfigPath?: string | null; readonly staticConfigPath?: string | null };
+}
+
+const DYNAMIC = ["ts", "mts", "cts", "mjs", "cjs", "js"].map((extension) => `app.config.${extension}`);
+
+/**
+ * The config of the app in a folder, put together by the app's own `@expo/config`: `app.json`, `app.config.js` or
+ * `app.config.ts`, which is run for it, with the environment files that Expo loads. Without Expo installed `app.json`
+ * alone is read. `undefined` where there is no config.
+ */
+export function readExpoConfig(folder: string): ExpoConfig | UnreadableConfig | undefined {
+  const file = [...DYNAMIC, "app.json", "app.config.json"].find((name) => existsSync(join(folder, name)));
+  if (file === undefined) return undefined;
+  const require = createRequire(join(folder, "package.json"));
+  const config = firstOf(require, ["@expo/config", "expo/config"]) as ExpoConfigPackage | undefined;
+  if (!config) return file.endsWith(".json") ? readStatic(folder, file) : { file, reason: "Expo is not installed" };
+  try {
+    loadEnvironment(folder, require);
+    const { exp, dynamicConfigPath, staticConfigPath } = config.getConfig(folder, { skipSDKVersionRequirement: true });
+    return configOf(basename(dynamicConfigPath ?? staticConfigPath ?? file), exp);
+  } catch (error) {
+    return { file, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function readStatic(folder: string, file: string): ExpoConfig | UnreadableConfig {
+  try {
+    const app = JSON.parse(readFileSync(join(folder, file), "utf8")) as Json;
+    return configOf(file, (app["expo"] as Json | undefined) ?? app);
+  } catch {
+    return { file, reason: "not JSON" };
+  }
+}
+
+function configOf(file: string, { plugins, android }: Json): ExpoConfig {
+  const { permissions } = (android ?? {}) as Json;
+  return {
+    file,
+    plugins: Array.isArray(plugins) ? (plugins as unknown[]) : [],
+    permissions: Array.isArray(permissions) ? (permissions as string[]) : [],
+  };
+}
+
+/** As Expo's command line does before it looks at a config. */
+function loadEnvironment(folder: string, require: NodeJS.Require): void {
+  process.env["NODE_ENV"] ??= "development";
+  const environment = firstOf(require, ["@expo/env"]) as { load?(folder: string, options: Json): unknown } | undefined;
+  environment?.load?.(folder, { silent: true });
+}
+
+/** The first of these packages that the app has. */
+function firstOf(require: NodeJS.Require, names: readonly string[]): unknown {
+  for (const name of names) {
+    try {
+      require.resolve(name);
+    } catch {
+      continue;
+    }
+    return require(name) as unknown;
+  }
+  return undefined;
+}

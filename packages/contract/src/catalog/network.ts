@@ -72,10 +72,13 @@ export const network: Probe = {
       },
     ),
 
-    isVpnActive: boolean("Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen.", {
-      sensitivity: "medium",
-      permission: { android: "ACCESS_NETWORK_STATE" },
-    }),
+    isVpnActive: boolean(
+      "Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen. On Android without the permission the names of the interfaces that are up tell, those of a VPN in another profile included.",
+      {
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
     isProxyConfigured: boolean(
       "An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none.",
       { sensitivity: "medium" },

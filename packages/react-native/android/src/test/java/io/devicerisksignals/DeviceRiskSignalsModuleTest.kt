@@ -38,7 +38,7 @@ class DeviceRiskSignalsModuleTest {
   @Test
   fun `a read that fails leaves its field out and takes no other with it`() {
     val device = RefusingContext(setOf(Context.CONNECTIVITY_SERVICE))
-    val asked = listOf("isConnected", "isVpnActive", "isProxyConfigured", "dnsServerAddresses", "interfaceNames")
+    val asked = listOf("isConnected", "isMetered", "isProxyConfigured", "dnsServerAddresses", "interfaceNames")
     assertEquals(setOf("interfaceNames"), moduleOf(context = device).ask("network", fields = asked).fields.keys)
   }
 

@@ -40,11 +40,7 @@ private fun biometryType(scope: CallScope): String? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q) {
     return if (declares(scope, PackageManager.FEATURE_FINGERPRINT) == true) "fingerprint" else null
   }
-  val kinds = mapOf(
-    "fingerprint" to PackageManager.FEATURE_FINGERPRINT,
-    "face" to PackageManager.FEATURE_FACE,
-    "iris" to PackageManager.FEATURE_IRIS
-  ).filterValues { declares(scope, it) == true }.keys
+  val kinds = declaredBiometry(scope)
   return when (kinds.size) {
     0 -> "none"
     1 -> kinds.single()
@@ -52,8 +48,23 @@ private fun biometryType(scope: CallScope): String? {
   }
 }
 
-/** Needs USE_BIOMETRIC (USE_FINGERPRINT before API 28) of the host. */
-private fun isBiometryAvailable(scope: CallScope): Boolean? = when {
+private fun declaredBiometry(scope: CallScope): Set<String> = mapOf(
+  "fingerprint" to PackageManager.FEATURE_FINGERPRINT,
+  "face" to PackageManager.FEATURE_FACE,
+  "iris" to PackageManager.FEATURE_IRIS
+).filterValues { declares(scope, it) == true }.keys
+
+/**
+ * Needs USE_BIOMETRIC (USE_FINGERPRINT before API 28) of the host. Without it only hardware that the system does not
+ * declare is known: none can be used then.
+ */
+private fun isBiometryAvailable(scope: CallScope): Boolean? = try {
+  askForBiometry(scope)
+} catch (_: SecurityException) {
+  if (declaredBiometry(scope).isEmpty()) false else null
+}
+
+private fun askForBiometry(scope: CallScope): Boolean? = when {
   Build.VERSION.SDK_INT >= Build.VERSION_CODES.R ->
     isUsable(Api30.canAuthenticate(scope.context))
 

@@ -10,7 +10,10 @@ import io.devicerisksignals.platform.Api28
 import io.devicerisksignals.platform.Api29
 import java.net.NetworkInterface
 
-/** Most fields need ACCESS_NETWORK_STATE, which the host may or may not declare: without it each is left out. */
+/**
+ * Most fields need ACCESS_NETWORK_STATE, which the host may or may not declare: without it each is left out, but
+ * `isVpnActive`, which the names of the interfaces then tell.
+ */
 internal fun network(scope: CallScope): Fields =
   activeNetwork(scope) + link(scope) + proxy(scope) + trafficCounters() + mapOf(
     "interfaceNames" to { interfaces().map(NetworkInterface::getName) },
@@ -35,7 +38,13 @@ private fun activeNetwork(scope: CallScope): Fields {
   val capability = { id: Int -> { active.value?.hasCapability(id) } }
   return mapOf(
     "isConnected" to { active.value?.hasCapability(NetworkCapabilities.NET_CAPABILITY_INTERNET) ?: false },
-    "isVpnActive" to { active.value?.hasTransport(NetworkCapabilities.TRANSPORT_VPN) },
+    "isVpnActive" to {
+      try {
+        active.value?.hasTransport(NetworkCapabilities.TRANSPORT_VPN)
+      } catch (_: SecurityException) {
+        hasVpnInterface(interfaces().filter(NetworkInterface::isUp).map(NetworkInterface::getName))
+      }
+    },
     "isMetered" to { active.value?.let { connectivity.value.isActiveNetworkMetered } },
     "isInternetValidated" to capability(NetworkCapabilities.NET_CAPABILITY_VALIDATED),
     "hasCaptivePortal" to capability(NetworkCapabilities.NET_CAPABILITY_CAPTIVE_PORTAL),
@@ -46,6 +55,13 @@ private fun activeNetwork(scope: CallScope): Fields {
     "linkDownstreamKbps" to { active.value?.linkDownstreamBandwidthKbps?.takeIf { it > 0 } },
     "linkUpstreamKbps" to { active.value?.linkUpstreamBandwidthKbps?.takeIf { it > 0 } }
   )
+}
+
+/** VPN apps and the system's own VPN have these; calls over Wi-Fi use `ipsec` as well, which therefore says nothing. */
+internal fun hasVpnInterface(names: List<String>): Boolean? = when {
+  names.any(Regex("(tun|tap|ppp)\\d+")::matches) -> true
+  names.any { it.startsWith("ipsec") } -> null
+  else -> false
 }
 
 private const val VPN = "vpn"

@@ -2,6 +2,7 @@ package io.devicerisksignals.probes
 
 import android.content.Context
 import android.content.Intent
+import android.content.pm.PackageManager
 import android.hardware.Sensor
 import android.hardware.SensorManager
 import android.location.Location
@@ -15,11 +16,13 @@ import android.os.BatteryManager
 import android.os.Build
 import android.telephony.TelephonyManager
 import com.facebook.react.bridge.ReadableMap
+import io.devicerisksignals.RefusingContext
 import io.devicerisksignals.application
 import io.devicerisksignals.ask
 import io.devicerisksignals.moduleOf
 import io.devicerisksignals.platform.sha256
 import io.devicerisksignals.write
+import java.net.NetworkInterface
 import java.util.Locale
 import java.util.TimeZone
 import org.junit.Assert.assertEquals
@@ -126,6 +129,34 @@ class ProbesTest {
         "hasCaptivePortal" to false
       ),
       read("network", asked)
+    )
+  }
+
+  @Test
+  fun `without the permission the interfaces tell of a VPN`() {
+    val context = RefusingContext(setOf(Context.CONNECTIVITY_SERVICE))
+    val up = NetworkInterface.getNetworkInterfaces().toList().filter(NetworkInterface::isUp)
+    val expected = hasVpnInterface(up.map(NetworkInterface::getName))
+    val answer = read("network", listOf("isVpnActive", "isConnected"), context)
+    assertEquals(expected?.let { mapOf("isVpnActive" to it) } ?: emptyMap<String, Any>(), answer)
+  }
+
+  @Test
+  fun `a tunnel's interface is a VPN's, one of IPsec may be that of calls over Wi-Fi`() {
+    assertEquals(true, hasVpnInterface(listOf("lo", "wlan0", "tun0")))
+    assertEquals(true, hasVpnInterface(listOf("ipsec1", "ppp0")))
+    assertNull(hasVpnInterface(listOf("wlan0", "ipsec1")))
+    assertEquals(false, hasVpnInterface(listOf("lo", "wlan0", "rmnet_data0", "tunl0", "dummy0")))
+  }
+
+  @Test
+  fun `without the permission biometry is unavailable where no hardware is declared, and unknown elsewhere`() {
+    val context = RefusingContext(setOf("biometric", "fingerprint"))
+    assertEquals(mapOf("biometryAvailable" to false), read(POSTURE, listOf("biometryAvailable"), context))
+    shadowOf(application.packageManager).setSystemFeature(PackageManager.FEATURE_FINGERPRINT, true)
+    assertEquals(
+      mapOf("biometryType" to "fingerprint"),
+      read(POSTURE, listOf("biometryAvailable", "biometryType"), context)
     )
   }
 
@@ -317,5 +348,10 @@ class ProbesTest {
   private val connectivity: ConnectivityManager
     get() = application.getSystemService(Context.CONNECTIVITY_SERVICE) as ConnectivityManager
 
-  private fun read(probe: String, fields: List<String>) = moduleOf(folder.root).ask(probe, fields).fields
+  private fun read(probe: String, fields: List<String>, context: Context = application) =
+    moduleOf(folder.root, context).ask(probe, fields).fields
+
+  private companion object {
+    const val POSTURE = "device_security_posture"
+  }
 }

@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
+import { expect, it } from "vitest";
+import { installTimePermissions } from "./permissions.ts";
+
+it("are those of the named probes, with every field that each unlocks", () => {
+  expect(installTimePermissions(["network", "locale"])).toEqual([
+    {
+      permission: "ACCESS_NETWORK_STATE",
+      probe: "network",
+      fields: expect.arrayContaining(["isVpnActive"]) as string[],
+    },
+  ]);
+  expect(installTimePermissions(["network"])[0]?.fields).toHaveLength(13);
+  expect(installTimePermissions(["geolocation", "telephony"])).toEqual([]);
+});
+
+it("stand in the guide's table, all of them", () => {
+  const guide = readFileSync(join(import.meta.dirname, "../../../../docs/integrator-mobile.md"), "utf8");
+  const rows = [...guide.matchAll(/^\| `([A-Z_]+)` +\| `(\w+)` +\|/gm)].map(
+    ([, permission, probe]) => `${permission} ${probe}`,
+  );
+  const known = installTimePermissions(PROBE_IDS).map(({ permission, probe }) => `${permission} ${probe}`);
+  expect(rows.sort()).toEqual(known.sort());
+});

@@ -2,13 +2,12 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { deepEqual, equal, match } from "node:assert/strict";
 import { join } from "node:path";
 import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
+import { writeFromGuide } from "./guide.ts";
 import { jestCounts } from "./jest-counts.ts";
 import { bin, type Runner } from "./run.ts";
 import type { Suite } from "./suite.ts";
-import { ROOT } from "../pack/manifest.ts";
 
 const APP = join(import.meta.dirname, "bare-app");
-const GUIDE = join(ROOT, "docs/integrator-mobile.md");
 const PROBES = "os_integrity,media_bluetooth_apps";
 const MANIFEST = "android/app/src/main/AndroidManifest.xml";
 const PLIST = "ios/HelloWorld/Info.plist";
@@ -34,7 +33,7 @@ export async function checkBareApp(
   await checkDoctor(suite, folder, runner);
   await suite.check("bare app: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
   await suite.tests("bare app: Jest, with the set-up that docs/integrator-mobile.md says", async () => {
-    writeFileSync(join(folder, "jest.setup.js"), setUpOfTheGuide());
+    writeFromGuide(folder, ["jest.setup.js"]);
     return await jestCounts(runner, folder);
   });
   await checkModuleKinds(suite, runner);
@@ -72,13 +71,6 @@ function edit(file: string, before: string, after: string): void {
   const text = readFileSync(file, "utf8");
   match(text, new RegExp(before));
   writeFileSync(file, text.replace(before, after));
-}
-
-/** The guide is run, not retold. */
-function setUpOfTheGuide(): string {
-  const block = /```js\n(\/\/ jest\.setup\.js\n[\s\S]*?)```/.exec(readFileSync(GUIDE, "utf8"))?.[1];
-  if (block === undefined) throw new Error(`${GUIDE} has no block that begins with // jest.setup.js`);
-  return block;
 }
 
 /** Both module kinds of the published packages, in plain Node: what needs no React Native. */

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkBareApp } from "./bare.ts";
 import { checkAutolinking, checkBundles, checkSources, installExample } from "./example.ts";
+import { checkFreshExpoApp } from "./fresh-expo.ts";
 import { checkPrebuild } from "./prebuild.ts";
 import { Runner } from "./run.ts";
 import { Suite } from "./suite.ts";
@@ -47,6 +48,7 @@ async function check(): Promise<void> {
       await checkSources(suite, example, runner);
       await checkAutolinking(suite, runner);
       await checkPrebuild(suite, place("prebuild"), runnerIn(join(folder, "prebuild")), join(example, "node_modules"));
+      await checkFreshExpoApp(suite, place("fresh"), runnerIn(join(folder, "fresh")), example);
     }),
   ]);
 }

@@ -1,6 +1,8 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { APP, GUIDE_CODE } from "./fresh-expo.ts";
+import { writeFromGuide } from "./guide.ts";
 import { jestCounts } from "./jest-counts.ts";
 import type { Probe } from "../../packages/contract/src/catalog/declare.ts";
 import { bin, type Runner } from "./run.ts";
@@ -50,7 +52,15 @@ export async function checkSources(suite: Suite, folder: string, runner: Runner)
   await suite.check("example: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
   await suite.check("example: lint, with the rules of the repository", async () => {
     const oxlint = join(ROOT, "node_modules/.bin/oxlint");
-    await runner.must(oxlint, "--type-aware", "--deny-warnings", "--config", join(ROOT, ".oxlintrc.json"));
+    await runner.must(
+      oxlint,
+      "--type-aware",
+      "--deny-warnings",
+      "--config",
+      join(ROOT, ".oxlintrc.json"),
+      "--ignore-pattern",
+      "guide",
+    );
   });
   await suite.check("example: its checklist is that of docs/integrator-mobile.md", () => {
     const guide = readFileSync(join(ROOT, "docs/integrator-mobile.md"), "utf8");
@@ -117,16 +127,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Runner)
   });
   await suite.check("a minimal app: its bundle has no prose of the catalog, no mock and no tool", async () => {
     writeFileSync(join(folder, "minimal.ts"), MINIMAL);
-    const manifest = join(folder, "package.json");
-    const text = readFileSync(manifest, "utf8");
-    writeFileSync(manifest, text.replace('"main": "index.ts"', '"main": "minimal.ts"'));
-    try {
-      const flags = ["--platform", "android", "--output-dir", "minimal"];
-      await runner.must(bin("expo"), "export", ...flags);
-    } finally {
-      writeFileSync(manifest, text);
-    }
-    const code = bundle(folder, "minimal", "android");
+    const code = await bundleFrom("minimal.ts", folder, runner);
     ok(code.includes(OURS), "no code of ours in the bundle");
     const others = ["rooted-android", "LSApplicationQueriesSchemes", "QUERY_ALL_PACKAGES"];
     deepEqual(
@@ -135,6 +136,33 @@ export async function checkBundles(suite: Suite, folder: string, runner: Runner)
       "what an app does not import is in its bundle",
     );
   });
+  await suite.check("fresh Expo app: Metro and Hermes bundle the guide's code, catalog included", async () => {
+    const app = join(folder, "guide");
+    mkdirSync(app);
+    cpSync(join(APP, "index.ts"), join(app, "index.ts"));
+    writeFromGuide(app, GUIDE_CODE);
+    const code = await bundleFrom("guide/index.ts", folder, runner);
+    ok(code.includes(OURS), "no code of ours in the bundle");
+    deepEqual(
+      meanings.filter((meaning) => !code.includes(meaning)),
+      [],
+      "the bundle lacks the catalog that the app imports",
+    );
+  });
+}
+
+/** The bundle for Android of the example's folder with another entry. */
+async function bundleFrom(main: string, folder: string, runner: Runner): Promise<string> {
+  const manifest = join(folder, "package.json");
+  const text = readFileSync(manifest, "utf8");
+  writeFileSync(manifest, text.replace('"main": "index.ts"', `"main": "${main}"`));
+  const output = `bundle-${main.replace(/\W.*/, "")}`;
+  try {
+    await runner.must(bin("expo"), "export", "--platform", "android", "--output-dir", output);
+  } finally {
+    writeFileSync(manifest, text);
+  }
+  return bundle(folder, output, "android");
 }
 
 /** The meanings of the fields, as the installed contract has them; those that stand in any bundle as they are. */

@@ -1,7 +1,8 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { deepEqual, equal, match } from "node:assert/strict";
 import { join } from "node:path";
 import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
+import { GUIDE_CODE } from "./fresh-expo.ts";
 import { writeFromGuide } from "./guide.ts";
 import { jestCounts } from "./jest-counts.ts";
 import { bin, type Runner } from "./run.ts";
@@ -24,19 +25,31 @@ export async function checkBareApp(
     await runner.install();
     cpSync(join(folder, "node_modules/@react-native-community/template/template"), folder, {
       recursive: true,
-      filter: (path) => !/\/(package\.json|jest\.config\.js|App\.tsx|__tests__)$/.test(path),
+      filter: (path) => !/\/(package\.json|jest\.config\.js|index\.js|App\.tsx|__tests__)$/.test(path),
     });
     const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
     await runner.must("npm", "install", ...flags, ...tarballs);
   });
   if (!installed) return;
   await checkDoctor(suite, folder, runner);
+  mkdirSync(join(folder, "guide"));
+  writeFromGuide(join(folder, "guide"), GUIDE_CODE, withoutExpo);
   await suite.check("bare app: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
   await suite.tests("bare app: Jest, with the set-up that docs/integrator-mobile.md says", async () => {
     writeFromGuide(folder, ["jest.setup.js"]);
     return await jestCounts(runner, folder);
   });
+  await suite.check("bare app: Metro bundles the guide's code", async () => {
+    const flags = ["--platform", "android", "--dev", "false", "--minify", "false", "--out", "bundle"];
+    await runner.must(bin("metro"), "build", "index.js", ...flags, "--config", "metro.config.js");
+    match(readFileSync(join(folder, "bundle.js"), "utf8"), /device_intel_collection/);
+  });
   await checkModuleKinds(suite, runner);
+}
+
+/** What the guide's comments say for a bare app. */
+function withoutExpo(code: string): string {
+  return code.replace(/^import .*"expo-crypto".*\n/m, "").replace(/^ *randomBytes: .*\n/m, "");
 }
 
 async function checkDoctor(suite: Suite, folder: string, runner: Runner): Promise<void> {

@@ -438,7 +438,8 @@ describe("events", () => {
     expect(code).toBe(0);
     for (const value of Object.values(shown)) expect(stdout).toContain(String(value));
     expect(stdout).not.toContain("sensorCount");
-    expect(await listed("audit", "list", "--event", eventId)).toMatchObject([{ outcome: "accepted" }]);
+    const operations = (await listed("audit", "list", "--event", eventId)).map(({ operation }) => operation);
+    expect(operations).toEqual(["event.read", "event.read", "event.create"]);
   });
 });
 

@@ -3,10 +3,11 @@ import { Command } from "commander";
 import type { StoredEvent } from "../ports.ts";
 import type { System } from "../operations/system.ts";
 import { purposeIds } from "../purposes/policy-table.ts";
-import { writeAudit } from "../store/audit.ts";
+import type { Executor } from "../store/database.ts";
 import type { EventRow } from "../store/event-row.ts";
 import { type EventFilter, findEvent, listEvents } from "../store/read-events.ts";
-import { type Context, Failure, operatorOf, printJson, printRows, withSystem } from "./context.ts";
+import { auditRead } from "./audit-read.ts";
+import { type Context, Failure, printJson, printRows, withSystem } from "./context.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 
 /** Rows that one query of a long listing fetches. */
@@ -35,7 +36,7 @@ export function eventCommand(context: Context): Command {
 
   command
     .command("get")
-    .description("Show an event's promoted attributes, or with --raw its exact bytes. A raw read is audited.")
+    .description("Show an event's promoted attributes, or with --raw its exact bytes. Audited.")
     .argument("<event-id>", "as the endpoint answered it", uuid)
     .option("--raw", "write the exact bytes, and nothing else, to standard output")
     .option("--reason <text>", "why the raw event is read; required with --raw", name("a reason", 1_000))
@@ -50,15 +51,21 @@ export function eventCommand(context: Context): Command {
       }
       await withSystem(context, async (system) => {
         const event = await findEvent(system.pool, eventId);
-        if (!event) throw new Failure(`There is no event ${eventId}.`);
-        if (options.raw) await writeRaw(context, system, event, options.reason ?? "");
-        else printAttributes(context, event, await purposeIds(system.pool), options.json ?? false);
+        const read = { operation: options.raw ? "event.read_raw" : "event.read", eventId, reason: options.reason };
+        if (!event) {
+          await auditRead(context, system, { ...read, outcome: "not-found" });
+          throw new Failure(`There is no event ${eventId}.`);
+        }
+        const audit = (): Promise<void> =>
+          auditRead(context, system, { ...read, outcome: "done", account: event.account });
+        if (options.raw) await writeRaw(context, system, event, audit);
+        else await printAttributes(context, system, event, audit, options.json ?? false);
       });
     });
 
   command
     .command("list")
-    .description("List events by account, action, action type or SDK version, newest first.")
+    .description("List events by account, action, action type or SDK version. Audited.")
     .option("--account <account>", "of this account", account)
     .option("--action <id>", "of this action", name("an action id", LIMITS.actionId))
     .option("--action-type <type>", "of this action type", name("an action type", LIMITS.actionType))
@@ -80,29 +87,29 @@ export function eventCommand(context: Context): Command {
   return command;
 }
 
-/** The audit entry is durable before the first byte leaves. */
-async function writeRaw(context: Context, system: System, event: StoredEvent, reason: string): Promise<void> {
-  const { pool, clock, sealer } = system;
+/** @param audit durable before the first byte leaves. */
+async function writeRaw(
+  context: Context,
+  { sealer }: System,
+  event: StoredEvent,
+  audit: () => Promise<void>,
+): Promise<void> {
   const exact = await sealer.open(event, event.sealedUnder, event.payload);
-  await writeAudit(pool, clock, {
-    actor: operatorOf(context),
-    operation: "event.read_raw",
-    outcome: "done",
-    account: event.account,
-    eventId: event.eventId,
-    reason,
-  });
+  await audit();
   await new Promise<void>((resolve, reject) => {
     context.stdout.write(exact, (fault) => (fault ? reject(fault) : resolve()));
   });
 }
 
-function printAttributes(
+async function printAttributes(
   context: Context,
+  { pool }: System,
   event: StoredEvent,
-  purposes: ReadonlyMap<number, string>,
+  audit: () => Promise<void>,
   json: boolean,
-): void {
+): Promise<void> {
+  const purposes = await purposeIds(pool);
+  await audit();
   const shown = {
     event_id: event.eventId,
     idempotency_key: event.idempotencyKey,
@@ -124,27 +131,61 @@ function printAttributes(
   printRows(context, rows, false, "");
 }
 
-async function printList(context: Context, { pool }: System, filter: EventFilter, options: ListOptions): Promise<void> {
-  const json = options.json ?? false;
-  const most = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
+/** The audit entry is durable before the first row leaves; a listing of several pages is counted for it first. */
+async function printList(context: Context, system: System, filter: EventFilter, options: ListOptions): Promise<void> {
+  const { pool } = system;
+  const { after, json = false } = options;
+  const limit = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
   const purposes = await purposeIds(pool);
-  const collected: (Omit<EventRow, "purpose"> & { purpose: string | undefined })[] = [];
-  let printed = 0;
-  let after = options.after;
-  for (;;) {
-    const wanted = Math.min(PAGE, most - printed - collected.length);
-    const rows = await listEvents(pool, filter, wanted, after);
-    const page = rows.map((row) => ({ ...row, purpose: purposes.get(row.purpose) }));
-    after = page.at(-1)?.event_id;
-    if (json) {
-      printRows(context, page, true, "");
-      printed += page.length;
-    } else collected.push(...page);
-    if (context.stdout.destroyed || page.length < wanted || printed + collected.length >= most) break;
+  const first = await listEvents(pool, filter, Math.min(PAGE, limit), after);
+  const behind = first.length === PAGE ? first.at(-1)?.event_id : undefined;
+  let rest = 0;
+  for await (const page of pagesBehind(pool, filter, limit - first.length, behind)) rest += page.length;
+  await auditRead(context, system, {
+    operation: "event.list",
+    outcome: "done",
+    account: options.account,
+    detail: { filter: shownFilter(options), limit: options.limit, count: first.length + rest },
+  });
+
+  const collected: EventRow[] = [];
+  const take = (page: readonly EventRow[]): void => {
+    if (json) for (const row of page) printJson(context, { ...row, purpose: purposes.get(row.purpose) });
+    else collected.push(...page);
+  };
+  take(first);
+  for await (const page of pagesBehind(pool, filter, rest, behind)) {
+    if (context.stdout.destroyed) break;
+    take(page);
   }
   if (json) return;
   const columns = collected.map(({ event_id, received_at, account, action_type, action_id, platform, sdk_version }) => {
     return { event_id, received_at, account, action_type, action_id, platform, sdk_version };
   });
   printRows(context, columns, false, "No events.");
+}
+
+/** Pages of events behind one, `limit` events at most; none where there is no such event. */
+async function* pagesBehind(
+  executor: Executor,
+  filter: EventFilter,
+  limit: number,
+  behind: string | undefined,
+): AsyncGenerator<readonly EventRow[]> {
+  let [left, after] = [limit, behind];
+  while (left > 0 && after !== undefined) {
+    const wanted = Math.min(PAGE, left);
+    const page = await listEvents(executor, filter, wanted, after);
+    if (page.length > 0) yield page;
+    left -= page.length;
+    after = page.length < wanted ? undefined : page.at(-1)?.event_id;
+  }
+}
+
+/** For the audit, which names the account in a column of its own. */
+function shownFilter({ action, actionType, sdkVersion, after }: ListOptions): Record<string, string> {
+  const filter = { action_id: action, action_type: actionType, sdk_version: sdkVersion, after };
+  return Object.fromEntries(
+    Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

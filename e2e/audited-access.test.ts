@@ -1,0 +1,120 @@
+/** Who read what through the command line, as the audit tells it. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { System } from "../packages/server/src/operations/system.ts";
+import { command, objects, type Printed } from "./support/command.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { Past, type PastEvent } from "./support/past-event.ts";
+import type { Credentials } from "./support/server.ts";
+
+interface Entry {
+  readonly actor: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly account: string | null;
+  readonly event_id: string | null;
+  readonly reason: string | null;
+  readonly detail: Record<string, unknown> | null;
+}
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let system: System;
+let past: Past;
+let who: Credentials;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  environment = await database.environment();
+  system = await openTestSystem(environment);
+  past = new Past(system);
+  who = await makeCredentials(system, "reader-1");
+});
+
+afterAll(async () => {
+  await past?.close();
+  await system?.close();
+  await database?.close();
+});
+
+const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+
+/** The audit entries that the work leaves behind, newest first. */
+async function entriesOf(work: () => Promise<unknown>): Promise<Entry[]> {
+  const before = objects<Entry>((await drs("audit", "list", "--limit", "0", "--json")).stdout);
+  await work();
+  const after = objects<Entry>((await drs("audit", "list", "--limit", "0", "--json")).stdout);
+  return after.slice(0, after.length - before.length);
+}
+
+describe("reads of promoted attributes are audited", () => {
+  let stored: PastEvent;
+
+  beforeAll(async () => {
+    stored = await past.store(0, { account: who.account });
+    await past.store(0, { account: who.account });
+  });
+
+  test("event list writes one entry with its filter and count", async () => {
+    const args = ["--account", who.account, "--action-type", who.actionType, "--limit", "10"];
+    const entries = await entriesOf(() => drs("event", "list", ...args));
+    expect(entries).toMatchObject([
+      {
+        operation: "event.list",
+        outcome: "done",
+        account: who.account,
+        actor: expect.stringMatching(/^cli:/) as string,
+      },
+    ]);
+    expect(entries[0]?.detail).toEqual({ filter: { action_type: who.actionType }, limit: 10, count: 2 });
+    const nothing = await entriesOf(() => drs("event", "list", "--action", "no-such", "--json"));
+    expect(nothing).toMatchObject([{ account: null, detail: { filter: { action_id: "no-such" }, count: 0 } }]);
+  });
+
+  test("the count of a listing of several pages is that of its rows", async () => {
+    const account = "reader-of-pages";
+    await Promise.all(Array.from({ length: 1_005 }, () => past.store(0, { account })));
+    for (const [limit, count] of [
+      ["0", 1_005],
+      ["1002", 1_002],
+      ["1000", 1_000],
+    ] as const) {
+      let stdout = "";
+      const entries = await entriesOf(async () => {
+        ({ stdout } = await drs("event", "list", "--account", account, "--limit", limit, "--json"));
+      });
+      expect(entries).toMatchObject([{ operation: "event.list", detail: { count } }]);
+      expect(new Set(objects(stdout).map(({ event_id }) => event_id)).size, limit).toBe(count);
+    }
+  });
+
+  test("event get writes one entry, whether or not there is such an event", async () => {
+    const found = await entriesOf(() => drs("event", "get", stored.eventId, "--json"));
+    expect(found).toMatchObject([
+      { operation: "event.read", outcome: "done", account: who.account, event_id: stored.eventId },
+    ]);
+    const absent = randomUUID();
+    const missed = await entriesOf(() => drs("event", "get", absent));
+    expect(missed).toMatchObject([{ operation: "event.read", outcome: "not-found", event_id: absent }]);
+  });
+
+  test("a read-only standby refuses both, and hands out nothing", async () => {
+    const owner = await connectAsOwner(environment);
+    const { rows } = await owner.query<{ name: string }>("select current_database() as name");
+    const set = (value: string): Promise<unknown> =>
+      owner.query(`alter database ${rows[0]?.name} set default_transaction_read_only = ${value}`);
+    await set("on");
+    try {
+      for (const args of [["list"], ["list", "--json"], ["get", stored.eventId], ["get", randomUUID()]]) {
+        const { code, stdout, stderr } = await drs("event", ...args);
+        expect({ code, stdout }, args.join(" ")).toEqual({ code: 1, stdout: "" });
+        expect(stderr).toContain("read-only standby");
+      }
+    } finally {
+      await owner.query("set default_transaction_read_only = off");
+      await set("off");
+      await owner.end();
+    }
+  });
+});

@@ -1,5 +1,6 @@
 /** Who read what through the command line, as the audit tells it. */
 import { randomUUID } from "node:crypto";
+import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
@@ -116,5 +117,25 @@ describe("reads of promoted attributes are audited", () => {
       await set("off");
       await owner.end();
     }
+  });
+});
+
+describe("who acts", () => {
+  test("is recorded as the system knows it; what the environment says is a claim", async () => {
+    environment["SUDO_USER"] = "mallory";
+    try {
+      const [entry] = await entriesOf(() => drs("event", "get", randomUUID()));
+      const { uid, username } = userInfo();
+      expect(entry?.actor).toMatch(new RegExp(`^cli:${username} \\(uid ${uid}, .*host ${hostname()}, tty \\S+; `));
+      expect(entry?.actor).toMatch(/; claims SUDO_USER="mallory"\)$/);
+    } finally {
+      delete environment["SUDO_USER"];
+    }
+  });
+
+  test("a reason is recorded without the blanks around it", async () => {
+    const event = await past.store(0, { account: who.account });
+    const [entry] = await entriesOf(() => drs("event", "get", event.eventId, "--raw", "--reason", "  dispute 4711\t"));
+    expect(entry).toMatchObject({ operation: "event.read_raw", reason: "dispute 4711" });
   });
 });

@@ -131,6 +131,40 @@ describe("help, usage and failure", () => {
     expect(stderr).not.toBe("");
   });
 
+  test.each([
+    ["blank", "        "],
+    ["too short", "dispute"],
+    ["short within its blanks", "   dispute   "],
+    ["of three characters only", "abcabcabcabc"],
+    ["invisible", "\u200b\u200c\u200d\u2060\u200b\u200c\u200d\u2060"],
+    ["too long", "dispute ".repeat(126)],
+  ])("a reason that is %s is wrong usage wherever one is asked for", async (_, text) => {
+    const { DRS_REASON_MIN_LENGTH: __, ...usual } = environment;
+    const commands = [
+      ["event", "get", NO_EVENT, "--raw", "--reason", text],
+      ["account", "export", "--account", "one", "--out", "/nowhere/export", "--reason", text],
+      ["erase", "run", "--account", "one", "--yes", "--reason", text],
+      ["hold", "add", "--account", "one", "--approver", "x", "--review", "2999-01-31", "--reason", text],
+      ["hold", "review", NO_EVENT, "--review", "2999-01-31", "--approver", "x", "--reason", text],
+      ["hold", "lift", NO_EVENT, "--yes", "--reason", text],
+      ["request", "extend", NO_EVENT, "--ground", text],
+      ["request", "close", NO_EVENT, "--outcome", "refused", "--ground", text],
+    ];
+    for (const args of commands) {
+      const { code, stdout, stderr } = await command(usual, ...args);
+      expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain("a reason has 8 to 1000 characters, 4 of them different");
+    }
+  });
+
+  test("the least length of a reason is DRS_REASON_MIN_LENGTH", async () => {
+    const get = (text: string, least: string): Promise<Printed> =>
+      command({ ...environment, DRS_REASON_MIN_LENGTH: least }, "event", "get", NO_EVENT, "--raw", "--reason", text);
+    expect((await get("dispute 4711", "13")).code).toBe(2);
+    expect((await get("dispute 4711", "12")).code).toBe(1);
+    expect((await get("dispute 4711", "many")).stderr).toContain("DRS_REASON_MIN_LENGTH must be a whole number");
+  });
+
   test("lengths count characters, not code units", async () => {
     const account = "\u{1F600}".repeat(256);
     expect(await object("token", "issue", "--account", account)).toMatchObject({ account });
@@ -160,18 +194,18 @@ describe("help, usage and failure", () => {
     "action revoke": ["act_1", "--account", "a"],
     "event get": [NO_EVENT],
     "erase plan": ["--account", "a"],
-    "erase run": ["--account", "a", "--reason", "r", "--yes"],
+    "erase run": ["--account", "a", "--reason", "request 17", "--yes"],
     "erase accept-loss": ["--entry", "1", "--reason", "the disk failed", "--yes"],
     "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
     "receipt get": [NO_EVENT],
     "key destroy": ["0123456789abcdef"],
     "request add": ["--account", "a", "--kind", "erasure"],
-    "request extend": [NO_EVENT, "--ground", "g"],
-    "request close": [NO_EVENT, "--outcome", "refused", "--ground", "g"],
-    "account export": ["--account", "a", "--out", "/nowhere/export", "--reason", "r"],
-    "hold add": ["--account", "a", "--reason", "r", "--approver", "x", "--review", "2999-01-31"],
+    "request extend": [NO_EVENT, "--ground", "request 17"],
+    "request close": [NO_EVENT, "--outcome", "refused", "--ground", "request 17"],
+    "account export": ["--account", "a", "--out", "/nowhere/export", "--reason", "request 17"],
+    "hold add": ["--account", "a", "--reason", "request 17", "--approver", "x", "--review", "2999-01-31"],
     "hold review": [NO_EVENT, "--review", "2999-01-31", "--approver", "x"],
-    "hold lift": [NO_EVENT, "--reason", "r", "--yes"],
+    "hold lift": [NO_EVENT, "--reason", "request 17", "--yes"],
     "purpose apply": ["docs/privacy/purposes.yaml"],
   };
   const withDatabase = leaves.filter((path) => path.join(" ") !== "receipt verify");

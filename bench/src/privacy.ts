@@ -199,7 +199,7 @@ async function erasure(at: string, what: string, ...subject: readonly string[]):
     "run",
     ...subject,
     "--reason",
-    "bench",
+    "measured by the bench",
     "--yes",
     "--json",
   );

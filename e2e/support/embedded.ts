@@ -24,7 +24,13 @@ export async function makeHome(name = "data"): Promise<Home> {
     path,
     dataDir,
     keyDir,
-    environment: { DRS_DATA_DIR: dataDir, DRS_KEY_DIR: keyDir, DRS_PORT: "0", DRS_ADMIN_PORT: "0" },
+    environment: {
+      DRS_DATA_DIR: dataDir,
+      DRS_KEY_DIR: keyDir,
+      DRS_PORT: "0",
+      DRS_ADMIN_PORT: "0",
+      DRS_REASON_MIN_LENGTH: "1",
+    },
     postgres: () => postgresOn(dataDir),
     async remove() {
       for (const pid of await postgresOn(dataDir)) process.kill(pid, "SIGQUIT");

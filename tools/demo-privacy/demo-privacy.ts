@@ -191,7 +191,7 @@ async function demonstrate(): Promise<void> {
   show("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
 
   step("The hold ends, and with it the rest of the erasure.");
-  await drs(["hold", "lift", hold_id, "--reason", "settled", "--yes"]);
+  await drs(["hold", "lift", hold_id, "--reason", "dispute 4711 is settled", "--yes"]);
   show("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
   await drs(["retention", "run"]);
   const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout.toString())];

@@ -5,7 +5,8 @@ import { exportAccount } from "../requests/account-export.ts";
 import { writeAudit } from "../store/audit.ts";
 import { inOneTransaction, withClient } from "../store/database.ts";
 import { type Context, operatorOf, print, printJson, withSystem } from "./context.ts";
-import { account, example, name } from "./options.ts";
+import { account, example } from "./options.ts";
+import { reasonReader } from "./reason.ts";
 
 interface ExportOptions {
   readonly account: string;
@@ -23,7 +24,7 @@ export function accountCommand(context: Context): Command {
     .description("Write everything that is held about an account into a new folder, exact bytes included. Audited.")
     .requiredOption("--account <account>", "of whom", account)
     .requiredOption("--out <folder>", "a folder that is not there yet, or empty")
-    .requiredOption("--reason <text>", "why", name("a reason", 1_000))
+    .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--json", "print the manifest as one JSON object")
     .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'))
     .action((options: ExportOptions) => withSystem(context, (system) => write(context, system, options)));

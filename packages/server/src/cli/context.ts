@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import type { Writable } from "node:stream";
 import { pino } from "pino";
 import { type Config, type Environment, readConfig } from "../config/config.ts";
@@ -7,6 +6,7 @@ import { faultLog } from "../operations/fault-log.ts";
 import { type OpenOptions, openSystem, type System } from "../operations/system.ts";
 import type { Clock } from "../ports.ts";
 import { type Executor, inTransaction, openPool } from "../store/database.ts";
+import { describeOperator, systemIdentity } from "./operator.ts";
 
 /** What a command has of the world. */
 export interface Context {
@@ -97,19 +97,9 @@ export function withAdministration<T>(
   return withSystem(context, run, options);
 }
 
-/** Who runs the command, for the audit: the login as the operating system knows it, and whoever became it by `sudo`. */
+/** Who runs the command, for the audit. */
 export function operatorOf({ environment }: Context): string {
-  const { SUDO_USER: before } = environment;
-  return `cli:${loginName()}${before === undefined ? "" : ` (sudo by ${before})`}`;
-}
-
-/** In a container the user may have a number and no name. */
-function loginName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
+  return describeOperator(systemIdentity(), environment["SUDO_USER"]);
 }
 
 export function print({ stdout }: Context, line: string): void {

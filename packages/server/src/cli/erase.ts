@@ -34,6 +34,7 @@ import {
 } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
 import { account, count, example, name, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
 
 interface SubjectOptions {
   readonly account?: string;
@@ -96,7 +97,7 @@ function planCommand(context: Context): Command {
 function runCommand(context: Context): Command {
   return withSubject(new Command("run"))
     .description("Erase. Begun, it is finished even if this command is killed; again, it finds nothing left.")
-    .requiredOption("--reason <text>", "why", name("a reason", 1_000))
+    .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--receipt <file>", "write the signed receipt to this file")
     .option("--refuse-later", "with --account: refuse its later events, too")
     .option("--dry-run", "say what would go, and change nothing")
@@ -200,7 +201,7 @@ function acceptLossCommand(context: Context): Command {
   return new Command("accept-loss")
     .description("Accept that an entry of the erasure journal is lost for good.")
     .requiredOption("--entry <number>", "the entry that a message names", count)
-    .requiredOption("--reason <text>", "why it can't be restored", name("a reason", 1_000))
+    .requiredOption("--reason <text>", "why it can't be restored", reasonReader(context))
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
     .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {

@@ -9,6 +9,7 @@ import { type EventFilter, findEvent, listEvents } from "../store/read-events.ts
 import { auditRead } from "./audit-read.ts";
 import { type Context, Failure, printJson, printRows, withSystem } from "./context.ts";
 import { account, count, example, name, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
 
 /** Rows that one query of a long listing fetches. */
 const PAGE = 1_000;
@@ -39,7 +40,7 @@ export function eventCommand(context: Context): Command {
     .description("Show an event's promoted attributes, or with --raw its exact bytes. Audited.")
     .argument("<event-id>", "as the endpoint answered it", uuid)
     .option("--raw", "write the exact bytes, and nothing else, to standard output")
-    .option("--reason <text>", "why the raw event is read; required with --raw", name("a reason", 1_000))
+    .option("--reason <text>", "why the raw event is read; required with --raw", reasonReader(context))
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",

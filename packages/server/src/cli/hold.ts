@@ -16,6 +16,7 @@ import {
 } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
 import { account, example, futureDate, name, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
 
 interface SubjectOptions {
   readonly account?: string;
@@ -65,7 +66,7 @@ function addCommand(context: Context): Command {
       new Option("--action <id>", "of this action").argParser(name("an action id", LIMITS.actionId)).conflicts("event"),
     )
     .addOption(new Option("--event <event-id>", "this event").argParser(uuid))
-    .requiredOption("--reason <text>", "why", name("a reason", 1_000))
+    .requiredOption("--reason <text>", "why", reasonReader(context))
     .requiredOption("--approver <name>", "who decided it", name("an approver", 256))
     .requiredOption("--review <date>", "when to look at it again", futureDate)
     .option("--dry-run", "say what it would cover, and place nothing")
@@ -133,7 +134,7 @@ function reviewCommand(context: Context): Command {
     .argument("<hold-id>", "as `list` shows it", uuid)
     .requiredOption("--review <date>", "when to look at it again", futureDate)
     .requiredOption("--approver <name>", "who decided it", name("an approver", 256))
-    .option("--reason <text>", "why it stands", name("a reason", 1_000))
+    .option("--reason <text>", "why it stands", reasonReader(context))
     .option("--dry-run", "look, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'))
@@ -158,7 +159,7 @@ function liftCommand(context: Context): Command {
   return new Command("lift")
     .description("End a hold: what only it kept is let go of.")
     .argument("<hold-id>", "as `list` shows it", uuid)
-    .requiredOption("--reason <text>", "why it ends", name("a reason", 1_000))
+    .requiredOption("--reason <text>", "why it ends", reasonReader(context))
     .option("--dry-run", "say what would go, and change nothing")
     .option("--yes", "do not ask")
     .option("--json", "print one JSON object")

@@ -28,6 +28,7 @@ import {
   withSystem,
 } from "./context.ts";
 import { account, example, name, pastDate, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
 
 interface AddOptions {
   readonly account: string;
@@ -104,7 +105,7 @@ function extendCommand(context: Context): Command {
   return new Command("extend")
     .description("Extend a request by two further months, once.")
     .argument("<request-id>", "as `list` shows it", uuid)
-    .requiredOption("--ground <text>", "why it takes longer", name("a ground", 1_000))
+    .requiredOption("--ground <text>", "why it takes longer", reasonReader(context))
     .option("--dry-run", "look, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs request extend 5f0c2b9e-… --ground "many requests at once"'))
@@ -122,7 +123,7 @@ function closeCommand(context: Context): Command {
     .description("Close a request: done, or refused with a ground. The account's name goes with it.")
     .argument("<request-id>", "as `list` shows it", uuid)
     .addOption(new Option("--outcome <outcome>", "what came of it").choices(["done", "refused"]).makeOptionMandatory())
-    .option("--ground <text>", "why; required with refused", name("a ground", 1_000))
+    .option("--ground <text>", "why; required with refused", reasonReader(context))
     .option("--identity <text>", "how it was made sure who asks; required with done", name("a text", 1_000))
     .option("--erasure <erasure-id>", "the erasure that it led to", uuid)
     .option("--export <export-id>", "the export that it led to", uuid)

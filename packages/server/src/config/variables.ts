@@ -141,6 +141,11 @@ export const VARIABLES = {
     text,
     "File (JSON) that lists the fields which features read: in these an event must be as the catalog says. Read again within 2 s of a change.",
   ),
+  DRS_REASON_MIN_LENGTH: variable(
+    integer(1, 500),
+    "8",
+    "Least number of characters of a `--reason` or `--ground`, without blanks around it; four of them must differ.",
+  ),
   DRS_TLS_CERT_FILE: optional(text, "Certificate chain in PEM; re-read when the file changes and on SIGHUP."),
   DRS_TLS_KEY_FILE: optional(text, "Private key in PEM, re-read together with the certificate."),
   DRS_TLS_TERMINATED_BY_PROXY: variable(

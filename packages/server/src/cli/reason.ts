@@ -1,0 +1,37 @@
+import { InvalidArgumentError } from "commander";
+import { VARIABLES } from "../config/variables.ts";
+import type { Context } from "./context.ts";
+
+const LONGEST = 1_000;
+const LEAST_DIFFERENT = 4;
+
+/**
+ * The reader of a `--reason` or `--ground`: it returns the text without the blanks around it.
+ * What it throws is a usage error: exit code 2.
+ */
+export function reasonReader({ environment }: Context): (text: string) => string {
+  const { read, fallback } = VARIABLES.DRS_REASON_MIN_LENGTH;
+  // Of a value that can't be read, `loadConfig` complains.
+  const result = read(environment["DRS_REASON_MIN_LENGTH"] ?? fallback);
+  const least = "value" in result ? result.value : Number(fallback);
+  return (text) => {
+    const reason = text.trim();
+    if (isReason(reason, least)) return reason;
+    const different = Math.min(LEAST_DIFFERENT, least);
+    throw new InvalidArgumentError(
+      `a reason has ${least} to ${LONGEST} characters, ${different} of them different: say why, for those who read the audit.`,
+    );
+  };
+}
+
+/** Whether a trimmed text says something: characters are code points; invisible ones do not count. */
+function isReason(reason: string, least: number): boolean {
+  const visible = [...reason.replaceAll(/\p{C}/gu, "")];
+  const different = new Set(visible).size;
+  return (
+    visible.length >= least &&
+    different >= Math.min(LEAST_DIFFERENT, least) &&
+    [...reason].length <= LONGEST &&
+    !reason.includes("\0")
+  );
+}

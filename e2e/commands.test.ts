@@ -515,8 +515,20 @@ describe("doctor and config", () => {
     for (const what of ["configuration", "database", "migrations", "keys", "disk", "clock", "durability"]) {
       expect(stdout).toMatch(new RegExp(`^ok {4}${what}: \\S`, "m"));
     }
+    expect(stdout).toMatch(/^WARN {2}purposes: no policy: every event is kept without end/m);
     expect(stdout).not.toContain("FAIL");
     expect((await listed("doctor")).every(({ ok }) => ok === true)).toBe(true);
+  });
+
+  test("what works and should not stay so is a warning at the start and in doctor", async () => {
+    const exposed = { ...environment, DRS_ADMIN_HOST: "0.0.0.0" };
+    const { code, stdout } = await command(exposed, "doctor");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^WARN {2}configuration: DRS_ADMIN_HOST is not loopback/m);
+    const started = await startServer(exposed);
+    await started.stop();
+    const logged = objects(started.stderr()).filter(({ severity }) => severity === "warning");
+    expect(logged.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^DRS_ADMIN_HOST is not loopback/));
   });
 
   test("a sick one: the check that failed says what to do, exit code 1", async () => {

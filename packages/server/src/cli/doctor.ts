@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { examine } from "../operations/doctor.ts";
+import { examine, type Finding } from "../operations/doctor.ts";
 import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
@@ -12,11 +12,17 @@ export function doctorCommand(context: Context): Command {
       loadConfig(context);
       const findings = await withSystem(context, examine);
       for (const finding of findings) {
-        const { ok, what, detail } = finding;
         if (options.json) printJson(context, finding);
-        else print(context, `${ok ? "ok  " : "FAIL"}  ${what}: ${detail}`);
+        else print(context, `${labelOf(finding)}  ${finding.what}: ${finding.detail}`);
       }
       const failed = findings.filter(({ ok }) => !ok).length;
       if (failed > 0) throw new Failure(`${failed} of ${findings.length} checks failed.`);
     });
+}
+
+const LABELS = { advice: "note", warning: "WARN" } as const;
+
+function labelOf({ ok, severity }: Finding): string {
+  if (!ok) return "FAIL";
+  return severity === undefined ? "ok  " : LABELS[severity];
 }

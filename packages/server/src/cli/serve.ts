@@ -20,7 +20,8 @@ async function serve(context: Context): Promise<void> {
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));
   const system = await openSystem(config, { asServer: true, onFault: faultLog(logger) });
   try {
-    for (const warning of [...system.caughtUp, ...system.warnings]) logger.warn(warning);
+    for (const line of system.caughtUp) logger.warn(line);
+    for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
     const service = await startService(system, logger);
     try {
       context.onSignal(["SIGHUP"], () => service.reload());

@@ -128,6 +128,7 @@ describe("rules between variables", () => {
   const notLoopback = /^DRS_HOST is not loopback and TLS is off/;
   const twoVerifiers = /^DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other/;
   const jwtNeeds = /^DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required/;
+  const unfitAlgorithms = /^DRS_JWT_ALGORITHMS can't work/;
   const jwks = { DRS_JWT_JWKS_URL: "https://id/jwks" };
   const introspection = { DRS_INTROSPECTION_URL: "https://id/introspect" };
 
@@ -187,6 +188,21 @@ describe("rules between variables", () => {
     ["two verifiers", { ...jwks, ...JWT, ...introspection }, twoVerifiers],
     ["two kinds of JWT", { ...jwks, ...JWT, DRS_JWT_SECRET: SECRET }, twoVerifiers],
     ["JWTs of any issuer", { ...jwks, DRS_JWT_AUDIENCE: "audience" }, jwtNeeds],
+    ["JWTs without a signature", { ...jwks, ...JWT, DRS_JWT_ALGORITHMS: "none" }, unfitAlgorithms],
+    ["an algorithm of no key at all", { DRS_JWT_ALGORITHMS: "none" }, unfitAlgorithms],
+    ["one unknown algorithm of two", { ...jwks, ...JWT, DRS_JWT_ALGORITHMS: "RS256,rs512" }, unfitAlgorithms],
+    ["a shared secret as an RSA key", { DRS_JWT_SECRET: SECRET, ...JWT, DRS_JWT_ALGORITHMS: "RS256" }, unfitAlgorithms],
+    ["public keys as shared secrets", { ...jwks, ...JWT, DRS_JWT_ALGORITHMS: "HS256" }, unfitAlgorithms],
+    [
+      "a client's secret without its id",
+      { ...introspection, DRS_INTROSPECTION_CLIENT_SECRET: "s" },
+      /^DRS_INTROSPECTION_CLIENT_SECRET goes with DRS_INTROSPECTION_CLIENT_ID/,
+    ],
+    [
+      "two listeners on one port",
+      { DRS_PORT: "8080", DRS_ADMIN_PORT: "8080" },
+      /^DRS_PORT and DRS_ADMIN_PORT name the same port/,
+    ],
     ["JWTs for any audience", { DRS_JWT_SECRET: SECRET, DRS_JWT_ISSUER: "issuer" }, jwtNeeds],
   ];
   test.each(broken)("%s", (_, environment, problem) => {
@@ -220,6 +236,9 @@ describe("rules between variables", () => {
       "JWTs by a shared secret, at the largest clock skew",
       { DRS_JWT_SECRET: SECRET, ...JWT, DRS_JWT_CLOCK_SKEW: "5m" },
     ],
+    ["JWTs of chosen algorithms", { ...jwks, ...JWT, DRS_JWT_ALGORITHMS: "ES256,Ed25519" }],
+    ["JWTs by a longer hash", { DRS_JWT_SECRET: SECRET, ...JWT, DRS_JWT_ALGORITHMS: "HS256,HS512" }],
+    ["two listeners on one port of two addresses", { DRS_ADMIN_HOST: "::1", DRS_ADMIN_PORT: "8080" }],
     ["introspection", introspection],
   ];
   test.each(held)("holds: %s", (_, environment) => {
@@ -254,6 +273,7 @@ describe("secrets", () => {
     DRS_MIGRATION_DATABASE_URL: { ...EXTERNAL },
     DRS_KEY_DATABASE_URL: { DRS_KEY_ENCRYPTION_KEY: KEY },
     DRS_JWT_SECRET: JWT,
+    DRS_INTROSPECTION_CLIENT_SECRET: { DRS_INTROSPECTION_CLIENT_ID: "client" },
     DRS_PREVIOUS_KEY_ENCRYPTION_KEY: { DRS_KEY_ENCRYPTION_KEY: KEY },
   };
 

@@ -132,8 +132,32 @@ function conflicts(values: Partial<Values>, environment: Environment, directory:
     has("DRS_JWT_JWKS_URL", "DRS_JWT_SECRET") && !(has("DRS_JWT_ISSUER") && has("DRS_JWT_AUDIENCE")),
     "DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required with JWT verification",
   );
+  const algorithms = has("DRS_JWT_JWKS_URL")
+    ? JWT_ALGORITHMS.jwks
+    : has("DRS_JWT_SECRET")
+      ? JWT_ALGORITHMS.secret
+      : [...JWT_ALGORITHMS.jwks, ...JWT_ALGORITHMS.secret];
+  refuseWhen(
+    values.DRS_JWT_ALGORITHMS?.some((name) => !algorithms.includes(name)) ?? false,
+    `DRS_JWT_ALGORITHMS can't work: ${JWT_ALGORITHMS.secret.join(", ")} go with DRS_JWT_SECRET, ${JWT_ALGORITHMS.jwks.join(", ")} with DRS_JWT_JWKS_URL`,
+  );
+  refuseWhen(
+    has("DRS_INTROSPECTION_CLIENT_SECRET") && !has("DRS_INTROSPECTION_CLIENT_ID"),
+    "DRS_INTROSPECTION_CLIENT_SECRET goes with DRS_INTROSPECTION_CLIENT_ID",
+  );
+  const { DRS_PORT: port, DRS_ADMIN_PORT: adminPort } = values;
+  refuseWhen(
+    port !== undefined && port !== 0 && port === adminPort && host === values.DRS_ADMIN_HOST,
+    "DRS_PORT and DRS_ADMIN_PORT name the same port of the same address",
+  );
   return problems;
 }
+
+/** JWS algorithms that `jose` verifies, by the kind of key. */
+const JWT_ALGORITHMS: Readonly<Record<"jwks" | "secret", readonly string[]>> = {
+  jwks: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+  secret: ["HS256", "HS384", "HS512"],
+};
 
 function liesInside(path: string, folder: string): boolean {
   return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);

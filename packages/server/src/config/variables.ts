@@ -95,7 +95,7 @@ export const VARIABLES = {
   DRS_JWT_AUDIENCE: optional(text, "Required `aud` of a JWT."),
   DRS_JWT_ALGORITHMS: optional(
     list,
-    "Algorithms taken. `HS256` with a secret; `RS256,PS256,ES256,EdDSA` with a JWKS, where nothing is said.",
+    "Algorithms taken. `HS256` with a secret; `RS256,PS256,ES256,EdDSA` with a JWKS, where nothing is said. `none` and algorithms of the other kind of key are refused.",
   ),
   DRS_JWT_ACCOUNT_CLAIM: variable(text, "sub", "Claim that names the account."),
   DRS_JWT_CLOCK_SKEW: variable(

@@ -9,10 +9,13 @@ import { retentionState } from "../retention/runs.ts";
 import { readMigrations } from "../store/migrate.ts";
 import { freeBytes } from "./readiness.ts";
 import type { System } from "./system.ts";
+import type { Warning } from "./warnings.ts";
 
 export interface Finding {
   readonly what: string;
   readonly ok: boolean;
+  /** Of a check that did not fail and found something all the same. */
+  readonly severity?: Warning["severity"];
   readonly detail: string;
 }
 
@@ -76,7 +79,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     await requestFinding(system),
     await adoptedFinding(system),
   );
-  for (const warning of warnings) findings.push({ what: "advice", ok: true, detail: warning });
+  for (const warning of warnings) findings.push({ what: "configuration", ok: true, ...warning });
   findings.push(await diskFinding(system));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
   findings.push({
@@ -103,7 +106,7 @@ const REMARKS: Readonly<Record<string, string>> = {
 };
 
 /** Action types that nobody thought of are nothing broken, and something to look at. */
-async function purposeFinding({ pool }: System): Promise<Finding> {
+async function purposeFinding({ pool, config }: System): Promise<Finding> {
   const { rows } = await pool.query<{ outcome: string; events: number }>(
     `select outcome, sum(occurrences)::int8 as events from audit_entry
       where at > now() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
@@ -114,7 +117,8 @@ async function purposeFinding({ pool }: System): Promise<Finding> {
     version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
   const remarks = rows.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
   const detail = remarks === "" ? policy : `${policy}; in the last day ${remarks.replace(/^(\d+)/, "$1 events")}`;
-  return { what: "purposes", ok: true, detail };
+  if (version > 0) return { what: "purposes", ok: true, detail };
+  return { what: "purposes", ok: true, severity: config.embedded ? "advice" : "warning", detail };
 }
 
 /** Servers look every few seconds; past this, something is in their way. */

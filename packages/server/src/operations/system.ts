@@ -30,6 +30,7 @@ import { PostgresAccountKeys } from "../store/account-keys.ts";
 import { administrationOptions, type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
 import { isMigrated, migrate } from "../store/migrate.ts";
 import { Partitions } from "../store/partitions.ts";
+import { type Warning, warningsOf } from "./warnings.ts";
 
 export interface System {
   readonly config: Config;
@@ -58,8 +59,8 @@ export interface System {
   readonly clusterDirectory: string | undefined;
   /** What this start carried out because a backup had been restored, each a line for people. */
   readonly caughtUp: readonly string[];
-  /** Things that an operator should know, each with a line for people. */
-  readonly warnings: readonly string[];
+  /** What an operator should know of the configuration. */
+  readonly warnings: readonly Warning[];
   close(): Promise<void>;
 }
 
@@ -186,21 +187,6 @@ function told({ erasures, holdOrders, keyStore }: CaughtUp): string[] {
   if (keyStore > 0)
     lines.push(`the key store lacked ${keyStore} erasures of the journal: their keys were destroyed again`);
   return lines;
-}
-
-function warningsOf(config: Config): string[] {
-  const warnings: string[] = [];
-  const { DRS_DATABASE_URL: events, DRS_KEY_DATABASE_URL: keys } = config;
-  if (events !== undefined && keys !== undefined && new URL(events).host === new URL(keys).host) {
-    warnings.push("DRS_KEY_DATABASE_URL names the cluster of the events: a backup that holds both erases nothing");
-  }
-  if (!config.DRS_ERASURE_JOURNAL && !config.DRS_ERASURE_JOURNAL_DATABASE_URL) {
-    warnings.push("there is no erasure journal: nothing can be erased. Name one in DRS_ERASURE_JOURNAL");
-  }
-  if (config.embedded && !config.DRS_KEY_ENCRYPTION_KEY && config.DRS_KEY_ENCRYPTION_KEY_FILE === undefined) {
-    warnings.push("the key-encryption key lies beside the keys it wraps: fine for development, not for production");
-  }
-  return warnings;
 }
 
 /** What letting go of events takes, for whoever does it. */

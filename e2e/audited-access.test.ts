@@ -4,7 +4,7 @@ import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/operations/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
 import type { Credentials } from "./support/server.ts";
@@ -26,7 +26,7 @@ let past: Past;
 let who: Credentials;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = await database.environment();
   system = await openTestSystem(environment);
   past = new Past(system);

@@ -479,6 +479,12 @@ export const REJECTIONS: readonly Case[] = [
   },
   {
     row: 18,
+    name: "two Host headers",
+    expected: { status: 400, problem: "http-malformed" },
+    send: (scene) => scene.raw([...scene.rawHeaders(), "HOST: another", "Content-Length: 2"], "{}"),
+  },
+  {
+    row: 18,
     name: "CONNECT",
     expected: { status: 405, problem: "method-not-allowed", headers: { allow: "POST" } },
     send: (scene) => sendRaw(scene.url, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"),

@@ -3,6 +3,7 @@ import {
   duration,
   durationWithin,
   flag,
+  hostNames,
   integer,
   key256,
   list,
@@ -72,6 +73,12 @@ describe("readers of single values", () => {
     refused(list, ["", "a,,b", "a,"], /parted by commas/);
     accepted(text, [["x", "x"]]);
     refused(text, [""], /must not be empty/);
+  });
+
+  test("host names", () => {
+    accepted(hostNames, [["metrics.internal, Prom-1", ["metrics.internal", "Prom-1"]]]);
+    refused(hostNames, ["h:8081", "http://h", "h/x", "a b", "-h", "h."], /without ports/);
+    refused(hostNames, ["", "a,,b"], /parted by commas/);
   });
 
   test("URLs of databases", () => {

@@ -53,6 +53,14 @@ export const list: Read<readonly string[]> = (raw) => {
   return items.some((item) => item === "") ? { problem: "must be names parted by commas" } : { value: items };
 };
 
+const HOST_NAME = /^[a-z\d]([a-z\d._-]*[a-z\d])?$/i;
+
+export const hostNames: Read<readonly string[]> = (raw) => {
+  const result = list(raw);
+  if ("problem" in result || result.value.every((name) => HOST_NAME.test(name))) return result;
+  return { problem: "must be host names parted by commas, without ports" };
+};
+
 export function url(...protocols: readonly string[]): Read<string> {
   return (raw) => {
     if (!URL.canParse(raw)) return { problem: "must be a URL" };

@@ -4,6 +4,7 @@ import {
   duration,
   durationWithin,
   flag,
+  hostNames,
   integer,
   key256,
   list,
@@ -42,6 +43,10 @@ export const VARIABLES = {
   DRS_HOST: variable(text, "127.0.0.1", "Address that the endpoint listens on."),
   DRS_PORT: variable(port, "8080", "Port of the endpoint; 0 lets the system choose."),
   DRS_ADMIN_HOST: variable(text, "127.0.0.1", "Address of the admin listener (`/livez`, `/readyz`, `/metrics`)."),
+  DRS_ADMIN_HOSTS: optional(
+    hostNames,
+    "Host names, parted by commas, under which the admin listener answers; addresses and loopback names always pass, others get 421.",
+  ),
   DRS_ADMIN_PORT: variable(port, "8081", "Port of the admin listener; 0 lets the system choose."),
   DRS_DATA_DIR: variable(text, "./.data", "Where the embedded PostgreSQL keeps its cluster."),
   DRS_DATABASE_URL: secret(postgres, "An external PostgreSQL (15 or later). Absent: the embedded one."),

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, it } from "vitest";
-import { send } from "../../../../e2e/support/client.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { send, sendRaw } from "../../../../e2e/support/client.ts";
 import { type AdminOptions, createAdminServer } from "./admin.ts";
 
 const servers: Server[] = [];
@@ -11,8 +11,9 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-async function ask(path: string, options: Partial<AdminOptions> = {}, method = "GET") {
+async function listening(options: Partial<AdminOptions> = {}): Promise<string> {
   const server = createAdminServer({
+    hosts: [],
     onFault: () => {},
     readiness: async () => [],
     metrics: async () => ({ type: "text/plain; version=0.0.4", text: "drs_up 1\n" }),
@@ -21,8 +22,11 @@ async function ask(path: string, options: Partial<AdminOptions> = {}, method = "
   servers.push(server);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  return send({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, path, method });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+const ask = async (path: string, options: Partial<AdminOptions> = {}, method = "GET") =>
+  send({ url: await listening(options), path, method });
 
 it("says that it lives, whatever else is wrong", async () => {
   const readiness = () => Promise.reject(new Error("broken"));
@@ -59,4 +63,57 @@ it.each(["/", "/livez/", "/api/v1/device-signal-events", "/metricsx"])("knows no
 
 it("answers HEAD without a body", async () => {
   expect(await ask("/livez", {}, "HEAD")).toMatchObject({ status: 200, text: "" });
+});
+
+describe("a host name that somebody's DNS points at the listener", () => {
+  const HOSTS = { hosts: ["metrics.internal"] };
+
+  it.each([
+    "127.0.0.1:8081",
+    "10.1.2.3",
+    "[::1]:8081",
+    "[2001:db8::1]",
+    "localhost",
+    "LOCALHOST:8081",
+    "drs.localhost",
+    "metrics.internal:8081",
+    "Metrics.Internal.",
+  ])("answers %s", async (host) => {
+    const url = await listening(HOSTS);
+    expect(await send({ url, path: "/livez", method: "GET", headers: { Host: host } })).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    "attacker.example",
+    "attacker.example:8081",
+    "127.0.0.1.attacker.example",
+    "localhost.attacker.example",
+    "metrics.internal.attacker.example",
+    "xmetrics.internal",
+    "[::1].attacker.example",
+    "",
+  ])("refuses %j on every path", async (host) => {
+    const url = await listening(HOSTS);
+    for (const path of ["/livez", "/readyz", "/metrics", "/other"]) {
+      const answer = await send({ url, path, method: "GET", headers: { Host: host } });
+      expect(answer.status, path).toBe(421);
+      expect(answer.text).not.toContain("attacker");
+    }
+  });
+
+  it("is judged by the target where that names one", async () => {
+    const url = await listening(HOSTS);
+    const target = (host: string): string =>
+      `GET http://${host}/livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+    expect((await sendRaw(url, target("attacker.example"))).status).toBe(421);
+    expect((await sendRaw(url, target("127.0.0.1"))).status).toBe(200);
+  });
+
+  it("must be named once; HTTP/1.0 may leave it out", async () => {
+    const url = await listening();
+    const twice = "GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    expect((await sendRaw(url, twice)).status).toBe(400);
+    expect((await sendRaw(url, "GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n")).status).toBe(400);
+    expect((await sendRaw(url, "GET /livez HTTP/1.0\r\n\r\n")).status).toBe(200);
+  });
 });

@@ -1,8 +1,11 @@
 /** The operators' listener: health and metrics. Never on the endpoint's port. */
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { hasOneHost, isForListener } from "./host.ts";
 import { notFound, pathOf } from "./paths.ts";
 
 export interface AdminOptions {
+  /** Host names that requests may use, in lower case; IP addresses and loopback names always pass. */
+  readonly hosts: readonly string[];
   /** Called with what should not happen. */
   readonly onFault: (fault: unknown) => void;
   /** What is not ready, each with a line for people; empty means ready. */
@@ -17,8 +20,9 @@ interface AdminAnswer {
 }
 
 export function createAdminServer(options: AdminOptions): Server {
-  const server = createServer((request, response) => {
-    void answer(pathOf(request.url ?? "/"), options)
+  // Asked for in `respond`, as is a second one.
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
+    void respond(request, options)
       .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))
       .then(({ status, type, body }) => {
         response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
@@ -27,6 +31,14 @@ export function createAdminServer(options: AdminOptions): Server {
   });
   server.on("error", options.onFault);
   return server;
+}
+
+async function respond(request: IncomingMessage, options: AdminOptions): Promise<AdminAnswer> {
+  if (!hasOneHost(request)) return { status: 400, type: "text/plain", body: "a request names its host once\n" };
+  if (!isForListener(request, options.hosts)) {
+    return { status: 421, type: "text/plain", body: "this host name is not in DRS_ADMIN_HOSTS\n" };
+  }
+  return answer(pathOf(request.url ?? "/"), options);
 }
 
 async function answer(path: string, { readiness, metrics }: AdminOptions): Promise<AdminAnswer> {

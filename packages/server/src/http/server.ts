@@ -13,6 +13,7 @@ import type { Socket } from "node:net";
 import { type ProblemCode, reject } from "@device-risk-signals/contract";
 import type { Ingest } from "../ingest/ingest.ts";
 import { answerRefusal, Refusal } from "../ingest/request.ts";
+import { hasOneHost } from "./host.ts";
 import { ingestRequest, writeAnswer } from "./node.ts";
 import { OPENAPI_JSON } from "./openapi.ts";
 import { answerOpenApi, EVENTS_PATH, notFound, OPENAPI_PATH, pathOf } from "./paths.ts";
@@ -87,7 +88,7 @@ async function handle(
   response: ServerResponse,
   invite: (() => void) | undefined,
 ): Promise<void> {
-  if (request.headers.host === undefined && request.httpVersion === "1.1") {
+  if (!hasOneHost(request)) {
     return writeAnswer(request, response, answerRefusal(new Refusal(reject("http-malformed"))));
   }
   switch (pathOf(request.url ?? "/")) {

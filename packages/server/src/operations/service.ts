@@ -37,6 +37,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   });
   const { registry } = endpoint.metrics;
   const admin = createAdminServer({
+    hosts: [config.DRS_ADMIN_HOST, ...(config.DRS_ADMIN_HOSTS ?? [])].map((name) => name.toLowerCase()),
     readiness: endpoint.readiness,
     onFault,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),

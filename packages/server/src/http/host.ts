@@ -1,0 +1,33 @@
+/** The `Host` of a request (RFC 9112 §3.2). */
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+
+/** Whether the request names its host once; HTTP/1.0 may leave it out. */
+export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let lines = 0;
+  // `headers` keeps the first line only, `headersDistinct` would be built for this alone.
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === "host") lines++;
+  }
+  return lines === 1 || (lines === 0 && httpVersion === "1.0");
+}
+
+/**
+ * Whether a request is meant for this listener, and not for a name that somebody's DNS points at it: a web page reaches
+ * a private listener by its own name (DNS rebinding), never by an address.
+ *
+ * @param names host names besides IP addresses and those of loopback, in lower case.
+ */
+export function isForListener(request: IncomingMessage, names: readonly string[]): boolean {
+  // The target's authority outweighs the header.
+  const [, authority = request.headers.host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? "") ?? [];
+  if (authority === undefined) return true;
+  const host = hostOf(authority);
+  return isIP(host) !== 0 || host === "localhost" || host.endsWith(".localhost") || names.includes(host);
+}
+
+/** Without port, brackets and a final dot, in lower case. */
+function hostOf(authority: string): string {
+  const [, address, name = ""] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/.exec(authority) ?? [];
+  return address ?? name.toLowerCase().replace(/\.$/, "");
+}

@@ -1,5 +1,6 @@
 import type { Clock } from "../ports.ts";
 import type { AnswerHeaders } from "./request.ts";
+import { sourceOf } from "./source-address.ts";
 
 /** Names that one throttle remembers; past it the longest unused go first. */
 const MOST_NAMES = 100_000;
@@ -53,17 +54,6 @@ export function failureThrottle(rate: number, burst: number, clock: Clock): Fail
       return ok ? 0 : Math.max(1, Math.ceil(waitMs / 1000));
     },
   };
-}
-
-/** The part of an address that failures are counted by. */
-export function sourceOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, "");
-  if (!plain.includes(":")) return plain;
-  const [head = "", tail] = plain.split("::");
-  const left = head.split(":").filter((group) => group !== "");
-  const right = (tail ?? "").split(":").filter((group) => group !== "");
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0");
-  return `${[...left, ...zeros, ...right].slice(0, 4).join(":")}::/64`;
 }
 
 interface Level {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../ingest/uuidv7.ts";
-import { sourceOf } from "../ingest/throttle.ts";
+import { sourceOf } from "../ingest/source-address.ts";
 import type { AuditLog, Clock, IngestAudit } from "../ports.ts";
 import type { Executor } from "./database.ts";
 import { receivedAtOf } from "./read-events.ts";

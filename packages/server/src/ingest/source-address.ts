@@ -1,0 +1,22 @@
+import ipaddr from "ipaddr.js";
+
+/** `192.0.2.1:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`, as proxies append them. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+):\d+)$/;
+
+/**
+ * The part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, which is one
+ * customer's. However a proxy writes it, port or none, it is the same; a text that is no address is returned as it came.
+ */
+export function sourceOf(peer: string): string {
+  const text = peer.trim();
+  const [, bracketed, bare] = WITH_PORT.exec(text) ?? [];
+  const address = bracketed ?? bare ?? text;
+  // Decimal with zeros in front: as octal, which is what they mean in C, no proxy writes addresses.
+  const decimal = address.replaceAll(/(?<!\d)0+(?=\d)/g, "");
+  if (ipaddr.IPv4.isValidFourPartDecimal(decimal)) return decimal;
+  if (!ipaddr.IPv6.isValid(address)) return text;
+  const ip = ipaddr.IPv6.parse(address);
+  if (ip.isIPv4MappedAddress()) return ip.toIPv4Address().toString();
+  const network = ip.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(":")}::/64`;
+}

@@ -11,6 +11,7 @@ import { ExportUnfit } from "../requests/account-export.ts";
 import { DatabaseUnfit } from "../store/migrate.ts";
 import { JournalUnfit } from "../erasure/journal.ts";
 import { ReceiptInvalid } from "../receipts/receipt-signer.ts";
+import { ownMessage } from "../operations/own-message.ts";
 import { sqlState } from "../store/database.ts";
 import { Failure, PartlyDone, WrongUsage } from "./context.ts";
 
@@ -57,8 +58,10 @@ function messageOf(fault: unknown): string {
   if (!(fault instanceof Error)) return "failed";
   const state = sqlState(fault);
   if (state !== undefined) return `the database refused (SQLSTATE ${state})`;
-  const spoken = SPOKEN.some((kind) => fault instanceof kind);
+  if (SPOKEN.some((kind) => fault instanceof kind)) return fault.message;
   const { code } = fault as NodeJS.ErrnoException;
-  if (!spoken && code === "ECONNREFUSED") return "the database can't be reached: connection refused";
-  return spoken || code === undefined ? fault.message : `${fault.message} (${code})`;
+  if (code === "ECONNREFUSED") return "the database can't be reached: connection refused";
+  const message = ownMessage(fault);
+  if (message === undefined) return `failed: ${code ?? fault.name}`;
+  return code === undefined ? message : `${message} (${code})`;
 }

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Unavailable } from "../ports.ts";
 import {
@@ -121,6 +122,14 @@ describe("trouble says Unavailable, not bad token", () => {
   it.each(trouble)("%s", async (_, reply) => {
     server.answer(reply);
     await expect(verifierOf().verify("token-1")).rejects.toBeInstanceOf(Unavailable);
+  });
+
+  it("quotes nothing of an answer that is no JSON", async () => {
+    server.answer(plain("upstream-text", 200, "application/json"));
+    const fault = await verifierOf()
+      .verify("token-1")
+      .catch((caught: unknown) => caught);
+    expect(inspect(fault, { depth: 9 })).not.toContain("upstream-text");
   });
 
   it("a server that starts to answer and never ends", async () => {

@@ -27,7 +27,7 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (!response.ok) throw new Error(`the introspection endpoint answered ${response.status}`);
-      const answer = (await response.json()) as Readonly<Record<string, unknown>> | null;
+      const answer = parsed(await response.text());
       if (typeof answer?.["active"] !== "boolean")
         throw new Error("the introspection endpoint said neither yes nor no");
       return answer["active"] ? answer : undefined;
@@ -46,6 +46,15 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
       return typeof exp === "number" ? { account, expiresAt: exp * 1000 } : { account };
     },
   };
+}
+
+/** @throws Error that quotes nothing of the text, unlike the parser's. */
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>> | null;
+  } catch {
+    throw new Error("the introspection endpoint's answer is not JSON");
+  }
 }
 
 /** RFC 6749 §2.3.1: both parts are form-encoded before they are joined. */

@@ -1,0 +1,81 @@
+import { Writable } from "node:stream";
+import pg from "pg";
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { Unavailable } from "../ports.ts";
+import { faultLog } from "./fault-log.ts";
+
+function logged(fault: unknown): string {
+  let text = "";
+  const sink = new Writable({
+    write(chunk: Buffer, _, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  faultLog(pino({}, sink))(fault);
+  return text;
+}
+
+/** The error that work throws. */
+function errorOf(work: () => unknown): Error {
+  try {
+    work();
+  } catch (fault) {
+    return fault as Error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+/** What another system sent; its second line looks like the frame of a stack. */
+const SENT = 'upstream-text "x"\n    at upstream-text (upstream-text:1:1)';
+
+describe("the log of errors", () => {
+  const sqlError = new pg.DatabaseError(SENT, 1, "error");
+  const quoting: readonly (readonly [string, Error])[] = [
+    ["a body that is no JSON", errorOf(() => JSON.parse(SENT))],
+    ["a URL that is none", errorOf(() => new URL(SENT))],
+    ["a number that is none", errorOf(() => BigInt(SENT))],
+    ["a text that is badly encoded", errorOf(() => decodeURIComponent(`%${SENT}`))],
+    ["a certificate's names", Object.assign(new Error(SENT), { code: "ERR_TLS_CERT_ALTNAME_INVALID" })],
+    ["a database's error without a code", sqlError],
+    [
+      "a database's error with odd codes",
+      Object.assign(new pg.DatabaseError(SENT, 1, "error"), { code: SENT, constraint: SENT }),
+    ],
+    [
+      "a database's refusal of a login",
+      new Error(`SASL: SCRAM-SERVER-FINAL-MESSAGE: server returned error: "${SENT}"`),
+    ],
+    ["any of them as a cause", new Unavailable("ours", { cause: errorOf(() => JSON.parse(SENT)) })],
+  ];
+  it.each(quoting)("never quotes %s", (_, fault) => {
+    const line = logged(fault);
+    expect(line).toContain('"fault"');
+    expect(line).not.toContain("upstream-text");
+  });
+
+  it("keeps what tells an operator what to do: our own messages, codes, and where", () => {
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), {
+      code: "ECONNREFUSED",
+      syscall: "connect",
+    });
+    const { fault } = JSON.parse(logged(new Unavailable("the database is away", { cause: refused }))) as {
+      fault: Record<string, unknown>;
+    };
+    expect(fault).toMatchObject({
+      name: "Unavailable",
+      message: "the database is away",
+      at: expect.stringContaining("fault-log.test.ts") as string,
+      cause: { code: "ECONNREFUSED", message: "connect ECONNREFUSED 127.0.0.1:5432" },
+    });
+    const unique = Object.assign(new pg.DatabaseError("Key (account)=(alice) exists", 1, "error"), {
+      code: "23505",
+      constraint: "event_pkey",
+    });
+    expect(JSON.parse(logged(unique))).toMatchObject({
+      fault: { name: "DatabaseError", sqlState: "23505", constraint: "event_pkey" },
+    });
+    expect(logged(new Error("Connection terminated unexpectedly"))).toContain("Connection terminated unexpectedly");
+  });
+});

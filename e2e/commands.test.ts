@@ -167,8 +167,12 @@ describe("help, usage and failure", () => {
 
   test("lengths count characters, not code units", async () => {
     const account = "\u{1F600}".repeat(256);
-    expect(await object("token", "issue", "--account", account)).toMatchObject({ account });
+    const { token } = await object("token", "issue", "--account", account);
+    const { action_id } = await object("action", "register", "--account", account, "--type", "payment");
     expect((await drs("token", "issue", "--account", `${account}x`)).code).toBe(2);
+    const who = { account, token: String(token), actionId: String(action_id), actionType: "payment", sessionId: "s" };
+    const eventId = await store(who);
+    expect(await object("event", "get", eventId)).toMatchObject({ account });
   });
 
   const failing: string[][] = [

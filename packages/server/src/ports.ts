@@ -12,7 +12,7 @@ export interface Clock {
 
 /** Who sends a request, as the verifier says. */
 export interface Session {
-  /** 1 to 256 characters, without U+0000. */
+  /** 1 to 256 code points, without U+0000. */
   readonly account: string;
   /** Milliseconds since the Unix epoch, where it is known. */
   readonly expiresAt?: number;

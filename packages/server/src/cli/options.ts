@@ -1,10 +1,13 @@
 import { InvalidArgumentError } from "commander";
 import { duration as readDuration } from "../config/values.ts";
+import { accountOf, LONGEST_ACCOUNT } from "../ingest/account.ts";
 
 /** Readers of command-line values. What they throw is a usage error: exit code 2. */
 
 export function account(text: string): string {
-  return name("an account", 256)(text);
+  const value = accountOf(text);
+  if (value === undefined) throw new InvalidArgumentError(`an account has 1 to ${LONGEST_ACCOUNT} characters.`);
+  return value;
 }
 
 export function name(what: string, most: number): (text: string) => string {

@@ -1,8 +1,10 @@
-const LONGEST_ACCOUNT = 256;
+/** Of an account's name, in code points: the one definition, for commands as for every verifier. */
+export const LONGEST_ACCOUNT = 256;
 
-/** An account as a verifier's answer names it; `undefined` where it can't be one. */
+/** An account as a verifier's answer or an operator names it; `undefined` where it can't be one. */
 export function accountOf(value: unknown): string | undefined {
-  if (typeof value !== "string" || value === "" || value.length > LONGEST_ACCOUNT || value.includes("\0"))
-    return undefined;
-  return value.isWellFormed() ? value : undefined;
+  if (typeof value !== "string" || value === "" || value.includes("\0") || !value.isWellFormed()) return undefined;
+  // A code point has two units at most: what is longer need not be counted.
+  const isShort = value.length <= 2 * LONGEST_ACCOUNT && [...value].length <= LONGEST_ACCOUNT;
+  return isShort ? value : undefined;
 }

@@ -199,3 +199,33 @@ describe("while it runs", () => {
     expect(await shown()).toBe("first");
   });
 });
+
+it("a context that the server refuses is reported, and the next one is served", async () => {
+  const served: unknown[] = [];
+  let broken = true;
+  const server = {
+    setSecureContext(files: unknown) {
+      if (broken) throw new Error("no such curve");
+      served.push(files);
+    },
+  };
+  const reports: unknown[] = [];
+  const waiting: (() => void)[] = [];
+  const reported = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+  const following = followTlsFiles(server as Server, paths, (fault) => {
+    reports.push(fault);
+    waiting.shift()?.();
+  });
+  try {
+    for (const next of [false, false]) {
+      const settled = reported();
+      following.reload();
+      await settled;
+      broken = next;
+    }
+    expect(reports).toEqual([expect.objectContaining({ message: "no such curve" }), undefined]);
+    expect(served).toHaveLength(1);
+  } finally {
+    following.close();
+  }
+});

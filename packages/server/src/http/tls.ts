@@ -40,10 +40,9 @@ export function followTlsFiles(
   report: (fault?: unknown) => void,
 ): { reload: () => void; close: () => void } {
   const reload = (): void => {
-    readTlsFiles(paths).then((files) => {
-      server.setSecureContext(files);
-      report();
-    }, report);
+    readTlsFiles(paths)
+      .then((files) => server.setSecureContext(files))
+      .then(() => report(), report);
   };
   for (const path of [paths.cert, paths.key]) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, reload);
   return {

@@ -320,6 +320,15 @@ describe("actions", () => {
     expect((await register("--id", "order-2", "--account", "others", "--session", "t")).code).toBe(0);
   });
 
+  test("an id that only a signature could make good is wrong usage while there is a signing secret", async () => {
+    const register = ["action", "register", "--account", "one", "--type", "payment", "--id", "v1.mine"];
+    const signing = { ...environment, DRS_ACTION_SIGNING_SECRET: "s".repeat(32) };
+    const refused = await command(signing, ...register);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("DRS_ACTION_SIGNING_SECRET");
+    expect(await object(...register)).toMatchObject({ action_id: "v1.mine" });
+  });
+
   test("ids are made where none is given, all different", async () => {
     const made = await Promise.all([register(), register()]);
     const ids = made.map(({ stdout }) => (JSON.parse(stdout) as { action_id: string }).action_id);

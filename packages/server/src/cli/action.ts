@@ -1,17 +1,20 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
+import { looksSigned } from "../actions/signed-actions.ts";
 import { listActions, registerAction, revokeAction } from "../actions/action-table.ts";
 import { writeAudit } from "../store/audit.ts";
 import {
   type Context,
   escapeControls,
   Failure,
+  loadConfig,
   operatorOf,
   print,
   printJson,
   printRows,
   withSystem,
   withTransaction,
+  WrongUsage,
 } from "./context.ts";
 import { account, example, name, ttl } from "./options.ts";
 
@@ -40,6 +43,11 @@ export function actionCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs action register --account customer-1 --type payment --ttl 15m --json"))
     .action(async (options: RegisterOptions) => {
+      if (options.id !== undefined && looksSigned(options.id) && loadConfig(context).DRS_ACTION_SIGNING_SECRET) {
+        throw new WrongUsage(
+          "An id that starts with v1. is taken for a signed one while DRS_ACTION_SIGNING_SECRET is set, and no event could name it: choose another.",
+        );
+      }
       const action = await withTransaction(context, async (executor, clock) => {
         const row = await registerAction(executor, clock, {
           account: options.account,

@@ -8,6 +8,7 @@
  */
 import { readConfig, type Environment } from "./config/config.ts";
 import { createEndpoint, type Endpoint, type EndpointPorts } from "./operations/endpoint.ts";
+import { guarded } from "./operations/guarded.ts";
 import { openSystem } from "./operations/system.ts";
 
 export { signActionId, type SignedAction } from "./actions/signed-actions.ts";
@@ -35,7 +36,8 @@ export interface OpenEndpointOptions extends Partial<EndpointPorts> {
  * @throws TypeError that names every problem of the configuration, or an error that says what is in the way.
  */
 export async function openEndpoint(options: OpenEndpointOptions): Promise<Endpoint> {
-  const { environment, directory = process.cwd(), onFault = () => {}, ...ports } = options;
+  const { environment, directory = process.cwd(), ...ports } = options;
+  const onFault = guarded(options.onFault ?? (() => {}));
   const result = readConfig(environment, directory);
   if (!result.ok) throw new TypeError(`the configuration is not valid: ${result.problems.join("; ")}`);
   const system = await openSystem(result.config, { asServer: true, onFault });

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sharedDatabase, type TestDatabase } from "../../../e2e/support/database.ts";
+import { openEndpoint, type SessionVerifier } from "./index.ts";
+import type { IngestRequest } from "./ingest/request.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  environment = await database.environment();
+});
+
+afterAll(() => database?.close());
+
+const REQUEST: IngestRequest = {
+  method: "POST",
+  headers: { all: (name) => (name === "authorization" ? ["Bearer token"] : []) },
+  body: { forEach: async () => "end" },
+  peer: "192.0.2.1",
+};
+
+describe("a host's onFault", () => {
+  const sessions: SessionVerifier = {
+    verify: () => Promise.reject(new Error("the host's verifier broke")),
+  };
+  const throwing: readonly (readonly [string, () => unknown])[] = [
+    [
+      "throws",
+      () => {
+        throw new Error("the host's log broke");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("the host's log broke"))],
+  ];
+  it.each(throwing)("that %s does not make ingest reject", async (_, fail) => {
+    const reported: unknown[] = [];
+    const onFault = (fault: unknown): unknown => {
+      reported.push(fault);
+      return fail();
+    };
+    const endpoint = await openEndpoint({ environment, sessions, onFault });
+    try {
+      expect(await endpoint.ingest(REQUEST)).toMatchObject({ status: 500 });
+      expect(reported).toEqual([expect.objectContaining({ message: "the host's verifier broke" })]);
+    } finally {
+      await endpoint.close();
+    }
+  });
+});

@@ -21,10 +21,11 @@ export interface Session {
 export interface SessionVerifier {
   /**
    * @param token what stood after `Bearer `.
+   * @param source where the request came from: an IPv4 address, or the /64 of an IPv6 address.
    * @returns the session, or `undefined` for a token that is not good; why, is not said.
    * @throws Unavailable where the verifier can't be reached.
    */
-  verify(token: string): Promise<Session | undefined>;
+  verify(token: string, source?: string): Promise<Session | undefined>;
 }
 
 export interface RegisteredAction {

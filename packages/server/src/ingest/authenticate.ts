@@ -1,6 +1,7 @@
 import { accountOf } from "./account.ts";
 import type { Session, SessionVerifier } from "../ports.ts";
 import { type IngestRequest, type Refusal, refuse } from "./request.ts";
+import { sourceOf } from "./source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
 /** Longer tokens are refused without looking at them. */
@@ -23,7 +24,7 @@ export async function authenticate(
 ): Promise<Session | Refusal> {
   const values = request.headers.all("authorization");
   const token = tokenOf(values);
-  const session = token === undefined ? undefined : await verifier.verify(token);
+  const session = token === undefined ? undefined : await verifier.verify(token, sourceOf(request.peer));
   // A host's own verifier may say anything; what can't be an account is no session.
   if (session && accountOf(session.account) !== undefined) return session;
   const wait = failures.take(request.peer);

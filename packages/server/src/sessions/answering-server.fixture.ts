@@ -15,6 +15,8 @@ export interface AnsweringServer {
   /** What came, oldest first. */
   readonly asked: Asked[];
   answer(reply: Reply): void;
+  /** Ends every connection, those that wait for an answer too. */
+  hangUpOnAll(): void;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     answer(next) {
       reply = next;
     },
+    hangUpOnAll: () => server.closeAllConnections(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

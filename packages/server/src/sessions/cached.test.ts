@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Session, SessionVerifier } from "../ports.ts";
-import { cachedVerifier } from "./cached.ts";
+import { type Session, type SessionVerifier, Unavailable } from "../ports.ts";
+import { cachedVerifier, FAIR_SHARE } from "./cached.ts";
 
 const MOST_SESSIONS = 50_000;
 
@@ -76,5 +76,52 @@ describe("what is not remembered", () => {
     await expect(verifier.verify("a")).rejects.toThrow("down");
     broken = false;
     expect(await verifier.verify("a")).toEqual({ account: "a" });
+  });
+});
+
+describe("tokens that wait to be verified", () => {
+  /** A verifier whose answers come when they are let go. */
+  function slowScene() {
+    const held: (() => void)[] = [];
+    const inner: SessionVerifier = {
+      verify: (token) =>
+        new Promise((resolve) => held.push(() => resolve(token.startsWith("good") ? { account: token } : undefined))),
+    };
+    const verifier = cachedVerifier(inner, 10_000, { now: () => 1_000_000 }, FAIR_SHARE);
+    const release = (): void => {
+      for (const answer of held.splice(0)) answer();
+    };
+    return { verifier, held, release };
+  }
+
+  /** @returns how many of the bad tokens of a source may wait. */
+  async function flood(verifier: SessionVerifier, source: string, held: readonly unknown[]): Promise<number> {
+    const before = held.length;
+    const refused: Promise<unknown>[] = [];
+    for (let index = 0; index < 1_000; index++) {
+      const answer = verifier.verify(`bad ${source} ${index}`, source);
+      answer.catch(() => {});
+      refused.push(answer);
+    }
+    const waits = held.length - before;
+    await expect(refused.at(-1)).rejects.toBeInstanceOf(Unavailable);
+    return waits;
+  }
+
+  it("of a few sources leave room for the good ones of others", async () => {
+    const { verifier, held, release } = slowScene();
+    for (let source = 0; source < 20; source++) await flood(verifier, `flooding ${source}`, held);
+    const good = verifier.verify("good", "another");
+    release();
+    expect(await good).toEqual({ account: "good" });
+  });
+
+  it("have a share of the places, and all of it again when they have their answers", async () => {
+    const { verifier, held, release } = slowScene();
+    const waits = await flood(verifier, "one", held);
+    expect(waits).toBe(56);
+    release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await flood(verifier, "one", held)).toBe(waits);
   });
 });

@@ -3,33 +3,51 @@ import { type Clock, type Session, type SessionVerifier, Unavailable } from "../
 
 const MOST_SESSIONS = 50_000;
 const MOST_ASKED = 500;
+/** For a verifier that asks another system: slow bad tokens of some dozens of sources can't shut out good ones. */
+export const FAIR_SHARE = 1 / 8;
 
 /**
  * Remembers good tokens, by their hash, until they expire or for `maxAgeMs`, whichever is sooner: that is how long a
  * revocation may take to be felt. Bad tokens are never remembered.
+ *
+ * @param shareOfSource what one source may have of the places that are left for tokens that wait to be verified.
  */
-export function cachedVerifier(verifier: SessionVerifier, maxAgeMs: number, clock: Clock): SessionVerifier {
+export function cachedVerifier(
+  verifier: SessionVerifier,
+  maxAgeMs: number,
+  clock: Clock,
+  shareOfSource = Number.POSITIVE_INFINITY,
+): SessionVerifier {
   const asked = new Map<string, Promise<Session | undefined>>();
+  const waiting = new Map<string, number>();
 
   /** One question for each token at a time, and not too many in all: a flood of bad ones stays here. */
-  function ask(name: string, token: string): Promise<Session | undefined> {
+  function ask(name: string, token: string, source: string): Promise<Session | undefined> {
     const standing = asked.get(name);
     if (standing) return standing;
-    if (asked.size >= MOST_ASKED) throw new Unavailable("too many session tokens wait to be verified");
-    const answer = verifier.verify(token).finally(() => asked.delete(name));
+    const own = waiting.get(source) ?? 0;
+    const left = MOST_ASKED - asked.size;
+    if (left === 0 || own >= left * shareOfSource) throw new Unavailable("too many session tokens wait to be verified");
+    waiting.set(source, own + 1);
+    const answer = verifier.verify(token, source).finally(() => {
+      asked.delete(name);
+      const others = (waiting.get(source) ?? 1) - 1;
+      if (others === 0) waiting.delete(source);
+      else waiting.set(source, others);
+    });
     asked.set(name, answer);
     return answer;
   }
 
   const remembered = new Map<string, { readonly session: Session; readonly until: number }>();
   return {
-    async verify(token) {
+    async verify(token, source = "") {
       const name = hash("sha256", token, "base64");
       const now = clock.now();
       const known = remembered.get(name);
       if (known && now < known.until) return known.session;
       remembered.delete(name);
-      const session = await ask(name, token);
+      const session = await ask(name, token, source);
       if (!session) return undefined;
       remembered.set(name, { session, until: Math.min(now + maxAgeMs, session.expiresAt ?? Infinity) });
       if (remembered.size > MOST_SESSIONS) {

@@ -52,6 +52,23 @@ describe("which verifier is asked", () => {
     expect(server.asked.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual(["other"]);
   });
 
+  it("the authorization server, though another source's bad tokens keep it waiting", async () => {
+    server.answer((response, asked) => {
+      if (new URLSearchParams(asked.body).get("token") === "good") json({ active: true, sub: "good" })(response, asked);
+    });
+    const sessions = openSessions(
+      configOf({ DRS_INTROSPECTION_URL: server.url }),
+      databaseOf(undefined).executor,
+      clock,
+    );
+    const bad = Array.from({ length: 600 }, (_, index) => sessions.verify(`bad-${index}`, "192.0.2.1"));
+    const settled = Promise.allSettled(bad);
+    expect(await sessions.verify("good", "192.0.2.2")).toEqual({ account: "good" });
+    server.hangUpOnAll();
+    for (const { status } of await settled) expect(status).toBe("rejected");
+    server.answer(json({ active: true, sub: "foreign" }));
+  });
+
   it("never the authorization server for a token of ours that is unknown here", async () => {
     server.asked.length = 0;
     const sessions = openSessions(

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Clock, SessionVerifier } from "../ports.ts";
 import type { Executor } from "../store/database.ts";
-import { cachedVerifier } from "./cached.ts";
+import { cachedVerifier, FAIR_SHARE } from "./cached.ts";
 import { introspectionVerifier } from "./introspection.ts";
 import { DEFAULT_ALGORITHMS, jwtVerifier } from "./jwt.ts";
 import { isOpaqueToken, opaqueTokenVerifier } from "./opaque-tokens.ts";
@@ -15,7 +15,7 @@ export function openSessions(config: Config, executor: Executor, clock: Clock): 
   const own = cachedVerifier(opaqueTokenVerifier(executor, clock), OPAQUE_MS, clock);
   const foreign = foreignVerifier(config, clock);
   if (!foreign) return own;
-  return { verify: (token) => (isOpaqueToken(token) ? own : foreign).verify(token) };
+  return { verify: (token, source) => (isOpaqueToken(token) ? own : foreign).verify(token, source) };
 }
 
 function foreignVerifier(config: Config, clock: Clock): SessionVerifier | undefined {
@@ -29,7 +29,7 @@ function foreignVerifier(config: Config, clock: Clock): SessionVerifier | undefi
         clientSecret: config.DRS_INTROSPECTION_CLIENT_SECRET,
       }),
     };
-    return cachedVerifier(introspectionVerifier(options, clock), INTROSPECTED_MS, clock);
+    return cachedVerifier(introspectionVerifier(options, clock), INTROSPECTED_MS, clock, FAIR_SHARE);
   }
   if (jwksUrl === undefined && secret === undefined) return undefined;
   const options = {
@@ -40,5 +40,6 @@ function foreignVerifier(config: Config, clock: Clock): SessionVerifier | undefi
     accountClaim: config.DRS_JWT_ACCOUNT_CLAIM,
     clockSkew: config.DRS_JWT_CLOCK_SKEW,
   };
-  return cachedVerifier(jwtVerifier(options, clock), Number.POSITIVE_INFINITY, clock);
+  const share = jwksUrl === undefined ? Number.POSITIVE_INFINITY : FAIR_SHARE;
+  return cachedVerifier(jwtVerifier(options, clock), Number.POSITIVE_INFINITY, clock, share);
 }

@@ -23,7 +23,7 @@ import { traceCommit, traced } from "./tracing.ts";
 
 const PARTITIONS_AHEAD = 7;
 const PREPARE_EVERY_MS = 3_600_000;
-/** Keys that were erased by another process are out of memory after this long. */
+/** Keys that were erased by another process, or whose partition has ended, are out of memory after this long. */
 const FORGET_EVERY_MS = 1_000;
 
 /** Failed authentications by source address: per second, and at once. */
@@ -117,7 +117,10 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   };
   await prepare();
   if (adopted instanceof AdoptedFieldsFile) adopted.follow({ onInvalid: onFault, onLook: metrics.adoptedFieldsRead });
-  const refreshing = setInterval(() => void system.accountKeys.refresh().catch(onFault), FORGET_EVERY_MS);
+  const refreshing = setInterval(() => {
+    system.sealer.forgetEnded(clock.now());
+    void system.accountKeys.refresh().catch(onFault);
+  }, FORGET_EVERY_MS);
   refreshing.unref();
   const preparing = setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS);
   preparing.unref();

@@ -5,7 +5,7 @@
 import type pg from "pg";
 import type { Config } from "../config/config.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
-import type { Clock, Sealer } from "../ports.ts";
+import type { Clock } from "../ports.ts";
 import { directoryKeyStore } from "../seal/directory-key-store.ts";
 import { type KeyEncryption, LocalKeyEncryption } from "../seal/key-encryption.ts";
 import { keyEncryptionKeys } from "../seal/key-encryption-key.ts";
@@ -23,7 +23,7 @@ import { attestedHead } from "../receipts/attested-head.ts";
 import { deriveKey } from "../seal/derive-key.ts";
 import { postgresJournal } from "../erasure/postgres-journal.ts";
 import { type ReceiptSigner, receiptSigner } from "../receipts/receipt-signer.ts";
-import { createSealer } from "../seal/sealer.ts";
+import { type CachingSealer, createSealer } from "../seal/sealer.ts";
 import { installationSecret, requireKeys } from "../seal/installation.ts";
 import { Secrets } from "../seal/secrets.ts";
 import { PostgresAccountKeys } from "../store/account-keys.ts";
@@ -41,7 +41,7 @@ export interface System {
   /** Options of a connection as the owner, for what the serving role may not change. */
   readonly administration: DatabaseOptions;
   readonly partitions: Partitions;
-  readonly sealer: Sealer;
+  readonly sealer: CachingSealer;
   readonly keyStore: KeyStore;
   readonly keyEncryption: KeyEncryption;
   readonly secrets: Secrets;

@@ -24,6 +24,7 @@ const MAC_KEY = createSecretKey(randomBytes(32));
 /** One partition a purpose and day. */
 const partitions: PartitionDirectory = {
   find: (purpose, at) => `${purpose}-${Math.floor(at / DAY_MS)}`,
+  endOf: (partition) => (Number(partition.slice(partition.indexOf("-") + 1)) + 1) * DAY_MS,
 };
 
 function identityOf(change: Partial<EventIdentity> = {}): EventIdentity {
@@ -55,6 +56,7 @@ function sealerOver(store: KeyStore, macKey = MAC_KEY) {
     seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
     open: (identity: EventIdentity, payload: Buffer) =>
       sealer.open(identity, { keyId: keyIdOf(identity.account, identity.purpose) }, payload),
+    forgetEnded: (now: number) => sealer.forgetEnded(now),
   };
 }
 
@@ -125,6 +127,33 @@ describe("sealing", () => {
     await expect(sealer.seal(identityOf(), payload(10, "json"))).rejects.toBeInstanceOf(Unavailable);
     away = false;
     expect((await sealer.seal(identityOf(), payload(10, "json"))).length).toBeGreaterThan(29);
+  });
+});
+
+describe("data keys in memory", () => {
+  const partition = `1-${Math.floor(NOW / DAY_MS)}`;
+  const end = (Math.floor(NOW / DAY_MS) + 1) * DAY_MS;
+
+  it("open nothing of a partition that expired, once it has ended", async () => {
+    const { keys, sealer } = scene();
+    const identity = identityOf();
+    const sealed = await sealer.seal(identity, payload(100, "json"));
+    keys.entries.delete(secretId(partitionSecretName(partition)));
+    expect(await sealer.open(identity, sealed), "in memory while the partition takes events").toHaveLength(100);
+    sealer.forgetEnded(end - 1);
+    expect(await sealer.open(identity, sealed)).toHaveLength(100);
+    sealer.forgetEnded(end);
+    await expect(sealer.open(identity, sealed)).rejects.toBeInstanceOf(KeysGone);
+  });
+
+  it("stay for the partitions that still take events", async () => {
+    const { keys, sealer } = scene();
+    const next = identityOf({ receivedAt: end });
+    await sealer.seal(identityOf(), payload(100, "json"));
+    const sealed = await sealer.seal(next, payload(100, "json"));
+    keys.entries.clear();
+    sealer.forgetEnded(end);
+    expect(await sealer.open(next, sealed)).toHaveLength(100);
   });
 });
 

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
 import { type EventIdentity, KeysGone, type Sealer, Unavailable } from "../ports.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
+import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -8,6 +9,14 @@ import type { Secrets } from "./secrets.ts";
 export interface PartitionDirectory {
   /** Immediate where it is known. @throws Unavailable */
   find(purpose: number, receivedAt: number): string | Promise<string>;
+  /** When a partition that was just found takes no further events; milliseconds since the Unix epoch. */
+  endOf(partition: string): number | undefined;
+}
+
+/** A sealer that keeps data keys in memory. */
+export interface CachingSealer extends Sealer {
+  /** Drops the data keys of partitions that take no further events, long before their events expire. */
+  forgetEnded(now: number): void;
 }
 
 /** Which key the events of an account and purpose are sealed under. */
@@ -37,9 +46,6 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
-/** Data keys in memory; past it the oldest go first. */
-const MOST_KEYS = 50_000;
-
 export const accountSecretName = (keyId: string): string => `account/${keyId}`;
 export const holdSecretName = (holdId: string): string => `hold/${holdId}`;
 export const partitionSecretName = (partitionId: string): string => `partition/${partitionId}`;
@@ -56,33 +62,22 @@ export function createSealer(
   accountKeys: AccountKeys,
   partitions: PartitionDirectory,
   requestMacKey: KeyObject,
-): Sealer {
-  const dataKeys = new Map<string, KeyObject>();
+): CachingSealer {
+  const dataKeys = new DataKeys();
   const compressor = new Compressor();
   const nonces = new Nonces();
 
-  function remember(name: string, key: KeyObject): void {
-    dataKeys.set(name, key);
-    if (dataKeys.size > MOST_KEYS) {
-      const [oldest = ""] = dataKeys.keys();
-      dataKeys.delete(oldest);
-    }
-  }
-
-  accountKeys.onErased((keyIds) => {
-    const gone = new Set(keyIds);
-    for (const name of dataKeys.keys()) if (gone.has(name.slice(name.indexOf("/") + 1))) dataKeys.delete(name);
-  });
+  accountKeys.onErased((keyIds) => dataKeys.forgetKeys(keyIds));
 
   async function keyForWriting(identity: EventIdentity, partition: string): Promise<CurrentKey & { key: KeyObject }> {
     const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
-    const name = `${partition}/${keyId}`;
-    const standing = dataKeys.get(name);
+    const standing = dataKeys.find(partition, keyId);
     if (standing) return { keyId, epoch, key: standing };
     const secret = await secrets.find(accountSecretName(keyId));
     if (secret) {
       const key = derive(secret, await secrets.findOrCreate(partitionSecretName(partition)));
-      if (epoch === accountKeys.epoch) remember(name, key);
+      const end = partitions.endOf(partition);
+      if (epoch === accountKeys.epoch && end !== undefined) dataKeys.remember(partition, end, keyId, key);
       return { keyId, epoch, key };
     }
     // Erased a moment ago: then there is another by now.
@@ -141,9 +136,11 @@ export function createSealer(
         return openWith(holdKey(secret), identity, payload);
       }
       const partition = await partitions.find(identity.purpose, identity.receivedAt);
-      const key = dataKeys.get(`${partition}/${under.keyId}`) ?? (await deriveForReading(under.keyId, partition));
+      const key = dataKeys.find(partition, under.keyId) ?? (await deriveForReading(under.keyId, partition));
       return openWith(key, identity, payload);
     },
+
+    forgetEnded: (now) => dataKeys.forgetEnded(now),
   };
 }
 

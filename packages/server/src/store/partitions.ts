@@ -39,6 +39,14 @@ export class Partitions implements PartitionDirectory {
     return known ? known.id : this.ensure(purpose, at);
   }
 
+  endOf(partition: string): number | undefined {
+    for (const known of this.#known.values()) {
+      const found = known.find(({ id }) => id === partition);
+      if (found) return found.to;
+    }
+    return undefined;
+  }
+
   /** @throws Unavailable, NoPartition */
   async ensure(purpose: number, at: number): Promise<string> {
     return (await this.#ensure(purpose, at)).id;

@@ -1,0 +1,54 @@
+import type { KeyObject } from "node:crypto";
+
+/** Keys in memory; past it the oldest partition's oldest go first. */
+const MOST_KEYS = 50_000;
+
+interface PartitionKeys {
+  /** When the partition takes no further events; milliseconds since the Unix epoch. */
+  readonly end: number;
+  readonly keys: Map<string, KeyObject>;
+}
+
+/** Data keys that events are sealed under, by partition and account key, for as long as the partition takes events. */
+export class DataKeys {
+  readonly #partitions = new Map<string, PartitionKeys>();
+  #size = 0;
+
+  find(partition: string, keyId: string): KeyObject | undefined {
+    return this.#partitions.get(partition)?.keys.get(keyId);
+  }
+
+  remember(partition: string, end: number, keyId: string, key: KeyObject): void {
+    const known = this.#partitions.get(partition) ?? { end, keys: new Map<string, KeyObject>() };
+    this.#partitions.set(partition, known);
+    if (!known.keys.has(keyId)) this.#size++;
+    known.keys.set(keyId, key);
+    if (this.#size > MOST_KEYS) this.#forgetOldest();
+  }
+
+  forgetKeys(keyIds: readonly string[]): void {
+    for (const { keys } of this.#partitions.values()) {
+      for (const keyId of keyIds) if (keys.delete(keyId)) this.#size--;
+    }
+  }
+
+  /** Drops the keys of partitions that took their last event: from then on they only open what was stored. */
+  forgetEnded(now: number): void {
+    for (const [partition, { end, keys }] of this.#partitions) {
+      if (end > now) continue;
+      this.#partitions.delete(partition);
+      this.#size -= keys.size;
+    }
+  }
+
+  #forgetOldest(): void {
+    for (const [partition, { keys }] of this.#partitions) {
+      for (const keyId of keys.keys()) {
+        keys.delete(keyId);
+        this.#size--;
+        return;
+      }
+      this.#partitions.delete(partition);
+    }
+  }
+}

@@ -15,7 +15,20 @@ const ended = (start: string, text: string): string =>
   new Date(addPeriod(Date.parse(start), period(text))).toISOString();
 
 describe("a period", () => {
-  test.each(["P90D", "P1Y", "P1Y6M", "P2W", "PT30S", "PT1H30M", "P1DT12H", "P100Y", "P0Y1D"])("%s is one", (text) => {
+  test.each([
+    "P90D",
+    "P1Y",
+    "P1Y6M",
+    "P2W",
+    "PT30S",
+    "PT1H30M",
+    "P1DT12H",
+    "P100Y",
+    "P1200M",
+    "P99Y12M",
+    "P36524D",
+    "P0Y1D",
+  ])("%s is one", (text) => {
     expect(parsePeriod(text)).toBeDefined();
   });
 
@@ -38,7 +51,18 @@ describe("a period", () => {
       " P1D",
       "P1D\n",
     ],
-    ["P0D", "PT0S", "P0Y0M0DT0S", "P101Y", "P40000D", "PT99999999999999999999S"],
+    [
+      "P0D",
+      "PT0S",
+      "P0Y0M0DT0S",
+      "P101Y",
+      "P1201M",
+      "P100Y1D",
+      "P100YT1S",
+      "P36525D",
+      "P40000D",
+      "PT99999999999999999999S",
+    ],
   ])("these are none", (...texts) => {
     expect(texts.filter((text) => parsePeriod(text) !== undefined)).toEqual([]);
   });

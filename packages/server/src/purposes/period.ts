@@ -9,7 +9,9 @@ export interface Period {
 const FORM = /^P(?=[\dT])(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 const DAY_SECONDS = 86_400;
 const MONTH_DAYS = 365.25 / 12;
-/** Nothing about a person is kept for longer than a life. */
+/** Nothing about a person is kept for longer than a life: a hundred years. */
+const LONGEST: Period = { months: 1_200, days: 0, seconds: 0 };
+/** What is longer need not be compared on the calendar, where it may have no date. */
 const LONGEST_DAYS = 100 * 366;
 
 /**
@@ -28,7 +30,7 @@ export function parsePeriod(text: string): Period | undefined {
     seconds: 3_600 * hours + 60 * minutes + seconds,
   };
   const about = MONTH_DAYS * period.months + period.days + period.seconds / DAY_SECONDS;
-  return about > 0 && about <= LONGEST_DAYS ? period : undefined;
+  return about > 0 && about <= LONGEST_DAYS && endsNoLater(period, LONGEST) ? period : undefined;
 }
 
 /** @param epochMs milliseconds since the Unix epoch, as is the result. A day that the month lacks is its last. */

@@ -27,6 +27,7 @@ beforeAll(async () => {
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);
   past = new Past(system);
+  for (const account of ["a", "b", "c", "nothing-but-credentials"]) await makeCredentials(system, account);
 });
 
 afterAll(async () => {
@@ -139,6 +140,25 @@ describe("a request", () => {
   });
 });
 
+describe("a request of an account of which nothing is held", () => {
+  test("is recorded with a warning; once recorded, the account is known", async () => {
+    const add = ["request", "add", "--account", "unheard-of", "--kind", "access", "--json"];
+    const tried = await drs(...add, "--dry-run");
+    expect(tried).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
+    const added = await drs(...add);
+    expect(added).toMatchObject({ code: 0, stderr: tried.stderr });
+    expect(objects(added.stdout)).toMatchObject([{ account: "unheard-of" }]);
+    expect(await drs(...add)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("is recorded without one where it was erased before", async () => {
+    const { account } = await makeCredentials(system, "erased-before");
+    expect((await drs("erase", "run", "--account", account, "--reason", "r", "--yes")).code).toBe(0);
+    const added = await drs("request", "add", "--account", account, "--kind", "access", "--json");
+    expect(added).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
 describe("an export", () => {
   test("holds everything of the account, exact bytes included, and nothing of another", async () => {
     const who = await makeCredentials(system, "exported");
@@ -184,24 +204,29 @@ describe("an export", () => {
     }
   });
 
-  test("does not mix with what is there, and of nobody is empty", async () => {
+  test("does not mix with what is there", async () => {
     const out = join(folder, "taken");
-    await object("account", "export", "--account", "nobody", "--out", out, "--reason", "r");
+    const account = "nothing-but-credentials";
+    await object("account", "export", "--account", account, "--out", out, "--reason", "r");
     expect(await readFile(join(out, "events.ndjson"), "utf8")).toBe("");
-    const again = await drs("account", "export", "--account", "nobody", "--out", out, "--reason", "r");
+    const again = await drs("account", "export", "--account", account, "--out", out, "--reason", "r");
     expect(again).toMatchObject({ code: 1, stdout: "" });
     expect(again.stderr).toContain("not empty");
-    await writeFile(join(folder, "file"), "");
-    const onFile = await drs(
-      "account",
-      "export",
-      "--account",
-      "nobody",
-      "--out",
-      join(folder, "file"),
-      "--reason",
-      "r",
-    );
+    const file = join(folder, "file");
+    await writeFile(file, "");
+    const onFile = await drs("account", "export", "--account", account, "--out", file, "--reason", "r");
     expect(onFile).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  test("of an account of which nothing is held fails, and leaves nothing behind", async () => {
+    const out = join(folder, "mistyped");
+    // A look at its events makes no account known.
+    await drs("event", "list", "--account", "mistyped");
+    const exported = await drs("account", "export", "--account", "mistyped", "--out", out, "--reason", "r");
+    expect(exported).toMatchObject({ code: 1, stdout: "" });
+    expect(exported.stderr).toContain("Nothing is held about this account");
+    expect(await readdir(folder)).not.toContain("mistyped");
+    const audited = objects((await drs("audit", "list", "--account", "mistyped", "--json")).stdout);
+    expect(audited.map(({ operation }) => operation)).toEqual(["event.list"]);
   });
 });

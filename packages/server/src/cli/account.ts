@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import type { System } from "../operations/system.ts";
 import { exportAccount } from "../requests/account-export.ts";
+import { isKnownAccount } from "../requests/known-account.ts";
 import { writeAudit } from "../store/audit.ts";
 import { inOneTransaction, withClient } from "../store/database.ts";
-import { type Context, operatorOf, print, printJson, withSystem } from "./context.ts";
+import { type Context, Failure, operatorOf, print, printJson, withSystem } from "./context.ts";
 import { account, example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -37,6 +38,9 @@ async function write(
   { account: of, out, reason, json }: ExportOptions,
 ): Promise<void> {
   const { pool, clock, sealer, names, database } = system;
+  if (!(await isKnownAccount(pool, names, of))) {
+    throw new Failure("Nothing is held about this account, and nothing is written: check the spelling.");
+  }
   const folder = resolve(context.directory, out);
   const announce = (exportId: string): Promise<void> => {
     const entry = { actor: operatorOf(context), operation: "account.export", outcome: "done", account: of, reason };

@@ -10,6 +10,7 @@ import {
   type RequestKind,
   type RequestRow,
 } from "../requests/data-requests.ts";
+import { isKnownAccount } from "../requests/known-account.ts";
 import { findErasures } from "../erasure/erasures.ts";
 import { accountSubjects, subjectMac } from "../erasure/subject.ts";
 import { purposeIds } from "../purposes/policy-table.ts";
@@ -79,7 +80,12 @@ function addCommand(context: Context): Command {
       example('drs request add --account customer-1 --kind erasure --identity "signed in, code by mail"'),
     )
     .action(async ({ account: of, kind, received, identity, dryRun = false, json }: AddOptions) => {
-      const subjectMac = await withSystem(context, async ({ names }) => names.subjectOf("account", of));
+      const subjectMac = await withSystem(context, async ({ pool, names }) => {
+        if (!(await isKnownAccount(pool, names, of))) {
+          context.stderr.write("Nothing is held about this account: check the spelling.\n");
+        }
+        return names.subjectOf("account", of);
+      });
       await change(context, { operation: "request.add", dryRun, json }, (executor, clock, actor) => {
         const receivedAt = received ?? new Date(clock.now()).toISOString();
         return addRequest(executor, { account: of, subjectMac, kind, receivedAt, identity, actor });

@@ -121,6 +121,8 @@ describe("help, usage and failure", () => {
     ["event", "list", "--limit", "-1"],
     ["event", "list", "--limit", "many"],
     ["event", "list", "--after", "no-uuid"],
+    ["hold", "add", "--account", "a", "--reason", "request 17", "--review", "2999-01-31", "--approver", " "],
+    ["request", "add", "--account", "a", "--kind", "access", "--identity", " \t"],
     ["audit", "list", "--event", "no-uuid"],
     ["audit", "list", "--limit", "1.5"],
   ];

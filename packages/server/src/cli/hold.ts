@@ -15,7 +15,7 @@ import {
   withSystem,
 } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
-import { account, example, futureDate, name, uuid } from "./options.ts";
+import { account, example, futureDate, name, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface SubjectOptions {
@@ -67,7 +67,7 @@ function addCommand(context: Context): Command {
     )
     .addOption(new Option("--event <event-id>", "this event").argParser(uuid))
     .requiredOption("--reason <text>", "why", reasonReader(context))
-    .requiredOption("--approver <name>", "who decided it", name("an approver", 256))
+    .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
     .requiredOption("--review <date>", "when to look at it again", futureDate)
     .option("--dry-run", "say what it would cover, and place nothing")
     .option("--json", "print one JSON object")
@@ -133,7 +133,7 @@ function reviewCommand(context: Context): Command {
     .description("Say that a hold was looked at and stands, and when to look again.")
     .argument("<hold-id>", "as `list` shows it", uuid)
     .requiredOption("--review <date>", "when to look at it again", futureDate)
-    .requiredOption("--approver <name>", "who decided it", name("an approver", 256))
+    .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
     .option("--reason <text>", "why it stands", reasonReader(context))
     .option("--dry-run", "look, and change nothing")
     .option("--json", "print one JSON object")

@@ -19,6 +19,12 @@ export function name(what: string, most: number): (text: string) => string {
   };
 }
 
+/** The same for what a person writes for others to read: the blanks around it go, and something is left. */
+export function written(what: string, most: number): (text: string) => string {
+  const read = name(what, most);
+  return (text) => read(text.trim());
+}
+
 export function ttl(text: string): number {
   const result = readDuration(text);
   if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);

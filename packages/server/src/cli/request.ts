@@ -28,7 +28,7 @@ import {
   withAdministration,
   withSystem,
 } from "./context.ts";
-import { account, example, name, pastDate, uuid } from "./options.ts";
+import { account, example, pastDate, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface AddOptions {
@@ -72,7 +72,7 @@ function addCommand(context: Context): Command {
     .requiredOption("--account <account>", "who asks", account)
     .addOption(new Option("--kind <kind>", "what for").choices([...REQUEST_KINDS]).makeOptionMandatory())
     .option("--received <date>", "when it came; today where nothing is said", pastDate)
-    .option("--identity <text>", "how it was made sure who asks", name("a text", 1_000))
+    .option("--identity <text>", "how it was made sure who asks", written("a text", 1_000))
     .option("--dry-run", "look, and record nothing")
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -130,7 +130,7 @@ function closeCommand(context: Context): Command {
     .argument("<request-id>", "as `list` shows it", uuid)
     .addOption(new Option("--outcome <outcome>", "what came of it").choices(["done", "refused"]).makeOptionMandatory())
     .option("--ground <text>", "why; required with refused", reasonReader(context))
-    .option("--identity <text>", "how it was made sure who asks; required with done", name("a text", 1_000))
+    .option("--identity <text>", "how it was made sure who asks; required with done", written("a text", 1_000))
     .option("--erasure <erasure-id>", "the erasure that it led to", uuid)
     .option("--export <export-id>", "the export that it led to", uuid)
     .option("--dry-run", "look, and change nothing")

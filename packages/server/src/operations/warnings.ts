@@ -53,6 +53,11 @@ export function warningsOf(config: Config): readonly Warning[] {
 
 /** As `pg` reads the URL, its defaults and its environment: neither TLS, nor a socket, nor loopback. */
 function isUnencrypted(connectionString: string): boolean {
-  const { host, ssl } = new pg.Client({ connectionString });
-  return !ssl && !host.startsWith("/") && !isLoopback(host.replace(/^\[(.*)\]$/, "$1"));
+  try {
+    const { host, ssl } = new pg.Client({ connectionString });
+    return !ssl && !host.startsWith("/") && !isLoopback(host.replace(/^\[(.*)\]$/, "$1"));
+  } catch {
+    // It names a certificate that can't be read: that is TLS, and connecting says what is wrong.
+    return false;
+  }
 }

@@ -48,3 +48,27 @@ describe("a host's onFault", () => {
     }
   });
 });
+
+describe("a host's verifier", () => {
+  it("is handed the token and the source that it came from", async () => {
+    const asked: unknown[] = [];
+    const sessions: SessionVerifier = {
+      verify: async (...args) => {
+        asked.push(args);
+        return undefined;
+      },
+    };
+    const endpoint = await openEndpoint({ environment, sessions });
+    try {
+      for (const peer of ["192.0.2.1:4711", "[2001:DB8::1]:4711"]) {
+        expect(await endpoint.ingest({ ...REQUEST, peer })).toMatchObject({ status: 401 });
+      }
+      expect(asked).toEqual([
+        ["token", "192.0.2.1"],
+        ["token", "2001:db8:0:0::/64"],
+      ]);
+    } finally {
+      await endpoint.close();
+    }
+  });
+});

@@ -32,7 +32,7 @@ async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
 }
 
 async function read(environment: Environment, { eventId }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "r"]);
+  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a restore"]);
   return code === 0 ? stdout.toString() : undefined;
 }
 
@@ -42,7 +42,7 @@ async function listed(environment: Environment): Promise<unknown[]> {
 }
 
 async function erase(environment: Environment, ...args: readonly string[]): Promise<void> {
-  const done = await runDrs(environment, ["erase", "run", ...args, "--reason", "r", "--yes"]);
+  const done = await runDrs(environment, ["erase", "run", ...args, "--reason", "a restore", "--yes"]);
   expect(done.code, done.stderr).toBe(0);
 }
 

@@ -484,6 +484,13 @@ describe("less than an account", () => {
   });
 });
 
+/** What the receipt of an erasure says. */
+async function receiptOf(erasureId: string): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await drs("receipt", "get", erasureId);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(Buffer.from(stdout.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
+}
+
 describe("what a hold keeps", () => {
   test("goes where it can't be opened, and that is told; what can be is kept", async () => {
     const who = await party();
@@ -577,6 +584,10 @@ describe("what a hold keeps", () => {
     const [refusal, begun] = objects((await drs("erase", "list", "--account", who.account, "--json")).stdout);
     expect(refusal).toMatchObject({ kind: "account", events: 0, held: 0 });
     expect(begun).toMatchObject({ kind: "account", held: 1, still_held: 0 });
+    expect(begun?.["completed_at"]).not.toBeNull();
+    const final = await receiptOf(String(begun?.["erasure_id"]));
+    expect(final).toMatchObject({ completed_at: expect.any(String), finished_at: begun?.["finished_at"] });
+    expect(Object.values(final["backups"] as object), "it knows now when backups hold nothing").not.toContain(null);
   });
 });
 

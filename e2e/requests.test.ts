@@ -116,6 +116,40 @@ describe("a request", () => {
     expect(rows[0]?.text).not.toMatch(/[,(]b[,)]/);
   });
 
+  test("for an erasure of which a hold keeps something is closed in part, and done when the hold has ended", async () => {
+    const { eventId } = await past.store(0, { account: "kept" });
+    const asked = ["--kind", "erasure", "--identity", "signed in"];
+    const request = String((await object("request", "add", "--account", "kept", ...asked))["request_id"]);
+    const close = (...args: readonly string[]): Promise<Printed> => drs("request", "close", request, ...args);
+    const early = await close("--outcome", "done");
+    expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining("1 events of the account are kept") });
+    const placed = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31"];
+    const hold = String((await object("hold", "add", "--event", eventId, ...placed))["hold_id"]);
+    const erased = await drs("erase", "run", "--account", "kept", "--reason", "request", "--yes", "--json");
+    expect(erased.code).toBe(3);
+    const erasure = String(objects(erased.stdout)[0]?.["erasure_id"]);
+    const done = await close("--outcome", "done", "--erasure", erasure);
+    expect(done).toMatchObject({ code: 1, stderr: expect.stringContaining("--outcome partly") });
+    const partly = await object("request", "close", request, "--outcome", "partly", "--erasure", erasure);
+    expect(partly).toMatchObject({ outcome: "partly", account: null, still_held: 1, completable: false });
+    expect((await drs("doctor")).code).toBe(0);
+    const tooEarly = await close("--outcome", "done");
+    expect(tooEarly).toMatchObject({ code: 1, stderr: expect.stringContaining("still keeps 1 events") });
+
+    expect((await drs("hold", "lift", hold, "--reason", "it is settled", "--yes")).code).toBe(0);
+    const reminder = await drs("doctor");
+    expect(reminder.code).toBe(1);
+    expect(reminder.stdout).toMatch(/^FAIL {2}requests: .*1 were closed partly, and no hold keeps anything/m);
+    expect(objects((await drs("request", "list", "--json")).stdout)).toContainEqual(
+      expect.objectContaining({ request_id: request, completable: true }),
+    );
+    expect(await object("request", "close", request, "--outcome", "done")).toMatchObject({
+      outcome: "done",
+      completed_at: expect.any(String),
+    });
+    expect((await drs("doctor")).code).toBe(0);
+  });
+
   test("that is only tried changes nothing", async () => {
     const count = async (): Promise<number> => (await owner.query("select from data_request")).rowCount ?? 0;
     const before = await count();
@@ -129,6 +163,7 @@ describe("a request", () => {
     ["another kind", ["add", "--account", "a", "--kind", "revenge"]],
     ["a day that is no day", ["add", "--account", "a", "--kind", "access", "--received", "2026-02-30"]],
     ["tomorrow", ["add", "--account", "a", "--kind", "access", "--received", "2999-01-01"]],
+    ["partly done without an erasure", ["close", "0190a0b0-0000-7000-8000-000000000000", "--outcome", "partly"]],
     ["refused without a ground", ["close", "0190a0b0-0000-7000-8000-000000000000", "--outcome", "refused"]],
   ])("with %s is wrong usage", async (_, args) => {
     expect(await drs("request", ...args)).toMatchObject({ code: 2, stdout: "" });

@@ -2,17 +2,20 @@ import { Command, Option } from "commander";
 import {
   addRequest,
   closeRequest,
+  completeRequest,
   extendRequest,
   findRequest,
   isExportOf,
   listRequests,
   REQUEST_KINDS,
+  REQUEST_OUTCOMES,
   type RequestKind,
+  type RequestOutcome,
   type RequestRow,
 } from "../requests/data-requests.ts";
 import { isKnownAccount } from "../requests/known-account.ts";
-import { findErasures } from "../erasure/erasures.ts";
-import { accountSubjects, subjectMac } from "../erasure/subject.ts";
+import { type ErasureRow, findErasures } from "../erasure/erasures.ts";
+import { accountSubjects, planErasure, subjectMac } from "../erasure/subject.ts";
 import { purposeIds } from "../purposes/policy-table.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import { writeAudit } from "../store/audit.ts";
@@ -41,7 +44,7 @@ interface AddOptions {
 }
 
 interface CloseOptions {
-  readonly outcome: "done" | "refused";
+  readonly outcome: RequestOutcome;
   readonly ground?: string;
   readonly identity?: string;
   readonly erasure?: string;
@@ -126,12 +129,18 @@ function extendCommand(context: Context): Command {
 
 function closeCommand(context: Context): Command {
   return new Command("close")
-    .description("Close a request: done, or refused with a ground. The account's name goes with it.")
+    .description("Close a request: done, partly done or refused. The account's name is deleted from it.")
     .argument("<request-id>", "as `list` shows it", uuid)
-    .addOption(new Option("--outcome <outcome>", "what came of it").choices(["done", "refused"]).makeOptionMandatory())
+    .addOption(
+      new Option("--outcome <outcome>", "what came of it").choices([...REQUEST_OUTCOMES]).makeOptionMandatory(),
+    )
     .option("--ground <text>", "why; required with refused", reasonReader(context))
-    .option("--identity <text>", "how it was made sure who asks; required with done", written("a text", 1_000))
-    .option("--erasure <erasure-id>", "the erasure that it led to", uuid)
+    .option(
+      "--identity <text>",
+      "how it was made sure who asks; required with done and partly",
+      written("a text", 1_000),
+    )
+    .option("--erasure <erasure-id>", "the erasure that it led to; required with partly", uuid)
     .option("--export <export-id>", "the export that it led to", uuid)
     .option("--dry-run", "look, and change nothing")
     .option("--json", "print one JSON object")
@@ -139,13 +148,18 @@ function closeCommand(context: Context): Command {
     .action(async (id: string, options: CloseOptions, self: Command) => {
       const { outcome, ground, identity, erasure, export: exportId, dryRun = false, json } = options;
       if (outcome === "refused" && ground === undefined) self.error("error: --outcome refused needs --ground");
+      if (outcome === "partly" && erasure === undefined) self.error("error: --outcome partly needs --erasure");
       await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor, names) => {
         const open = await findRequest(executor, id);
+        if (open?.outcome === "partly" && outcome === "done") return complete(executor, open);
         if (!open || open.closed_at !== null) throw new Failure(`There is no request ${id} that is open.`);
-        if (outcome === "done" && (identity ?? open.identity) === null) {
+        if (outcome !== "refused" && (identity ?? open.identity) === null) {
           throw new Failure("It does not say yet how it was made sure who asks: say so with --identity.");
         }
-        if (erasure !== undefined) await requireErasureOf(executor, names, open.account, erasure);
+        if (erasure !== undefined) {
+          const found = await requireErasureOf(executor, names, open.account, erasure);
+          requireOutcome(outcome, found);
+        } else if (open.kind === "erasure" && outcome === "done") await requireNothingLeft(executor, open);
         if (exportId !== undefined && !(await isExportOf(executor, open.account, exportId))) {
           throw new Failure(`There is no export ${exportId} of this account: see drs audit list.`);
         }
@@ -155,20 +169,42 @@ function closeCommand(context: Context): Command {
     });
 }
 
+async function complete(executor: Executor, { request_id, still_held }: RequestRow): Promise<RequestRow> {
+  const completed = await completeRequest(executor, request_id);
+  if (completed) return completed;
+  throw new Failure(`A hold still keeps ${still_held} events of its erasure: see drs hold list.`);
+}
+
+function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held }: ErasureRow): void {
+  if (outcome === "done" && still_held > 0) {
+    throw new Failure(`A hold keeps ${still_held} events of erasure ${erasure_id}: close it with --outcome partly.`);
+  }
+  if (outcome === "partly" && still_held === 0) {
+    throw new Failure(`No hold keeps anything of erasure ${erasure_id}: close it with --outcome done.`);
+  }
+}
+
+async function requireNothingLeft(executor: Executor, { account: of }: RequestRow): Promise<void> {
+  const { events, held, still_held } = await planErasure(executor, { kind: "account", account: of ?? "" });
+  const left = events + held + still_held;
+  if (left > 0) throw new Failure(`${left} events of the account are kept: name the erasure with --erasure.`);
+}
+
 /** An erasure of one event or action names no account: it is taken as it is. */
 async function requireErasureOf(
   executor: Executor,
   names: LedgerNames,
   account: string | null,
   erasureId: string,
-): Promise<void> {
+): Promise<ErasureRow> {
   const [erasure] = await findErasures(executor, { erasureId });
   if (!erasure) throw new Failure(`There is no erasure ${erasureId}: see drs erase list.`);
-  if (erasure.kind !== "account" && erasure.kind !== "purpose") return;
+  if (erasure.kind !== "account" && erasure.kind !== "purpose") return erasure;
   const subjects = accountSubjects(account ?? "", await purposeIds(executor));
   if (!subjects.some((one) => subjectMac(names, one).toString("hex") === erasure.subject_mac)) {
     throw new Failure(`Erasure ${erasureId} is of another account.`);
   }
+  return erasure;
 }
 
 async function change(

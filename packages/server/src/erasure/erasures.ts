@@ -10,6 +10,8 @@ export interface ErasureRow {
   readonly subject_mac: string | null;
   readonly began_at: string;
   readonly finished_at: string | null;
+  /** When the last copy that a hold kept of it was gone; `null` where none was kept, or one is. */
+  readonly completed_at: string | null;
   readonly actor: string;
   readonly reason: string;
   readonly events: number;
@@ -32,32 +34,42 @@ export interface ErasureFilter {
   readonly sequence?: number;
   readonly erasureId?: string;
   readonly unfinished?: boolean;
+  /** Those that a hold kept a part of, and keeps nothing of any more. */
+  readonly waitedForHold?: boolean;
 }
 
 /** Newest first. */
 export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
   const { rows } = await executor.query<ErasureRow>(
-    `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")},
+    `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")}, ${instant("completed_at")},
         actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable,
         (select count(*) from held_event c where c.erased_by = e.sequence) as still_held, keys::text[] as destroyed_keys
       from erasure e
       where ($1::bytea[] is null or subject_mac = any ($1)) and ($2::bigint is null or sequence = $2)
         and ($3::boolean is false or finished_at is null) and ($4::uuid is null or erasure_id = $4)
+        and ($5::boolean is false or (finished_at is not null and held > 0 and completed_at is null
+          and not exists (select from held_event c where c.erased_by = e.sequence)))
       order by sequence desc`,
-    [filter.subjectMacs ?? null, filter.sequence ?? null, filter.unfinished ?? false, filter.erasureId ?? null],
+    [
+      filter.subjectMacs ?? null,
+      filter.sequence ?? null,
+      filter.unfinished ?? false,
+      filter.erasureId ?? null,
+      filter.waitedForHold ?? false,
+    ],
   );
   return rows;
 }
 
-/** The receipt that was signed when it was finished. */
+/** The receipt that was signed when it was finished, or when the last copy that a hold kept of it was gone. */
 export async function receiptOf(executor: Executor, sequence: number): Promise<string | undefined> {
-  const text = "select receipt from erasure where sequence = $1";
+  const text = "select coalesce(final_receipt, receipt) as receipt from erasure where sequence = $1";
   return (await executor.query<{ receipt: string | null }>(text, [sequence])).rows[0]?.receipt ?? undefined;
 }
 
 /** The same by the id of an erasure or of a retention pass. */
 export async function findReceipt(executor: Executor, id: string): Promise<string | undefined> {
-  const text = `select receipt from erasure where erasure_id = $1 and receipt is not null
+  const text = `select coalesce(final_receipt, receipt) as receipt from erasure where erasure_id = $1 and receipt is not null
     union all select receipt from retention_run where run_id = $1 and receipt is not null`;
   return (await executor.query<{ receipt: string }>(text, [id])).rows[0]?.receipt;
 }

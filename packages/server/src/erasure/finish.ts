@@ -40,6 +40,11 @@ export async function finishErasures(executor: Executor, ports: FinishPorts): Pr
     await executor.query("select forget_account_key($1)", [key.key_id]);
     if (ports.signal?.aborted) return;
   }
+  await finishOpen(executor, ports);
+  await completeHeld(executor, ports);
+}
+
+async function finishOpen(executor: Executor, ports: FinishPorts): Promise<void> {
   const open = await findErasures(executor, { unfinished: true });
   for (const erasure of open) {
     const { sequence, kind, subject_mac, actor, reason } = erasure;
@@ -49,6 +54,14 @@ export async function finishErasures(executor: Executor, ports: FinishPorts): Pr
       await writeAudit(executor, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
       await executor.query("select finish_erasure($1, $2)", [sequence, receipt]);
     });
+  }
+}
+
+/** Signs again what a hold kept a part of, when the last copy is gone: only then it is known when backups hold nothing. */
+async function completeHeld(executor: Executor, { attest }: FinishPorts): Promise<void> {
+  for (const erasure of await findErasures(executor, { waitedForHold: true })) {
+    const receipt = await attest(erasure);
+    await executor.query("select complete_erasure($1, $2)", [erasure.sequence, receipt]);
   }
 }
 

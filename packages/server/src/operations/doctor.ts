@@ -183,12 +183,10 @@ async function adoptedFinding({ config }: System): Promise<Finding> {
 }
 
 async function requestFinding({ pool }: System): Promise<Finding> {
-  const { requests_open, requests_overdue } = await requestState(pool);
-  const ok = requests_overdue === 0;
-  const state = `${requests_open} requests of data subjects are open`;
-  return {
-    what: "requests",
-    ok,
-    detail: ok ? state : `${state}, ${requests_overdue} of them overdue: drs request list`,
-  };
+  const { requests_open, requests_overdue, requests_completable } = await requestState(pool);
+  const ok = requests_overdue === 0 && requests_completable === 0;
+  const state =
+    `${requests_open} requests of data subjects are open, ${requests_overdue} of them overdue; ` +
+    `${requests_completable} were closed partly, and no hold keeps anything of them any more`;
+  return { what: "requests", ok, detail: ok ? state : `${state}: drs request list` };
 }

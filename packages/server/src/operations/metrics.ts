@@ -89,6 +89,11 @@ export function createMetrics(inFlight: () => number): Metrics {
     help: "1 while the file of adopted fields can't be taken and the fields before it stay in force.",
     registers,
   });
+  const completableRequests = new Gauge({
+    name: "drs_data_requests_completable",
+    help: "Requests of data subjects that were closed partly and can be closed as done, because the hold has ended.",
+    registers,
+  });
   registry.registerMetric(
     new Gauge({
       name: "drs_requests_in_flight",
@@ -108,10 +113,14 @@ export function createMetrics(inFlight: () => number): Metrics {
     remarked(remark) {
       remarks.inc({ remark });
     },
-    retentionPassed({ lag_seconds, holds: standing, reviews_overdue, requests_overdue }, expired) {
+    retentionPassed(
+      { lag_seconds, holds: standing, reviews_overdue, requests_overdue, requests_completable },
+      expired,
+    ) {
       holds.set(standing);
       reviews.set(reviews_overdue);
       overdueRequests.set(requests_overdue);
+      completableRequests.set(requests_completable);
       for (const what of COUNTS) {
         if (what === "bytes") goneBytes.inc(expired.bytes);
         else gone.inc({ what }, expired[what]);

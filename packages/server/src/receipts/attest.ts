@@ -26,7 +26,8 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Pr
     receipt: "erasure",
     ...(await common(ports)),
     ...erasure,
-    finished_at: new Date(now).toISOString(),
+    finished_at: erasure.finished_at ?? new Date(now).toISOString(),
+    completed_at: held > 0 && still_held === 0 ? new Date(now).toISOString() : null,
     backups: horizon(ports, now, {
       keys: kind !== "action" && kind !== "event",
       rows: kind === "action" || kind === "event" || held + copies > 0,

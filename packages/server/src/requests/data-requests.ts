@@ -6,6 +6,10 @@ import { instant } from "../store/instant.ts";
 export const REQUEST_KINDS = ["access", "rectification", "erasure", "restriction", "portability", "objection"] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
+/** `partly`: a hold keeps a part of what was to be erased. */
+export const REQUEST_OUTCOMES = ["done", "partly", "refused"] as const;
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+
 export interface NewRequest {
   readonly account: string;
   readonly subjectMac: Buffer;
@@ -28,15 +32,25 @@ export interface RequestRow {
   readonly identity: string | null;
   readonly extension_ground: string | null;
   readonly closed_at: string | null;
-  readonly outcome: "done" | "refused" | null;
+  readonly outcome: RequestOutcome | null;
+  /** When it was done, of one that was closed in part before. */
+  readonly completed_at: string | null;
+  /** Events that a hold still keeps of the erasure that it led to. */
+  readonly still_held: number;
+  /** Closed in part, and no hold keeps anything any more: it is to be closed as done. */
+  readonly completable: boolean;
   readonly ground: string | null;
   readonly erasure_id: string | null;
   readonly export_id: string | null;
 }
 
 const OVERDUE = "closed_at is null and due_at <= now()";
+const STILL_HELD = `(select count(*) from erasure e join held_event c on c.erased_by = e.sequence
+    where e.erasure_id = data_request.erasure_id and is_held(c.account, c.action_id, c.event_id))`;
+const COMPLETABLE = `(outcome is not distinct from 'partly' and ${STILL_HELD} = 0)`;
 const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${OVERDUE} as overdue, identity,
-  extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id`;
+  extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id,
+  ${instant("completed_at")}, ${STILL_HELD} as still_held, ${COMPLETABLE} as completable`;
 
 /** Due in one month (GDPR, article 12 (3)), by the calendar of UTC. */
 export async function addRequest(executor: Executor, request: NewRequest): Promise<RequestRow> {
@@ -50,10 +64,10 @@ export async function addRequest(executor: Executor, request: NewRequest): Promi
   return rows[0];
 }
 
-/** Those that are open first, by when they are due. */
+/** Open ones first, by when they are due, then those that can be completed. */
 export async function listRequests(executor: Executor, subjectMac?: Buffer): Promise<readonly RequestRow[]> {
   const text = `select ${COLUMNS} from data_request where $1::bytea is null or subject_mac = $1
-    order by closed_at is not null, data_request.due_at, request_id`;
+    order by closed_at is not null, not ${COMPLETABLE}, data_request.due_at, request_id`;
   return (await executor.query<RequestRow>(text, [subjectMac ?? null])).rows;
 }
 
@@ -79,7 +93,7 @@ export async function extendRequest(executor: Executor, id: string, ground: stri
 }
 
 export interface ClosedRequest {
-  readonly outcome: "done" | "refused";
+  readonly outcome: RequestOutcome;
   readonly actor: string;
   readonly ground?: string | undefined;
   readonly identity?: string | undefined;
@@ -102,15 +116,28 @@ export async function closeRequest(
   return rows[0];
 }
 
+/** Closes as done what was closed in part. @returns `undefined` where there is none, or a hold still keeps something. */
+export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
+  const { rows } = await executor.query<RequestRow>(
+    `update data_request set outcome = 'done', completed_at = now()
+      where request_id = $1 and ${COMPLETABLE} returning ${COLUMNS}`,
+    [id],
+  );
+  return rows[0];
+}
+
 export interface RequestState {
   readonly requests_open: number;
   readonly requests_overdue: number;
+  /** Closed in part, and to be closed as done. */
+  readonly requests_completable: number;
 }
 
 export async function requestState(executor: Executor): Promise<RequestState> {
   const { rows } = await executor.query<RequestState>(
-    `select count(*) as requests_open, count(*) filter (where ${OVERDUE}) as requests_overdue
-      from data_request where closed_at is null`,
+    `select count(*) filter (where closed_at is null) as requests_open, count(*) filter (where ${OVERDUE}) as requests_overdue,
+        count(*) filter (where ${COMPLETABLE}) as requests_completable
+      from data_request where closed_at is null or outcome = 'partly'`,
   );
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];

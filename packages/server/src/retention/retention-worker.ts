@@ -54,7 +54,8 @@ async function finish(
   { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   const { rows } = await executor.query<{ unfinished: boolean }>(
-    `select exists (select from erasure where finished_at is null) as unfinished`,
+    `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
+        and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,
   );
   if (!rows[0]?.unfinished) return;
   if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);

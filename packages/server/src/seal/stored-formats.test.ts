@@ -63,7 +63,7 @@ function sealer(): ReturnType<typeof createSealer> {
     generation: 0,
     onErased: () => {},
   };
-  const partitions = { find: () => partition_id };
+  const partitions = { find: () => partition_id, endOf: () => undefined };
   return createSealer(storedSecrets(), keys, partitions, deriveKey(installation, "request mac"));
 }
 

@@ -449,7 +449,7 @@ describe("one collection's own", () => {
     expect(other.telephony).toEqual({ status: "skipped", reason: "disabled" });
   });
 
-  it("client id stands in its event alone", async () => {
+  it("client id is in its event alone", async () => {
     const intel = intelOn();
     intel.setClientId("account-7");
     expect((await intel.collect({ ...session, clientId: "account-8" })).client_id).toBe("account-8");

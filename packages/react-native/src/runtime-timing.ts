@@ -4,7 +4,7 @@ const CLOCK_SAMPLES = 256;
 const LOOP_SAMPLES = 32;
 const ROUND_TRIPS = 5;
 
-/** The JavaScript half of `runtime_timing`: what its fields mean stands in the catalog. A number that is not finite is unknown. */
+/** The JavaScript half of `runtime_timing`: the catalog says what its fields mean. A number that is not finite is unknown. */
 export async function observeRuntimeTiming(
   wanted: ReadonlySet<string>,
   host: Host,

@@ -32,7 +32,7 @@ export const deviceSecurityPosture: Probe = {
       },
     ),
     biometryAvailable: boolean(
-      "Biometrics can be used now: hardware present and enrolled. False may mean either is missing; on Android without the permission it means that no hardware is declared, and true is never told.",
+      "Biometrics can be used now: hardware present and enrolled. False may mean either is missing; on Android without the permission false means that no hardware is declared, and true does not occur.",
       {
         sensitivity: "medium",
         permission: { android: "USE_BIOMETRIC" },

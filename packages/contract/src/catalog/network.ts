@@ -73,7 +73,7 @@ export const network: Probe = {
     ),
 
     isVpnActive: boolean(
-      "Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen. On Android without the permission the names of the interfaces that are up tell, those of a VPN in another profile included.",
+      "Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then.",
       {
         sensitivity: "medium",
         permission: { android: "ACCESS_NETWORK_STATE" },

@@ -422,7 +422,7 @@ export interface NetworkData {
   readonly linkUpstreamKbps?: number;
   /** LinkProperties.getMtu: largest packet of the active network; absent when the system states none. Unit: bytes. Only on android. */
   readonly activeNetworkMtu?: number;
-  /** Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen. On Android without the permission the names of the interfaces that are up tell, those of a VPN in another profile included. */
+  /** Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then. */
   readonly isVpnActive?: boolean;
   /** An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none. */
   readonly isProxyConfigured?: boolean;
@@ -708,7 +708,7 @@ export interface DeviceSecurityPostureData {
   readonly isUserUnlocked?: boolean;
   /** UIApplication.isProtectedDataAvailable: protected files can be read now, as a rule while unlocked. Only on ios. */
   readonly protectedDataAvailable?: boolean;
-  /** Biometrics can be used now: hardware present and enrolled. False may mean either is missing; on Android without the permission it means that no hardware is declared, and true is never told. */
+  /** Biometrics can be used now: hardware present and enrolled. False may mean either is missing; on Android without the permission false means that no hardware is declared, and true does not occur. */
   readonly biometryAvailable?: boolean;
   /** Kind of biometrics the device offers; LAContext.biometryType on iOS. Says nothing about enrolment. */
   readonly biometryType?: string;

@@ -76,7 +76,7 @@ it("an Expo app whose plugin is in app.config.js is well, and its probes are kno
   ]);
 });
 
-it("a config that can't be run is told with its reason, not as a missing plugin", () => {
+it("a config that can't be read is reported with its reason, not as a missing plugin", () => {
   write("app.config.ts", "export default {};");
   expect(problems()).toEqual([
     { kind: "missing", text: "app.config.ts: a config that can be read; Expo is not installed" },

@@ -11,8 +11,8 @@ import io.devicerisksignals.platform.Api29
 import java.net.NetworkInterface
 
 /**
- * Most fields need ACCESS_NETWORK_STATE, which the host may or may not declare: without it each is left out, but
- * `isVpnActive`, which the names of the interfaces then tell.
+ * Most fields need ACCESS_NETWORK_STATE, which the host may or may not declare: without it each is left out except
+ * `isVpnActive`, which is then concluded from the names of the interfaces.
  */
 internal fun network(scope: CallScope): Fields =
   activeNetwork(scope) + link(scope) + proxy(scope) + trafficCounters() + mapOf(

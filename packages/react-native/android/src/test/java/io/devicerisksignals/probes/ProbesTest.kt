@@ -133,7 +133,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `without the permission the interfaces tell of a VPN`() {
+  fun `without the permission a VPN is recognised by its interface`() {
     val context = RefusingContext(setOf(Context.CONNECTIVITY_SERVICE))
     val up = NetworkInterface.getNetworkInterfaces().toList().filter(NetworkInterface::isUp)
     val expected = hasVpnInterface(up.map(NetworkInterface::getName))

@@ -21,19 +21,26 @@ void addOnce(std::vector<std::string> &list, std::string text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
 }
 
+bool isLinkLocal(const in_addr &address) { return ntohl(address.s_addr) >> 16 == 0xA9FE; }
+
+/** The interface identifier is made from a hardware address (EUI-64, RFC 4291 appendix A). */
+bool isMadeFromHardware(const in6_addr &address) {
+  return address.s6_addr[11] == 0xFF && address.s6_addr[12] == 0xFE;
+}
+
+/** Empty for an address that names hardware, or this link alone. */
 std::string textOf(const sockaddr *address) {
   char text[INET6_ADDRSTRLEN] = {};
   if (address->sa_family == AF_INET) {
     sockaddr_in v4;
     std::memcpy(&v4, address, sizeof v4);
-    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+    if (!isLinkLocal(v4.sin_addr)) inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
   }
   if (address->sa_family == AF_INET6) {
     sockaddr_in6 v6;
     std::memcpy(&v6, address, sizeof v6);
-    // Darwin keeps the interface's index inside link-local addresses.
-    if (IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr)) v6.sin6_addr.s6_addr[2] = v6.sin6_addr.s6_addr[3] = 0;
-    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+    const bool isOmitted = IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr) || isMadeFromHardware(v6.sin6_addr);
+    if (!isOmitted) inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
   }
   return text;
 }

@@ -11,7 +11,10 @@ namespace drs {
 struct Interfaces {
   /** Each name once, in the system's order. */
   std::vector<std::string> names;
-  /** IPv4 and IPv6 addresses of interfaces other than loopback, without scope. */
+  /**
+   * IPv4 and IPv6 addresses of interfaces other than loopback, without link-local ones and without those made from a
+   * hardware address (EUI-64), which would identify the device.
+   */
   std::vector<std::string> addresses;
 };
 

@@ -99,23 +99,53 @@ TEST_CASE("this machine's interfaces are read") {
   CHECK_FALSE(interfaces->names.empty());
 }
 
-TEST_CASE("names once, addresses without loopback and without Darwin's scope") {
-  sockaddr_in v4{};
-  v4.sin_family = AF_INET;
-  inet_pton(AF_INET, "192.0.2.7", &v4.sin_addr);
-  sockaddr_in6 v6{};
-  v6.sin6_family = AF_INET6;
-  inet_pton(AF_INET6, "fe80:4::1", &v6.sin6_addr);
-  sockaddr_in local = v4;
-  inet_pton(AF_INET, "127.0.0.1", &local.sin_addr);
+namespace {
+
+sockaddr_in v4Of(const char *text) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  inet_pton(AF_INET, text, &address.sin_addr);
+  return address;
+}
+
+sockaddr_in6 v6Of(const char *text) {
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  inet_pton(AF_INET6, text, &address.sin6_addr);
+  return address;
+}
+
+template <typename Address>
+std::vector<std::string> addressesOn(Address address, unsigned flags = 0) {
+  char name[] = "en0";
+  ifaddrs entry = {nullptr, name, flags, reinterpret_cast<sockaddr *>(&address), nullptr, {nullptr}, nullptr};
+  return readInterfaces(&entry).addresses;
+}
+
+}  // namespace
+
+TEST_CASE("an address that holds a hardware address, or is of this link alone, is left out") {
+  // With the interface's index inside, as Darwin keeps it.
+  for (const char *text : {"fe80::1", "fe80:4::1c2d:3eff:fe4f:5a6b", "2001:db8:1:2:1c2d:3eff:fe4f:5a6b",
+                           "fd00::21a:2bff:fe3c:4d5e"}) {
+    INFO(text);
+    CHECK(addressesOn(v6Of(text)).empty());
+  }
+  CHECK(addressesOn(v4Of("169.254.10.20")).empty());
+}
+
+TEST_CASE("other addresses are given, but for loopback") {
+  CHECK(addressesOn(v6Of("fd00::8a1:d2fe:ff3c:4b5d")) == std::vector<std::string>{"fd00::8a1:d2fe:ff3c:4b5d"});
+  CHECK(addressesOn(v4Of("192.0.2.7")) == std::vector<std::string>{"192.0.2.7"});
+  CHECK(addressesOn(v4Of("127.0.0.1"), IFF_LOOPBACK).empty());
+}
+
+TEST_CASE("each interface is named once, with an address or without one") {
   char en0[] = "en0";
   char lo0[] = "lo0";
-  ifaddrs entries[4] = {};
-  entries[0] = {&entries[1], lo0, IFF_LOOPBACK, reinterpret_cast<sockaddr *>(&local), nullptr, {nullptr}, nullptr};
-  entries[1] = {&entries[2], en0, 0, reinterpret_cast<sockaddr *>(&v4), nullptr, {nullptr}, nullptr};
-  entries[2] = {&entries[3], en0, 0, reinterpret_cast<sockaddr *>(&v6), nullptr, {nullptr}, nullptr};
-  entries[3] = {nullptr, en0, 0, nullptr, nullptr, {nullptr}, nullptr};
-  const Interfaces interfaces = readInterfaces(entries);
-  CHECK(interfaces.names == std::vector<std::string>{"lo0", "en0"});
-  CHECK(interfaces.addresses == std::vector<std::string>{"192.0.2.7", "fe80::1"});
+  ifaddrs entries[3] = {};
+  entries[0] = {&entries[1], lo0, IFF_LOOPBACK, nullptr, nullptr, {nullptr}, nullptr};
+  entries[1] = {&entries[2], en0, 0, nullptr, nullptr, {nullptr}, nullptr};
+  entries[2] = {nullptr, en0, 0, nullptr, nullptr, {nullptr}, nullptr};
+  CHECK(readInterfaces(entries).names == std::vector<std::string>{"lo0", "en0"});
 }

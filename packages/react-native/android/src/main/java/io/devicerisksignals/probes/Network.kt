@@ -8,6 +8,7 @@ import android.os.Build
 import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.platform.Api28
 import io.devicerisksignals.platform.Api29
+import io.devicerisksignals.platform.addressText
 import java.net.NetworkInterface
 
 /**
@@ -18,10 +19,7 @@ internal fun network(scope: CallScope): Fields =
   activeNetwork(scope) + link(scope) + proxy(scope) + trafficCounters() + mapOf(
     "interfaceNames" to { interfaces().map(NetworkInterface::getName) },
     "localIpAddresses" to {
-      // What follows a % is the interface, not a part of the address.
-      interfaces().filterNot { it.isLoopback }
-        .flatMap { it.inetAddresses.toList() }
-        .mapNotNull { it.hostAddress?.substringBefore('%') }
+      interfaces().filterNot { it.isLoopback }.flatMap { it.inetAddresses.toList() }.mapNotNull(::addressText)
     }
   )
 
@@ -91,7 +89,7 @@ private fun link(scope: CallScope): Fields {
   }
   return fieldsOf(
     link,
-    "dnsServerAddresses" to { dnsServers.mapNotNull { it.hostAddress?.substringBefore('%') } },
+    "dnsServerAddresses" to { dnsServers.mapNotNull(::addressText) },
     "activeNetworkMtu" to {
       if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) Api29.mtu(this).takeIf { it > 0 } else null
     }

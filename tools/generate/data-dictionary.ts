@@ -1,10 +1,56 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { Field, Permission, Probe } from "../../packages/contract/src/catalog/declare.ts";
+import type {
+  ByPlatform,
+  Field,
+  Permission,
+  Probe,
+  Range,
+  Systems,
+} from "../../packages/contract/src/catalog/declare.ts";
 
 function permissionText(permission: Permission | undefined): string {
   return Object.entries(permission ?? {})
     .map(([platform, name]) => `${platform}: ${name}`)
     .join("; ");
+}
+
+/** Once for both platforms where they agree. */
+function onEach<Content>(content: ByPlatform<Content> | undefined, print: (content: Content) => string): string[] {
+  const texts = Object.entries(content ?? {}).map(([platform, own]) => [platform, print(own)] as const);
+  const isShared = new Set(texts.map(([, text]) => text)).size === 1;
+  return isShared ? [texts[0]?.[1] ?? ""] : texts.map(([platform, text]) => `${platform}: ${text}`);
+}
+
+function rangeText({ min, max, integer }: Range): string {
+  const bounds =
+    min === undefined
+      ? `at most ${max}`
+      : max === undefined
+        ? `${min} or more`
+        : min === max
+          ? `${min}`
+          : `${min} to ${max}`;
+  return integer ? `integer, ${bounds}` : bounds;
+}
+
+const SYSTEMS = { android: "API", ios: "iOS" } as const;
+
+function systemsText(systems: ByPlatform<Systems> | undefined): string[] {
+  return Object.entries(systems ?? {}).flatMap(([platform, { since, until }]) => {
+    const name = SYSTEMS[platform as keyof typeof SYSTEMS];
+    return [...(since ? [`from ${name} ${since}`] : []), ...(until ? [`up to ${name} ${until}`] : [])];
+  });
+}
+
+function valuesText({ values, form, raw, range, systems }: Field): string {
+  const parts = [
+    ...onEach(values, (list) => list.map((value) => `\`${value}\``).join(", ")),
+    ...(form ? [form.name] : []),
+    ...(raw ? ["as the platform says it"] : []),
+    ...onEach(range, rangeText),
+    ...systemsText(systems),
+  ];
+  return parts.join("; ");
 }
 
 function row(name: string, field: Field): string {
@@ -17,6 +63,7 @@ function row(name: string, field: Field): string {
     where,
     field.sensitivity,
     permissionText(field.permission),
+    valuesText(field),
     field.meaning + constant,
   ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
@@ -34,8 +81,8 @@ function section(probe: Probe): string {
 
 ${probe.meaning} Platforms: ${probe.platforms.join(", ")}. ${probe.enabledByDefault ? "On by default, after consent." : "Off by default."}
 
-| field | type | unit | platforms | sensitivity | permission | meaning |
-| --- | --- | --- | --- | --- | --- | --- |
+| field | type | unit | platforms | sensitivity | permission | values | meaning |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 ${rows(probe.fields).join("\n")}
 `;
 }
@@ -52,6 +99,10 @@ ${CATALOG.length} probes, ${count} fields. Every field is optional unless it say
 Sensitivity: \`low\` is shared by every device of a model, OS version or app build; \`medium\` sets devices apart when combined, or
 describes how a person set the device up; \`high\` is location, telephony, network names and addresses, installed apps,
 accessibility use.
+
+Values are what the SDK of this release can put into a field: a closed vocabulary, a form, a range, or the platform's own words; and the
+systems (API level of Android, major version of iOS) that give the value out. The endpoint rejects no event for a value that is not
+among them.
 
 ${CATALOG.map(section).join("\n")}`;
 }

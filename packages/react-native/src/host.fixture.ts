@@ -30,7 +30,7 @@ export function fakeHost(answers: Answers = () => ({ fields: {} }), overrides: P
     native,
     runtime: { isHermes: true, jsEngine: "hermes" },
     monotonic: () => performance.now(),
-    clockSource: "performance.now",
+    clockSource: "performance_now",
     now: () => new Date("2026-03-04T05:06:07.890Z"),
     setTimer: (work, milliseconds) => setTimeout(work, milliseconds),
     clearTimer: (timer) => clearTimeout(timer as NodeJS.Timeout),

@@ -1,5 +1,6 @@
 import { boolean, number, type Probe, string, strings } from "./declare.ts";
 import { DIAGNOSTICS } from "./disclosure.ts";
+import { IDENTIFIER, SHA256, VERSION } from "./forms.ts";
 
 export const application: Probe = {
   id: "application",
@@ -9,12 +10,17 @@ export const application: Probe = {
   enabledByDefault: true,
   disclosure: DIAGNOSTICS,
   fields: {
-    bundleId: string("Package name on Android, bundle identifier on iOS."),
-    appName: string("Label of the app as users see it.", { on: "android" }),
-    appVersion: string("Version shown to users: versionName on Android, CFBundleShortVersionString on iOS."),
-    appBuild: string("Build number: version code on Android, CFBundleVersion on iOS."),
-    bundleExecutable: string("CFBundleExecutable: name of the main executable.", { on: "ios" }),
-    minimumOsVersion: string("MinimumOSVersion of the bundle: lowest iOS the app accepts.", { on: "ios" }),
+    bundleId: string("Package name on Android, bundle identifier on iOS.", { form: IDENTIFIER }),
+    appName: string("Label of the app as users see it.", { on: "android", raw: true }),
+    appVersion: string("Version shown to users: versionName on Android, CFBundleShortVersionString on iOS.", {
+      raw: true,
+    }),
+    appBuild: string("Build number: version code on Android, CFBundleVersion on iOS.", { raw: true }),
+    bundleExecutable: string("CFBundleExecutable: name of the main executable.", { on: "ios", raw: true }),
+    minimumOsVersion: string("MinimumOSVersion of the bundle: lowest iOS the app accepts.", {
+      on: "ios",
+      form: VERSION,
+    }),
     targetSdkVersion: number("API level", "ApplicationInfo.targetSdkVersion: API level the app is written for.", {
       on: "android",
     }),
@@ -29,6 +35,7 @@ export const application: Probe = {
     isInstantApp: boolean("PackageManager.isInstantApp: the app runs without being installed.", {
       on: "android",
       sensitivity: "medium",
+      systems: { android: { since: 26 } },
     }),
     isSystemApp: boolean("ApplicationInfo.FLAG_SYSTEM: the app is part of the system image.", { on: "android" }),
     isUpdatedSystemApp: boolean("ApplicationInfo.FLAG_UPDATED_SYSTEM_APP: an update of an app of the system image.", {
@@ -48,14 +55,16 @@ export const application: Probe = {
     splitNames: strings("Names of the installed splits; they reflect the device's languages and screen.", {
       on: "android",
       sensitivity: "medium",
+      raw: true,
     }),
 
     signingCertificateSha256: strings("SHA-256 of the certificates that sign the installed app now, one per signer.", {
       on: "android",
+      form: SHA256,
     }),
     signingCertificateHistorySha256: strings(
       "SHA-256 of the app's present and past signing certificates (SigningInfo history).",
-      { on: "android" },
+      { on: "android", form: SHA256, systems: { android: { since: 28 } } },
     ),
     hasMultipleSigners: boolean("SigningInfo.hasMultipleSigners: several signers at once, not a rotated key.", {
       on: "android",
@@ -71,12 +80,15 @@ export const application: Probe = {
     installerPackage: string("Installer of record, as PackageManager reports it; absent when the system knows none.", {
       on: "android",
       sensitivity: "medium",
+      form: IDENTIFIER,
     }),
     installingPackageName: string(
       "InstallSourceInfo.getInstallingPackageName (API 30 and later): package that carried out the install.",
       {
         on: "android",
         sensitivity: "medium",
+        form: IDENTIFIER,
+        systems: { android: { since: 30 } },
       },
     ),
     initiatingPackageName: string(
@@ -84,6 +96,8 @@ export const application: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        form: IDENTIFIER,
+        systems: { android: { since: 30 } },
       },
     ),
     initiatingPackageSigningCertificateSha256: strings(
@@ -91,6 +105,8 @@ export const application: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        form: SHA256,
+        systems: { android: { since: 30 } },
       },
     ),
     installPackageSource: string(
@@ -98,6 +114,8 @@ export const application: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        values: ["unspecified", "other", "store", "local_file", "downloaded_file"],
+        systems: { android: { since: 33 } },
       },
     ),
     updateOwnerPackageName: string(
@@ -105,6 +123,8 @@ export const application: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        form: IDENTIFIER,
+        systems: { android: { since: 34 } },
       },
     ),
     firstInstallTimeMs: number("epoch ms", "PackageInfo.firstInstallTime: when the app was first installed.", {
@@ -128,7 +148,7 @@ export const application: Probe = {
     ),
     receiptEnvironment: string(
       "Production or sandbox, by the location of the receipt; its contents are not verified.",
-      { on: "ios", sensitivity: "medium" },
+      { on: "ios", sensitivity: "medium", values: ["production", "sandbox"] },
     ),
 
     isForeground: boolean("The app was in the foreground when the event was collected.", {
@@ -142,6 +162,7 @@ export const application: Probe = {
     grantedPermissions: strings("Permissions this app asks for and holds now; one that is missing was not granted.", {
       on: "android",
       sensitivity: "medium",
+      form: IDENTIFIER,
     }),
   },
 };

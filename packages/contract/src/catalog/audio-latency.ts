@@ -14,7 +14,7 @@ export const audioLatency: Probe = {
     }),
     outputLatencyMs: number(
       "ms",
-      "Delay from app to loudspeaker as the platform states it; depends on the route (AVAudioSession on iOS).",
+      "Delay of the output. iOS: AVAudioSession.outputLatency, which depends on the route. Android: how long one native buffer plays (framesPerBuffer over nativeSampleRate), which is the least that the delay can be.",
       {
         sensitivity: "medium",
       },

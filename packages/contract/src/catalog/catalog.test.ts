@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { schemaDocuments } from "../schema/schema.ts";
 import { CATALOG } from "./catalog.ts";
 /** The tables of the contract and of the probe specification, copied as text: names are separated by commas. */
 import fixture from "./catalog.fixture.json" with { type: "json" };
@@ -138,6 +139,49 @@ describe("what is said about a field", () => {
   it("holds a unit for numbers and for nothing else", () => {
     for (const [path, , field] of EVERY_FIELD) {
       expect(field.unit !== undefined, path).toBe(field.type === "number" || field.type === "number[]");
+    }
+  });
+});
+
+describe("what can fill a field", () => {
+  const filled = EVERY_FIELD.filter(([, , { platforms }]) => platforms.length > 0);
+  const texts = filled.filter(([, , { type }]) => type === "string" || type === "string[]");
+
+  it("is said of each text, in one way", () => {
+    for (const [path, , { values, form, raw }] of texts) {
+      expect(
+        [values, form, raw].filter((said) => said !== undefined),
+        path,
+      ).toHaveLength(1);
+    }
+  });
+
+  it("is said for each platform that fills the field, and for no other", () => {
+    for (const [path, , { platforms, values, range }] of filled) {
+      for (const said of [values, range]) if (said) expect(Object.keys(said), path).toEqual(platforms);
+    }
+  });
+
+  it("is in snake_case where the words are ours", () => {
+    for (const [path, , { values = {} }] of texts) {
+      if (path === "device_identity.kernelOsType") continue;
+      for (const value of Object.values(values).flat()) expect(value, path).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/);
+    }
+  });
+
+  it("is an annotation of the schema, and rejects nothing", () => {
+    const documents = schemaDocuments();
+    const data = JSON.stringify(documents["raw-signal-event.schema.json"]).matchAll(
+      /"data":(\{"type":"object".*?\}\})\}/g,
+    );
+    const keywords = new Set(
+      [...data].flatMap(([text]) => [...text.matchAll(/"([\w$-]+)":/g)].map(([, name]) => name)),
+    );
+    for (const rejecting of ["enum", "pattern", "minimum", "maximum", "multipleOf"]) {
+      expect(keywords).not.toContain(rejecting);
+    }
+    for (const annotation of ["x-values", "x-pattern", "x-raw", "x-range", "x-systems"]) {
+      expect(keywords).toContain(annotation);
     }
   });
 });

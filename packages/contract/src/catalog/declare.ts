@@ -4,6 +4,7 @@
  */
 
 import type { Disclosure } from "./disclosure.ts";
+import type { Form } from "./forms.ts";
 
 export type Platform = "android" | "ios";
 
@@ -45,7 +46,37 @@ export type FieldType = "string" | "boolean" | "number" | "string[]" | "number[]
 /** A permission (or, on iOS, an entitlement or authorisation) without which the platform does not give the value out. */
 export type Permission = Partial<Record<Platform, string>>;
 
-export interface Field {
+export type ByPlatform<Content> = Readonly<Partial<Record<Platform, Content>>>;
+
+/** Bounds that are values themselves. */
+export interface Range {
+  readonly min?: number;
+  readonly max?: number;
+  readonly integer?: true;
+}
+
+/** API levels of Android, major versions of iOS. */
+export interface Systems {
+  readonly since?: number;
+  readonly until?: number;
+}
+
+/**
+ * What can fill a field: for a text its closed vocabulary, its form, or the platform's own words; for a number its range.
+ * It documents values and checks what fills them. It is never a reason to reject an event, or to call it drift.
+ */
+export interface Vocabulary {
+  /** All values, in one spelling (snake_case) for what both platforms know. */
+  readonly values?: ByPlatform<readonly string[]>;
+  readonly form?: Form;
+  /** The value is what the platform says, unchanged. */
+  readonly raw?: true;
+  readonly range?: ByPlatform<Range>;
+  /** Systems that give the value out. */
+  readonly systems?: ByPlatform<Systems>;
+}
+
+export interface Field extends Vocabulary {
   readonly type: FieldType;
   /** One line: what the value says, and what it does not say where that is easily mistaken. */
   readonly meaning: string;
@@ -76,6 +107,13 @@ export interface Probe {
 
 export interface FieldOptions {
   readonly on?: Platform | "both" | "never";
+  /** Without platforms: of each platform that fills the field. */
+  readonly values?: readonly string[] | ByPlatform<readonly string[]>;
+  readonly form?: Form;
+  readonly raw?: true;
+  /** Without platforms: of each platform that fills the field. Default: that of the unit. */
+  readonly range?: Range | ByPlatform<Range>;
+  readonly systems?: ByPlatform<Systems>;
   readonly required?: true;
   readonly sensitivity?: Sensitivity;
   readonly permission?: Permission;
@@ -89,15 +127,62 @@ const PLATFORMS: Readonly<Record<NonNullable<FieldOptions["on"]>, readonly Platf
   never: [],
 };
 
+const AMOUNT: Range = { min: 0 };
+const WHOLE: Range = { min: 0, integer: true };
+
+/** What numbers of a unit can be, unless a field says otherwise. */
+const RANGES: Readonly<Record<Unit, Range>> = {
+  ms: AMOUNT,
+  ns: AMOUNT,
+  s: AMOUNT,
+  minutes: AMOUNT,
+  "epoch ms": WHOLE,
+  bytes: WHOLE,
+  mV: WHOLE,
+  "°C": {},
+  kbps: WHOLE,
+  MHz: AMOUNT,
+  Hz: AMOUNT,
+  px: WHOLE,
+  dpi: WHOLE,
+  ratio: AMOUNT,
+  count: WHOLE,
+  m: AMOUNT,
+  degrees: {},
+  port: { min: 1, max: 65_535, integer: true },
+  "API level": WHOLE,
+  index: WHOLE,
+  none: AMOUNT,
+};
+
+function isByPlatform<Content extends object>(content: Content | ByPlatform<Content>): content is ByPlatform<Content> {
+  return Object.keys(content).some((key) => key === "android" || key === "ios");
+}
+
+function onEach<Content extends object>(
+  platforms: readonly Platform[],
+  content: Content | ByPlatform<Content>,
+): ByPlatform<Content> {
+  if (isByPlatform(content)) return content;
+  return Object.fromEntries(platforms.map((platform) => [platform, content]));
+}
+
 function field(type: FieldType, meaning: string, options: FieldOptions, rest: Partial<Field> = {}): Field {
+  const platforms = PLATFORMS[options.on ?? "both"];
+  const range = options.range ?? (rest.unit && RANGES[rest.unit]);
   return {
     type,
     meaning,
-    platforms: PLATFORMS[options.on ?? "both"],
+    platforms,
     required: options.required ?? false,
     sensitivity: options.sensitivity ?? "low",
     ...(options.permission && { permission: options.permission }),
     ...(options.constantOn && { constantOn: options.constantOn }),
+    ...(options.values && { values: onEach(platforms, options.values) }),
+    ...(options.form && { form: options.form }),
+    ...(options.raw && { raw: options.raw }),
+    ...(range && Object.keys(range).length > 0 && { range: onEach(platforms, range) }),
+    ...(options.systems && { systems: options.systems }),
     ...rest,
   };
 }

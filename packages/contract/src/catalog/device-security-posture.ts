@@ -39,7 +39,13 @@ export const deviceSecurityPosture: Probe = {
       },
     ),
     biometryType: string(
-      "Kind of biometrics the device offers; LAContext.biometryType on iOS. Says nothing about enrolment.",
+      "Kind of biometrics the device offers; on iOS by LAContext.biometryType: fingerprint is Touch ID, face is Face ID, iris is Optic ID. Says nothing about enrolment.",
+      {
+        values: {
+          android: ["none", "fingerprint", "face", "iris", "multiple"],
+          ios: ["none", "fingerprint", "face", "iris"],
+        },
+      },
     ),
     fingerprintHardwarePresent: boolean(
       "The system declares a fingerprint reader (PackageManager.FEATURE_FINGERPRINT); not that one is enrolled.",
@@ -47,14 +53,15 @@ export const deviceSecurityPosture: Probe = {
     ),
     faceHardwarePresent: boolean(
       "The system declares face authentication (PackageManager.FEATURE_FACE); not that a face is enrolled.",
-      { on: "android" },
+      { on: "android", systems: { android: { since: 29 } } },
     ),
     strongBoxAvailable: boolean(
       "The system declares a StrongBox key store (PackageManager.FEATURE_STRONGBOX_KEYSTORE).",
-      { on: "android" },
+      { on: "android", systems: { android: { since: 28 } } },
     ),
     securityPatch: string("Build.VERSION.SECURITY_PATCH: date of the patch level the system declares.", {
       on: "android",
+      raw: true,
     }),
     automaticTimeEnabled: boolean(
       "Settings.Global.AUTO_TIME: the clock is set from the network; false means set by hand.",

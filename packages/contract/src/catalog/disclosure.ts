@@ -21,10 +21,19 @@ export const INSTALLED_APPS: Disclosure = {
   note: "whether apps of a fixed list are there, never the list of all",
 };
 
-export const NETWORK_AND_CARRIER: Disclosure = {
+const OTHER_DATA: Disclosure = {
   play: "App info and performance: other app performance data",
   apple: "Other data: other data types",
-  note: "network and carrier names and local addresses; none of them is an identifier of the device",
+};
+
+export const NETWORK: Disclosure = {
+  ...OTHER_DATA,
+  note: "local addresses hold no hardware address, but a global IPv6 address belongs to one device for as long as it is used; exclude `localIpAddresses` where you do not need it",
+};
+
+export const CARRIER: Disclosure = {
+  ...OTHER_DATA,
+  note: "country and name of the carrier; no number of a SIM, a subscriber or a device",
 };
 
 export const DIAGNOSTICS: Disclosure = {

@@ -14,9 +14,16 @@ export const geolocation: Probe = {
   enabledByDefault: false,
   disclosure: POSITION,
   fields: {
-    authorizationStatus: string("What the app is allowed to learn of the location, as the platform words it.", {
-      sensitivity: "medium",
-    }),
+    authorizationStatus: string(
+      "What the app is allowed to learn of the location; Android does not tell a denial from a question never asked.",
+      {
+        sensitivity: "medium",
+        values: {
+          android: ["denied", "coarse", "fine"],
+          ios: ["not_determined", "restricted", "denied", "authorized_when_in_use", "authorized_always"],
+        },
+      },
+    ),
     hasCoarsePermission: boolean("The app may read at least an approximate location; false means not granted.", {
       sensitivity: "medium",
     }),
@@ -33,6 +40,7 @@ export const geolocation: Probe = {
       {
         sensitivity: "high",
         permission: LOCATION,
+        range: { min: -90, max: 90 },
       },
     ),
     longitude: number(
@@ -41,6 +49,7 @@ export const geolocation: Probe = {
       {
         sensitivity: "high",
         permission: LOCATION,
+        range: { min: -180, max: 180 },
       },
     ),
     accuracyMeters: number("m", "Radius of horizontal uncertainty as the platform estimates it.", {
@@ -50,15 +59,22 @@ export const geolocation: Probe = {
     altitudeMeters: number("m", "Altitude of the position; absent when the platform has none.", {
       sensitivity: "high",
       permission: LOCATION,
+      range: {},
     }),
-    locationAgeMs: number("ms", "Age of the position when it was read; an old one says little of now.", {
-      sensitivity: "high",
-      permission: LOCATION,
-    }),
+    locationAgeMs: number(
+      "ms",
+      "Age of the position when it was read; an old one says little of now. Negative on iOS where the clock was set back.",
+      {
+        sensitivity: "high",
+        permission: LOCATION,
+        range: {},
+      },
+    ),
     provider: string("Location.getProvider: the source of the position, such as gps, network or fused.", {
       on: "android",
       sensitivity: "high",
       permission: LOCATION_ANDROID,
+      raw: true,
     }),
     isFromMockProvider: boolean(
       "Location.isMock (isFromMockProvider before API 31): the system marks the position as mocked.",

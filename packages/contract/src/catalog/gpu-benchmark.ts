@@ -14,14 +14,22 @@ export const gpuBenchmark: Probe = {
       "The drawing run was carried out; false means it was not, and skippedReason may say why.",
       { required: true },
     ),
-    skippedReason: string("Why the run was not carried out; absent when it was."),
-    rendererName: string("Name of the graphics processor: GL_RENDERER on Android, MTLDevice.name on iOS."),
-    vendorName: string("GL_VENDOR: maker of the graphics driver.", { on: "android" }),
-    apiVersion: string("GL_VERSION: version of OpenGL ES and of the driver.", { on: "android" }),
-    shadingLanguageVersion: string("GL_SHADING_LANGUAGE_VERSION: version of the shader language.", { on: "android" }),
+    skippedReason: string("Why the run was not carried out; absent when it was.", {
+      values: { android: ["no_context", "no_shader", "time"], ios: ["background", "no_device", "failed"] },
+    }),
+    rendererName: string("Name of the graphics processor: GL_RENDERER on Android, MTLDevice.name on iOS.", {
+      raw: true,
+    }),
+    vendorName: string("GL_VENDOR: maker of the graphics driver.", { on: "android", raw: true }),
+    apiVersion: string("GL_VERSION: version of OpenGL ES and of the driver.", { on: "android", raw: true }),
+    shadingLanguageVersion: string("GL_SHADING_LANGUAGE_VERSION: version of the shader language.", {
+      on: "android",
+      raw: true,
+    }),
     maxTextureSize: number("px", "GL_MAX_TEXTURE_SIZE: longest side a texture may have.", { on: "android" }),
     drawCallsCompleted: number("count", "Draw calls that were finished within the run's bounds.", {
       sensitivity: "medium",
+      range: { android: { min: 32, max: 192, integer: true }, ios: { min: 64, max: 320, integer: true } },
     }),
     durationMs: number("ms", "Duration of the whole run, measured outside the graphics processor.", {
       sensitivity: "medium",
@@ -41,7 +49,7 @@ export const gpuBenchmark: Probe = {
     warmupSlope: number(
       "ratio",
       "Relative trend of operation times over the run; positive means later operations took longer.",
-      { sensitivity: "medium" },
+      { sensitivity: "medium", range: {} },
     ),
   },
 };

@@ -36,13 +36,14 @@ export const hardware: Probe = {
     screenBrightness: number(
       "ratio",
       "Brightness of the screen from 0 to 1, as set at this moment: UIScreen.brightness on iOS.",
-      { sensitivity: "medium" },
+      { sensitivity: "medium", range: { min: 0, max: 1 } },
     ),
     screenOrientation: string(
       "Portrait or landscape, from Configuration.orientation; of the screen, not of the device in the hand.",
       {
         on: "android",
         sensitivity: "medium",
+        values: ["portrait", "landscape"],
       },
     ),
 
@@ -52,7 +53,7 @@ export const hardware: Probe = {
     ),
     cpuArchitecture: string(
       "Processor architecture as the runtime reports it; a translated app sees the translated one.",
-      { on: "android" },
+      { on: "android", raw: true },
     ),
     cpuMaxFrequencyMhz: number(
       "MHz",
@@ -84,13 +85,21 @@ export const hardware: Probe = {
       { on: "android" },
     ),
 
-    batteryLevel: number("ratio", "Charge of the battery from 0 to 1.", { sensitivity: "medium" }),
-    batteryState: string("Whether the battery is charging, discharging or full, as the platform words it.", {
+    batteryLevel: number("ratio", "Charge of the battery from 0 to 1.", {
       sensitivity: "medium",
+      range: { min: 0, max: 1 },
+    }),
+    batteryState: string("Whether the battery is charging, discharging or full; on iOS discharging means unplugged.", {
+      sensitivity: "medium",
+      values: {
+        android: ["charging", "discharging", "not_charging", "full"],
+        ios: ["charging", "discharging", "full"],
+      },
     }),
     batteryHealth: string("Condition of the battery (BatteryManager.EXTRA_HEALTH), such as good or overheated.", {
       on: "android",
       sensitivity: "medium",
+      values: ["good", "overheat", "dead", "over_voltage", "unspecified_failure", "cold"],
     }),
     batteryTemperatureC: number("°C", "Temperature of the battery (BatteryManager.EXTRA_TEMPERATURE).", {
       on: "android",
@@ -102,19 +111,23 @@ export const hardware: Probe = {
     }),
     batteryTechnology: string("Chemistry of the battery (BatteryManager.EXTRA_TECHNOLOGY), such as Li-ion.", {
       on: "android",
+      raw: true,
     }),
     batteryPresent: boolean("A battery is fitted (BatteryManager.EXTRA_PRESENT).", { on: "android" }),
     batteryLow: boolean("The system counts the charge as low (BatteryManager.EXTRA_BATTERY_LOW).", {
       on: "android",
       sensitivity: "medium",
+      systems: { android: { since: 28 } },
     }),
     batteryCycleCount: number("count", "Charge cycles so far (BatteryManager.EXTRA_CYCLE_COUNT, API 34 and later).", {
       on: "android",
       sensitivity: "medium",
+      systems: { android: { since: 34 } },
     }),
     powerSource: string("What supplies power (BatteryManager.EXTRA_PLUGGED), such as mains, USB or wireless.", {
       on: "android",
       sensitivity: "medium",
+      values: ["battery", "ac", "usb", "wireless", "dock"],
     }),
     chargeTimeRemainingMs: number(
       "ms",
@@ -122,6 +135,7 @@ export const hardware: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        systems: { android: { since: 28 } },
       },
     ),
     lowPowerModeEnabled: boolean(

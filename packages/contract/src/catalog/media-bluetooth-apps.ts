@@ -1,5 +1,33 @@
 import { boolean, number, type Probe, string, strings } from "./declare.ts";
 import { INSTALLED_APPS } from "./disclosure.ts";
+import { IDENTIFIER, SCHEME } from "./forms.ts";
+
+const ROUTES = ["speaker", "earpiece", "headphones", "bluetooth", "usb", "hdmi", "other"];
+const AUDIO_ROUTES = {
+  android: [...ROUTES, "hearing_aid", "remote"],
+  ios: [...ROUTES, "line_out", "air_play", "car_audio"],
+};
+
+const ACCESSIBILITY_FEATURES = [
+  "voice_over",
+  "switch_control",
+  "assistive_touch",
+  "guided_access",
+  "mono_audio",
+  "closed_captioning",
+  "speak_selection",
+  "speak_screen",
+  "invert_colors",
+  "grayscale",
+  "darker_system_colors",
+  "reduce_transparency",
+  "reduce_motion",
+  "prefers_cross_fade_transitions",
+  "bold_text",
+  "button_shapes",
+  "on_off_switch_labels",
+  "differentiate_without_color",
+];
 
 export const mediaBluetoothApps: Probe = {
   id: "media_bluetooth_apps",
@@ -11,9 +39,11 @@ export const mediaBluetoothApps: Probe = {
   disclosure: INSTALLED_APPS,
   fields: {
     audioOutputRoute: string(
-      "Where sound goes now, such as speaker, headphones or Bluetooth; AVAudioSession.currentRoute on iOS.",
+      "Where sound goes now: AudioManager.getAudioDevicesForAttributes on Android, AVAudioSession.currentRoute on iOS.",
       {
         sensitivity: "medium",
+        values: AUDIO_ROUTES,
+        systems: { android: { since: 33 } },
       },
     ),
     isMusicActive: boolean("AudioManager.isMusicActive: some app, this one included, plays music.", {
@@ -39,6 +69,7 @@ export const mediaBluetoothApps: Probe = {
       {
         sensitivity: "medium",
         permission: { android: "DETECT_SCREEN_RECORDING" },
+        systems: { android: { since: 35 } },
       },
     ),
     isScreenMirrored: boolean("The main screen is mirrored to another one; false means looked and saw none.", {
@@ -81,17 +112,20 @@ export const mediaBluetoothApps: Probe = {
       {
         on: "android",
         sensitivity: "high",
+        raw: true,
       },
     ),
     accessibilityFeatures: strings("Accessibility settings that are on, out of those UIAccessibility reports.", {
       on: "ios",
       sensitivity: "high",
+      values: ACCESSIBILITY_FEATURES,
     }),
     installedFlaggedApps: strings(
       "Apps of a fixed list, declared in the manifest's queries, that are installed; no other is looked for.",
       {
         on: "android",
         sensitivity: "high",
+        form: IDENTIFIER,
       },
     ),
     openableFlaggedSchemes: strings(
@@ -99,6 +133,7 @@ export const mediaBluetoothApps: Probe = {
       {
         on: "ios",
         sensitivity: "high",
+        form: SCHEME,
       },
     ),
   },

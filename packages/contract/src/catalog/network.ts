@@ -1,5 +1,19 @@
 import { boolean, number, type Probe, string, strings } from "./declare.ts";
-import { NETWORK_AND_CARRIER } from "./disclosure.ts";
+import { NETWORK } from "./disclosure.ts";
+import { ADDRESS } from "./forms.ts";
+
+const TRANSPORTS = [
+  "wifi",
+  "cellular",
+  "ethernet",
+  "bluetooth",
+  "usb",
+  "wifi_aware",
+  "lowpan",
+  "thread",
+  "satellite",
+  "vpn",
+];
 
 export const network: Probe = {
   id: "network",
@@ -8,7 +22,7 @@ export const network: Probe = {
     "The network path as the device sees it, without sending anything: link, VPN, proxy, DNS, local addresses, byte counters.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
-  disclosure: NETWORK_AND_CARRIER,
+  disclosure: NETWORK,
   fields: {
     isConnected: boolean("The OS reports a usable network; says nothing about reaching any particular server.", {
       sensitivity: "medium",
@@ -17,6 +31,7 @@ export const network: Probe = {
     connectionType: string("Kind of link the active network uses, such as Wi-Fi or cellular.", {
       sensitivity: "medium",
       permission: { android: "ACCESS_NETWORK_STATE" },
+      values: { android: TRANSPORTS, ios: ["wifi", "cellular", "ethernet", "other"] },
     }),
     networkTransportTypes: strings(
       "All transports of the active network (NetworkCapabilities.hasTransport); a VPN lists its carriers too.",
@@ -24,6 +39,7 @@ export const network: Probe = {
         on: "android",
         sensitivity: "medium",
         permission: { android: "ACCESS_NETWORK_STATE" },
+        values: TRANSPORTS,
       },
     ),
     isMetered: boolean("ConnectivityManager.isActiveNetworkMetered: data use counts against a limit or costs money.", {
@@ -69,6 +85,7 @@ export const network: Probe = {
         on: "android",
         sensitivity: "medium",
         permission: { android: "ACCESS_NETWORK_STATE" },
+        systems: { android: { since: 29 } },
       },
     ),
 
@@ -83,7 +100,7 @@ export const network: Probe = {
       "An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none.",
       { sensitivity: "medium" },
     ),
-    proxyHost: string("Host of the configured proxy; absent when none is set.", { sensitivity: "high" }),
+    proxyHost: string("Host of the configured proxy; absent when none is set.", { sensitivity: "high", raw: true }),
     proxyPort: number("port", "Port of the configured proxy; absent when none is set.", { sensitivity: "medium" }),
     isPrivateDnsActive: boolean(
       "LinkProperties.isPrivateDnsActive: names are looked up over an encrypted connection.",
@@ -91,6 +108,7 @@ export const network: Probe = {
         on: "android",
         sensitivity: "medium",
         permission: { android: "ACCESS_NETWORK_STATE" },
+        systems: { android: { since: 28 } },
       },
     ),
     privateDnsServerName: string(
@@ -99,21 +117,31 @@ export const network: Probe = {
         on: "android",
         sensitivity: "high",
         permission: { android: "ACCESS_NETWORK_STATE" },
+        raw: true,
+        systems: { android: { since: 28 } },
       },
     ),
-    dnsServerAddresses: strings("LinkProperties.getDnsServers: addresses of the DNS servers of the active network.", {
-      on: "android",
-      sensitivity: "high",
-      permission: { android: "ACCESS_NETWORK_STATE" },
-    }),
+    dnsServerAddresses: strings(
+      "LinkProperties.getDnsServers: addresses of the DNS servers of the active network. Link-local ones and those made from a hardware address (EUI-64) are left out.",
+      {
+        on: "android",
+        sensitivity: "high",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+        form: ADDRESS,
+      },
+    ),
 
     interfaceNames: strings(
       "Names of the network interfaces; a tunnel's name alone does not mean a VPN (utun on iOS).",
-      { sensitivity: "medium" },
+      { sensitivity: "medium", raw: true },
     ),
-    localIpAddresses: strings("Addresses of the device's own interfaces; not the address a server sees behind NAT.", {
-      sensitivity: "high",
-    }),
+    localIpAddresses: strings(
+      "Addresses of the device's own interfaces; not the address a server sees behind NAT. Link-local ones and those made from a hardware address (EUI-64) are left out.",
+      {
+        sensitivity: "high",
+        form: ADDRESS,
+      },
+    ),
     wifiSsid: string("Name of the joined Wi-Fi network. Never filled: needs location permission or an entitlement.", {
       on: "never",
       sensitivity: "high",

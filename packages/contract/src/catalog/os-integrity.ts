@@ -1,5 +1,6 @@
 import { boolean, number, numbers, type Probe, string, strings } from "./declare.ts";
 import { INSTALLED_APPS } from "./disclosure.ts";
+import { FACT, IDENTIFIER, PATH, VARIABLE } from "./forms.ts";
 
 export const osIntegrity: Probe = {
   id: "os_integrity",
@@ -25,6 +26,7 @@ export const osIntegrity: Probe = {
     tracerPid: number("none", "Process id of the tracer, from /proc/self/status; 0 means that nothing traces.", {
       on: "android",
       sensitivity: "medium",
+      range: { min: 0, integer: true },
     }),
     parentPidUnexpected: boolean(
       "The parent of this process is not launchd; normal under a debugger, on a Mac or in a simulator.",
@@ -53,6 +55,7 @@ export const osIntegrity: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        systems: { android: { since: 29 } },
       },
     ),
     hiddenApiPolicy: string(
@@ -60,6 +63,7 @@ export const osIntegrity: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        raw: true,
       },
     ),
 
@@ -91,7 +95,10 @@ export const osIntegrity: Probe = {
         sensitivity: "medium",
       },
     ),
-    suspiciousFilePaths: strings("The listed root or jailbreak paths that exist.", { sensitivity: "medium" }),
+    suspiciousFilePaths: strings("The listed root or jailbreak paths that exist.", {
+      sensitivity: "medium",
+      form: PATH,
+    }),
     suspiciousPathCount: number("count", "How many of the listed root or jailbreak paths exist.", {
       sensitivity: "medium",
     }),
@@ -111,6 +118,7 @@ export const osIntegrity: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        systems: { android: { until: 28 } },
       },
     ),
     magicMountModulesFound: boolean("Files of the system image are overlaid by a module from the data partition.", {
@@ -125,7 +133,7 @@ export const osIntegrity: Probe = {
       },
     ),
     canOpenJailbreakScheme: boolean(
-      "A listed jailbreak URL scheme can be opened; ordinary apps claim some of them. Absent when not declared.",
+      "A listed jailbreak URL scheme can be opened, and another trace of a jailbreak was seen: any app may claim a scheme. Absent when not declared.",
       {
         on: "ios",
         sensitivity: "medium",
@@ -149,6 +157,7 @@ export const osIntegrity: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        values: ["green", "yellow", "orange", "red"],
       },
     ),
     selinuxEnforcing: boolean("SELinux enforces its policy; false means read as permissive, not unreadable.", {
@@ -165,6 +174,7 @@ export const osIntegrity: Probe = {
     dangerousSystemProperties: strings("The system properties with such values.", {
       on: "android",
       sensitivity: "medium",
+      form: FACT,
     }),
     mainExecutableEncrypted: boolean(
       "The app's executable has App Store encryption; false is normal for development builds.",
@@ -184,10 +194,12 @@ export const osIntegrity: Probe = {
     hookStackFrames: strings("The stack frames that belong to a hooking framework.", {
       on: "android",
       sensitivity: "medium",
+      raw: true,
     }),
     loadedHookClassNames: strings("Listed classes of hooking frameworks that this process can load.", {
       on: "android",
       sensitivity: "medium",
+      form: IDENTIFIER,
     }),
     injectedLibrariesFound: boolean(
       "A listed instrumentation library is loaded in this process; false means looked and saw none.",
@@ -197,6 +209,7 @@ export const osIntegrity: Probe = {
     ),
     injectedLibraryNames: strings("Names of the listed instrumentation libraries that are loaded.", {
       sensitivity: "medium",
+      raw: true,
     }),
     injectedLibraryCount: number("count", "How many listed instrumentation libraries are loaded.", {
       sensitivity: "medium",
@@ -221,6 +234,7 @@ export const osIntegrity: Probe = {
       {
         on: "android",
         sensitivity: "medium",
+        raw: true,
       },
     ),
     fridaInjectorPipeFound: boolean("A pipe of Frida's injector (linjector) is open in this process.", {
@@ -230,6 +244,7 @@ export const osIntegrity: Probe = {
     fridaListenerPortFound: boolean("A listener on one of Frida's default ports was seen; who listens was not asked.", {
       on: "android",
       sensitivity: "medium",
+      systems: { android: { until: 28 } },
     }),
     openReverseEngineeringPorts: numbers(
       "port",
@@ -243,7 +258,11 @@ export const osIntegrity: Probe = {
       on: "android",
       sensitivity: "medium",
     }),
-    ldPreloadValue: string("Value of LD_PRELOAD; absent when it is not set.", { on: "android", sensitivity: "medium" }),
+    ldPreloadValue: string("Value of LD_PRELOAD; absent when it is not set.", {
+      on: "android",
+      sensitivity: "medium",
+      raw: true,
+    }),
     suspiciousEnvironmentVariablesFound: boolean(
       "At least one listed injection variable is set in this process; false means none is.",
       {
@@ -252,7 +271,7 @@ export const osIntegrity: Probe = {
     ),
     suspiciousEnvironmentVariableNames: strings(
       "Names, never values, of the listed injection variables that are set.",
-      { sensitivity: "medium" },
+      { sensitivity: "medium", form: VARIABLE },
     ),
 
     isEmulator: boolean(
@@ -264,23 +283,49 @@ export const osIntegrity: Probe = {
     emulatorFingerprintMatch: boolean("The build or device identity has the pattern of a known emulator or simulator."),
     emulatorBuildMarkers: strings(
       "Values of the OS build that emulators use; vendor and test builds use some of them too.",
+      { raw: true },
     ),
     emulatorFilesFound: boolean(
       "At least one listed file of an emulator exists; false means looked at all and saw none.",
     ),
-    emulatorFilePaths: strings("The listed emulator files that exist."),
-    emulatorSystemPropertyMarkers: strings("System properties whose presence or value points to an emulator."),
-    emulatorCpuMarkers: strings("Marks of virtual or translated processors; Chromebooks show some of them."),
-    emulatorVendorMarkers: strings("Names of the emulator products that the markers seen belong to."),
+    emulatorFilePaths: strings("The listed emulator files that exist.", { form: PATH }),
+    emulatorSystemPropertyMarkers: strings("System properties whose presence or value points to an emulator.", {
+      raw: true,
+    }),
+    emulatorCpuMarkers: strings("Marks of virtual or translated processors; Chromebooks show some of them.", {
+      raw: true,
+    }),
+    emulatorVendorMarkers: strings("Names of the emulator products that the markers seen belong to.", {
+      values: {
+        android: [
+          "android_emulator",
+          "cuttlefish",
+          "genymotion",
+          "bluestacks",
+          "nox",
+          "memu",
+          "ldplayer",
+          "mumu",
+          "virtualbox",
+          "windows_subsystem",
+        ],
+        ios: ["ios_simulator", "corellium"],
+      },
+    }),
     emulatorChecksPerformed: strings(
       "The emulator checks that could be carried out; a marker of any other check is unknown, not absent.",
+      {
+        values: { android: ["build", "files", "properties", "mounts", "cpu"], ios: ["environment", "images", "files"] },
+      },
     ),
     deviceFarmMarkers: strings("Marks of remotely operated test devices; such devices are real, not virtual.", {
       sensitivity: "medium",
+      raw: true,
     }),
     simulatorEnvironmentPresent: boolean("The environment variables of the iOS Simulator are set.", { on: "ios" }),
     abi: string("Instruction set this process or device prefers; x86 alone does not make an emulator.", {
       on: "android",
+      raw: true,
     }),
     sensorCount: number("count", "Sensors that SensorManager lists.", { on: "android" }),
     hasAccelerometer: boolean("SensorManager has an accelerometer; false means looked and saw none.", {

@@ -10,7 +10,9 @@ export const runtimeTiming: Probe = {
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
   fields: {
-    jsClockSource: string("The clock the JavaScript samples were taken with, such as performance.now."),
+    jsClockSource: string("The clock the JavaScript samples were taken with: performance.now() or Date.now().", {
+      values: ["performance_now", "date_now"],
+    }),
     jsTimerSampleCount: number("count", "Samples taken to find the resolution of the JavaScript clock."),
     jsTimerResolutionMs: number("ms", "Smallest step above zero seen on the JavaScript clock.", {
       sensitivity: "medium",
@@ -24,8 +26,15 @@ export const runtimeTiming: Probe = {
     bridgeRoundTripMs: number("ms", "Time of a call from JavaScript to native code and back.", {
       sensitivity: "medium",
     }),
-    nativeClockSource: string("The monotonic clock the native samples were taken with."),
-    nativeSampleCount: number("count", "Samples taken of the native clock."),
+    nativeClockSource: string(
+      "The monotonic clock the native samples were taken with: System.nanoTime on Android, std::chrono::steady_clock on iOS.",
+      {
+        values: { android: ["system_nano_time"], ios: ["steady_clock"] },
+      },
+    ),
+    nativeSampleCount: number("count", "Samples taken of the native clock.", {
+      range: { android: { min: 4096, max: 4096, integer: true }, ios: { min: 0, max: 4096, integer: true } },
+    }),
     nativeTimerResolutionNs: number("ns", "Smallest step above zero seen on the native clock.", {
       sensitivity: "medium",
     }),

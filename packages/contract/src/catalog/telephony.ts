@@ -1,5 +1,6 @@
 import { boolean, number, type Probe, string } from "./declare.ts";
-import { NETWORK_AND_CARRIER } from "./disclosure.ts";
+import { CARRIER } from "./disclosure.ts";
+import { COUNTRY, COUNTRY_CODE, NETWORK_CODE } from "./forms.ts";
 
 export const telephony: Probe = {
   id: "telephony",
@@ -8,11 +9,11 @@ export const telephony: Probe = {
     "SIM and mobile network as apps may read them without a telephone permission; no number, no subscriber identity.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
-  disclosure: NETWORK_AND_CARRIER,
+  disclosure: CARRIER,
   fields: {
     phoneType: string(
       "TelephonyManager.getPhoneType: radio family, such as GSM or CDMA, or none on devices without one.",
-      { on: "android", sensitivity: "high" },
+      { on: "android", sensitivity: "high", values: ["none", "gsm", "cdma", "sip"] },
     ),
     simCount: number(
       "count",
@@ -22,6 +23,17 @@ export const telephony: Probe = {
     simState: string("TelephonyManager.getSimState: whether the SIM is absent, locked, ready and the like.", {
       on: "android",
       sensitivity: "high",
+      values: [
+        "absent",
+        "pin_required",
+        "puk_required",
+        "network_locked",
+        "ready",
+        "not_ready",
+        "permanently_disabled",
+        "card_io_error",
+        "card_restricted",
+      ],
     }),
     hasIccCard: boolean("TelephonyManager.hasIccCard: a SIM card is present; false means looked and saw none.", {
       on: "android",
@@ -32,20 +44,26 @@ export const telephony: Probe = {
       {
         on: "android",
         sensitivity: "high",
+        raw: true,
       },
     ),
     simCountryIso: string("TelephonyManager.getSimCountryIso: country of the operator that issued the SIM.", {
       on: "android",
       sensitivity: "high",
+      form: COUNTRY,
     }),
     networkOperatorName: string(
       "Name of the mobile operator; on Android that of the network in use, which differs from the SIM's abroad.",
       {
         sensitivity: "high",
+        raw: true,
+        systems: { ios: { until: 16 } },
       },
     ),
     networkCountryIso: string("Country code of the mobile network as the platform reports it; not a position.", {
       sensitivity: "high",
+      form: COUNTRY,
+      systems: { ios: { until: 16 } },
     }),
     isNetworkRoaming: boolean("TelephonyManager.isNetworkRoaming: registered in a network that counts as roaming.", {
       on: "android",
@@ -56,6 +74,7 @@ export const telephony: Probe = {
       {
         on: "android",
         sensitivity: "high",
+        values: ["disconnected", "connecting", "connected", "suspended", "disconnecting", "handover_in_progress"],
       },
     ),
     carrierMobileCountryCode: string(
@@ -63,6 +82,8 @@ export const telephony: Probe = {
       {
         on: "ios",
         sensitivity: "high",
+        form: COUNTRY_CODE,
+        systems: { ios: { until: 16 } },
       },
     ),
     carrierMobileNetworkCode: string(
@@ -70,11 +91,13 @@ export const telephony: Probe = {
       {
         on: "ios",
         sensitivity: "high",
+        form: NETWORK_CODE,
+        systems: { ios: { until: 16 } },
       },
     ),
     carrierAllowsVoip: boolean(
       "CTCarrier.allowsVOIP: the operator allows internet calls; absent where Apple gives placeholders.",
-      { on: "ios", sensitivity: "high" },
+      { on: "ios", sensitivity: "high", systems: { ios: { until: 16 } } },
     ),
     imei: string("Hardware number of the radio. Never filled: a persistent identifier, closed to ordinary apps.", {
       on: "never",

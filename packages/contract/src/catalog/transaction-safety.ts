@@ -1,5 +1,6 @@
 import { boolean, number, type Permission, type Probe, string, strings } from "./declare.ts";
 import { INSTALLED_APPS } from "./disclosure.ts";
+import { IDENTIFIER } from "./forms.ts";
 
 const SCREENSHOT: Permission = { android: "DETECT_SCREEN_CAPTURE" };
 const RECORDING: Permission = { android: "DETECT_SCREEN_RECORDING" };
@@ -34,6 +35,7 @@ export const transactionSafety: Probe = {
       {
         sensitivity: "medium",
         permission: RECORDING,
+        systems: { android: { since: 35 } },
       },
     ),
     isScreenMirrored: boolean("The main screen is mirrored to another one; false means looked and saw none.", {
@@ -46,6 +48,7 @@ export const transactionSafety: Probe = {
         on: "android",
         sensitivity: "medium",
         permission: RECORDING,
+        systems: { android: { since: 35 } },
       },
     ),
     screenshotObservationActive: boolean(
@@ -61,6 +64,7 @@ export const transactionSafety: Probe = {
         on: "android",
         sensitivity: "medium",
         permission: SCREENSHOT,
+        systems: { android: { since: 34 } },
       },
     ),
     lastScreenshotDetectedElapsedMs: number(
@@ -70,6 +74,7 @@ export const transactionSafety: Probe = {
         on: "android",
         sensitivity: "medium",
         permission: SCREENSHOT,
+        systems: { android: { since: 34 } },
       },
     ),
 
@@ -116,6 +121,15 @@ export const transactionSafety: Probe = {
     audioMode: string("AudioManager.getMode: normal, ringing, in call or in communication.", {
       on: "android",
       sensitivity: "high",
+      values: [
+        "normal",
+        "ringing",
+        "in_call",
+        "in_communication",
+        "call_screening",
+        "call_redirect",
+        "communication_redirect",
+      ],
     }),
     accessibilityRunning: boolean(
       "Assistive technology is on: AccessibilityManager.isEnabled on Android, VoiceOver or its like on iOS.",
@@ -135,7 +149,7 @@ export const transactionSafety: Probe = {
     ),
     remoteAccessAppsFound: strings(
       "Remote access apps of a fixed list that are installed; not that one of them is in use.",
-      { on: "android", sensitivity: "high" },
+      { on: "android", sensitivity: "high", form: IDENTIFIER },
     ),
     remoteAccessAppCount: number("count", "How many remote access apps of that list are installed.", {
       on: "android",

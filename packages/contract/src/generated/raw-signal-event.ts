@@ -45,7 +45,7 @@ export interface ProbeDataById {
   readonly device_identity: DeviceIdentityData;
   /** Screen, processor, memory, battery, storage and NFC, as the platform reports them at the moment of collection. */
   readonly hardware: HardwareData;
-  /** A digest of the installed fonts: changes with OS version, maker and added fonts. */
+  /** A digest of the fonts that the system brings: changes with OS version and maker, on iOS also with added fonts. */
   readonly fonts: FontsData;
   /** Traces of root, jailbreak, hooks, debuggers and emulators. Observations, not a verdict: each has innocent causes. */
   readonly os_integrity: OsIntegrityData;
@@ -209,7 +209,7 @@ export interface HardwareData {
   readonly isLowRamDevice?: boolean;
   /** Charge of the battery from 0 to 1. Unit: ratio. */
   readonly batteryLevel?: number;
-  /** Whether the battery is charging, discharging or full, as the platform words it. */
+  /** Whether the battery is charging, discharging or full; on iOS discharging means unplugged. */
   readonly batteryState?: string;
   /** Condition of the battery (BatteryManager.EXTRA_HEALTH), such as good or overheated. Only on android. */
   readonly batteryHealth?: string;
@@ -244,7 +244,7 @@ export interface HardwareData {
 }
 
 export interface FontsData {
-  /** Digest over the sorted names of the installed fonts; the list itself never leaves the device. */
+  /** SHA-256 over sorted names, the list itself never leaves the device. Android: names of the files in /system/fonts and /product/fonts, not their content. iOS: PostScript names of all available fonts. Compare within one platform only. */
   readonly fontsDigest?: string;
 }
 
@@ -295,7 +295,7 @@ export interface OsIntegrityData {
   readonly magicMountModulesFound?: boolean;
   /** Traces of code injected through zygote (Zygisk or its like) were seen in this process. Only on android. */
   readonly zygiskIndicatorsFound?: boolean;
-  /** A listed jailbreak URL scheme can be opened; ordinary apps claim some of them. Absent when not declared. Only on ios. */
+  /** A listed jailbreak URL scheme can be opened, and another trace of a jailbreak was seen: any app may claim a scheme. Absent when not declared. Only on ios. */
   readonly canOpenJailbreakScheme?: boolean;
   /** A system folder that is a plain folder on a stock device is a symbolic link. Only on ios. */
   readonly symbolicLinksSuspicious?: boolean;
@@ -434,11 +434,11 @@ export interface NetworkData {
   readonly isPrivateDnsActive?: boolean;
   /** LinkProperties.getPrivateDnsServerName: the private DNS host set by hand; absent in automatic mode. Only on android. */
   readonly privateDnsServerName?: string;
-  /** LinkProperties.getDnsServers: addresses of the DNS servers of the active network. Only on android. */
+  /** LinkProperties.getDnsServers: addresses of the DNS servers of the active network. Link-local ones and those made from a hardware address (EUI-64) are left out. Only on android. */
   readonly dnsServerAddresses?: readonly string[];
   /** Names of the network interfaces; a tunnel's name alone does not mean a VPN (utun on iOS). */
   readonly interfaceNames?: readonly string[];
-  /** Addresses of the device's own interfaces; not the address a server sees behind NAT. */
+  /** Addresses of the device's own interfaces; not the address a server sees behind NAT. Link-local ones and those made from a hardware address (EUI-64) are left out. */
   readonly localIpAddresses?: readonly string[];
   /** Name of the joined Wi-Fi network. Never filled: needs location permission or an entitlement. Never filled by the SDK. */
   readonly wifiSsid?: string;
@@ -515,7 +515,7 @@ export interface LocaleData {
 }
 
 export interface GeolocationData {
-  /** What the app is allowed to learn of the location, as the platform words it. */
+  /** What the app is allowed to learn of the location; Android does not tell a denial from a question never asked. */
   readonly authorizationStatus?: string;
   /** The app may read at least an approximate location; false means not granted. */
   readonly hasCoarsePermission?: boolean;
@@ -531,7 +531,7 @@ export interface GeolocationData {
   readonly accuracyMeters?: number;
   /** Altitude of the position; absent when the platform has none. Unit: m. */
   readonly altitudeMeters?: number;
-  /** Age of the position when it was read; an old one says little of now. Unit: ms. */
+  /** Age of the position when it was read; an old one says little of now. Negative on iOS where the clock was set back. Unit: ms. */
   readonly locationAgeMs?: number;
   /** Location.getProvider: the source of the position, such as gps, network or fused. Only on android. */
   readonly provider?: string;
@@ -546,7 +546,7 @@ export interface GeolocationData {
 }
 
 export interface MediaBluetoothAppsData {
-  /** Where sound goes now, such as speaker, headphones or Bluetooth; AVAudioSession.currentRoute on iOS. */
+  /** Where sound goes now: AudioManager.getAudioDevicesForAttributes on Android, AVAudioSession.currentRoute on iOS. */
   readonly audioOutputRoute?: string;
   /** AudioManager.isMusicActive: some app, this one included, plays music. Only on android. */
   readonly isMusicActive?: boolean;
@@ -614,7 +614,7 @@ export interface GpuBenchmarkData {
 export interface AudioLatencyData {
   /** The audio path was examined; false means that it was not, and then nothing else is said. */
   readonly measured: boolean;
-  /** Delay from app to loudspeaker as the platform states it; depends on the route (AVAudioSession on iOS). Unit: ms. */
+  /** Delay of the output. iOS: AVAudioSession.outputLatency, which depends on the route. Android: how long one native buffer plays (framesPerBuffer over nativeSampleRate), which is the least that the delay can be. Unit: ms. */
   readonly outputLatencyMs?: number;
   /** AVAudioSession.inputLatency: stated delay from microphone to app. Unit: ms. Only on ios. */
   readonly inputLatencyMs?: number;
@@ -710,7 +710,7 @@ export interface DeviceSecurityPostureData {
   readonly protectedDataAvailable?: boolean;
   /** Biometrics can be used now: hardware present and enrolled. False may mean either is missing; on Android without the permission false means that no hardware is declared, and true does not occur. */
   readonly biometryAvailable?: boolean;
-  /** Kind of biometrics the device offers; LAContext.biometryType on iOS. Says nothing about enrolment. */
+  /** Kind of biometrics the device offers; on iOS by LAContext.biometryType: fingerprint is Touch ID, face is Face ID, iris is Optic ID. Says nothing about enrolment. */
   readonly biometryType?: string;
   /** The system declares a fingerprint reader (PackageManager.FEATURE_FINGERPRINT); not that one is enrolled. Only on android. */
   readonly fingerprintHardwarePresent?: boolean;
@@ -795,7 +795,7 @@ export interface RuntimeData {
 }
 
 export interface RuntimeTimingData {
-  /** The clock the JavaScript samples were taken with, such as performance.now. */
+  /** The clock the JavaScript samples were taken with: performance.now() or Date.now(). */
   readonly jsClockSource?: string;
   /** Samples taken to find the resolution of the JavaScript clock. Unit: count. */
   readonly jsTimerSampleCount?: number;
@@ -811,7 +811,7 @@ export interface RuntimeTimingData {
   readonly eventLoopMadMs?: number;
   /** Time of a call from JavaScript to native code and back. Unit: ms. */
   readonly bridgeRoundTripMs?: number;
-  /** The monotonic clock the native samples were taken with. */
+  /** The monotonic clock the native samples were taken with: System.nanoTime on Android, std::chrono::steady_clock on iOS. */
   readonly nativeClockSource?: string;
   /** Samples taken of the native clock. Unit: count. */
   readonly nativeSampleCount?: number;

@@ -146,6 +146,7 @@ function dataSchema(fields: Readonly<Record<string, Field>>, open: boolean): Jso
   };
 }
 
+/** What can fill a field is said by annotations (`x-…`), which reject nothing. */
 function fieldSchema(field: Field): JsonSchema {
   const about = {
     description: field.meaning,
@@ -154,6 +155,11 @@ function fieldSchema(field: Field): JsonSchema {
     ...(field.unit && { "x-unit": field.unit }),
     ...(field.permission && { "x-permission": field.permission }),
     ...(field.constantOn && { "x-constant-on": field.constantOn }),
+    ...(field.values && { "x-values": field.values }),
+    ...(field.form && { "x-form": field.form.name, "x-pattern": field.form.pattern }),
+    ...(field.raw && { "x-raw": true }),
+    ...(field.range && { "x-range": field.range }),
+    ...(field.systems && { "x-systems": field.systems }),
   };
   switch (field.type) {
     case "string[]":

@@ -17,7 +17,19 @@ const CODES = Object.keys(PROBLEMS) as ProblemCode[];
 /** Strict, so that a misspelt keyword is a fault; `x-` keywords are annotations of ours. */
 const ajv = new Ajv2020({
   strictTypes: false,
-  keywords: ["x-platforms", "x-sensitivity", "x-unit", "x-permission", "x-constant-on"],
+  keywords: [
+    "x-platforms",
+    "x-sensitivity",
+    "x-unit",
+    "x-permission",
+    "x-constant-on",
+    "x-values",
+    "x-form",
+    "x-pattern",
+    "x-raw",
+    "x-range",
+    "x-systems",
+  ],
   formats: { "date-time": (text: string) => parseDateTime(text) !== undefined, uuid: true, uri: true },
 });
 for (const document of Object.values(DOCUMENTS)) ajv.addSchema(document);

@@ -24,4 +24,11 @@ std::optional<bool> shows24Hours(std::string_view pattern) {
 
 bool isCarrierPlaceholder(std::string_view text) { return text.empty() || text == "--" || text == "65535"; }
 
+std::optional<std::string> measurementSystemName(std::string_view label) {
+  if (label == "Metric") return "metric";
+  if (label == "U.S.") return "us";
+  if (label == "U.K.") return "uk";
+  return std::nullopt;
+}
+
 }  // namespace drs

@@ -19,4 +19,7 @@ std::optional<bool> shows24Hours(std::string_view pattern);
 /** What iOS 16 and later answer in the place of a carrier's data: `--`, `65535`, or nothing. */
 bool isCarrierPlaceholder(std::string_view text);
 
+/** A system of measurement in the catalog's spelling; the system's own (`Metric`, `U.S.`, `U.K.`) is that of a label. */
+std::optional<std::string> measurementSystemName(std::string_view label);
+
 }  // namespace drs

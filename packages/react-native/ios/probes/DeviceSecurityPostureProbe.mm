@@ -33,14 +33,14 @@ NSString *nameOf(LABiometryType type) {
     case LABiometryTypeNone:
       return @"none";
     case LABiometryTypeTouchID:
-      return @"touch_id";
+      return @"fingerprint";
     case LABiometryTypeFaceID:
-      return @"face_id";
+      return @"face";
     default:
       break;
   }
   if (@available(iOS 17.0, *)) {
-    if (type == LABiometryTypeOpticID) return @"optic_id";
+    if (type == LABiometryTypeOpticID) return @"iris";
   }
   return nil;
 }

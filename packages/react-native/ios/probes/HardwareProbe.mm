@@ -11,7 +11,7 @@ namespace {
 NSString *nameOf(UIDeviceBatteryState state) {
   switch (state) {
     case UIDeviceBatteryStateUnplugged:
-      return @"unplugged";
+      return @"discharging";
     case UIDeviceBatteryStateCharging:
       return @"charging";
     case UIDeviceBatteryStateFull:

@@ -14,6 +14,11 @@ NSNumber *uses24HourClock(NSLocale *locale) {
   return pattern == nil ? nil : boolean(shows24Hours(bytesOf(pattern)));
 }
 
+NSString *measurementSystem(NSLocale *locale) {
+  NSString *label = text([locale objectForKey:NSLocaleMeasurementSystem]);
+  return label == nil ? nil : text(measurementSystemName(bytesOf(label)));
+}
+
 }  // namespace
 
 void readLocale(DRSReading *reading) {
@@ -31,7 +36,7 @@ void readLocale(DRSReading *reading) {
   [reading field:@"currencyCode" read:^{ return text(locale.currencyCode); }];
   [reading field:@"decimalSeparator" read:^{ return text(locale.decimalSeparator); }];
   [reading field:@"groupingSeparator" read:^{ return text(locale.groupingSeparator); }];
-  [reading field:@"measurementSystem" read:^{ return text([locale objectForKey:NSLocaleMeasurementSystem]); }];
+  [reading field:@"measurementSystem" read:^{ return measurementSystem(locale); }];
 }
 
 }  // namespace drs

@@ -15,6 +15,32 @@ NSUInteger mirroredScreens() {
   return count;
 }
 
+struct Route {
+  NSString *__unsafe_unretained _Nullable port;
+  NSString *__unsafe_unretained name;
+};
+
+NSString *routeName(NSString *port) {
+  if (port == nil) return nil;
+  const Route routes[] = {
+      {AVAudioSessionPortBuiltInSpeaker, @"speaker"},
+      {AVAudioSessionPortBuiltInReceiver, @"earpiece"},
+      {AVAudioSessionPortHeadphones, @"headphones"},
+      {AVAudioSessionPortBluetoothA2DP, @"bluetooth"},
+      {AVAudioSessionPortBluetoothHFP, @"bluetooth"},
+      {AVAudioSessionPortBluetoothLE, @"bluetooth"},
+      {AVAudioSessionPortUSBAudio, @"usb"},
+      {AVAudioSessionPortHDMI, @"hdmi"},
+      {AVAudioSessionPortLineOut, @"line_out"},
+      {AVAudioSessionPortAirPlay, @"air_play"},
+      {AVAudioSessionPortCarAudio, @"car_audio"},
+  };
+  for (const auto &route : routes) {
+    if ([port isEqual:route.port]) return route.name;
+  }
+  return @"other";
+}
+
 }  // namespace
 
 void readMediaOnMain(DRSReading *reading) {
@@ -27,7 +53,7 @@ void readMediaOnMain(DRSReading *reading) {
 /** The session is looked at as it is: it is neither configured nor activated. */
 void readMedia(DRSReading *reading) {
   AVAudioSession *session = AVAudioSession.sharedInstance;
-  [reading field:@"audioOutputRoute" read:^{ return text(session.currentRoute.outputs.firstObject.portType); }];
+  [reading field:@"audioOutputRoute" read:^{ return routeName(session.currentRoute.outputs.firstObject.portType); }];
   [reading field:@"isOtherAudioPlaying" read:^{ return boolean(session.isOtherAudioPlaying); }];
 }
 

@@ -48,7 +48,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
       isDebugBuild: false,
     },
     monotonic: () => performance.now(),
-    clockSource: "performance.now",
+    clockSource: "performance_now",
     now: () => new Date(),
     setTimer: (work, milliseconds) => {
       if (milliseconds === 0) void Promise.resolve().then(work);

@@ -1,7 +1,10 @@
 import { validateTransportRequest } from "@device-risk-signals/contract";
 import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
-import { factsOf, PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import { factsOf, type Platform, PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
+import { outsideVocabulary } from "@device-risk-signals/contract/catalog/vocabulary";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { CollectedEvent } from "../collection.ts";
 import { consentFor, DeviceIntel, readField, sampleEvent, SCENARIOS, setScenario } from "./mock.ts";
 
 const session = { sessionId: "session-1" };
@@ -14,10 +17,36 @@ describe.each(SCENARIOS)("the scenario %s", (scenario) => {
     expect(validateTransportRequest(request)).toMatchObject({ ok: true });
     expect(checkAgainstCatalog(event.probes)).toEqual([]);
   });
+
+  it.each([undefined, 1, 7])("gives only values that a device sends, with the seed %s", async (seed) => {
+    const { probes } = await sampleEvent({ scenario, seed });
+    expect(outsideVocabulary(platformOf(probes), probes)).toEqual([]);
+  });
+
+  it("holds no value for which the sample's app lacks the permission", async () => {
+    const { probes } = await sampleEvent({ scenario });
+    const granted = dataOf(probes.application)["grantedPermissions"];
+    if (platformOf(probes) === "ios" || granted === undefined) return;
+    for (const { id, fields } of CATALOG) {
+      const names = Object.keys(dataOf(probes[id as "network"]));
+      const needed = names.flatMap((name) => fields[name]?.permission?.android ?? []);
+      expect(granted, id).toEqual(expect.arrayContaining(needed.map((name) => `android.permission.${name}`)));
+    }
+  });
 });
 
+type Probes = CollectedEvent["probes"];
+
+function dataOf(outcome: Probes["network" | "application" | "runtime"]): Readonly<Record<string, unknown>> {
+  return outcome.status === "success" ? { ...outcome.data } : {};
+}
+
+function platformOf(probes: Probes): Platform {
+  return dataOf(probes.runtime)["platformOs"] === "ios" ? "ios" : "android";
+}
+
 describe.each(["android", "ios"] as const)("full-%s", (platform) => {
-  it("fills every field of its platform", async () => {
+  it("fills every field that a current system of its platform gives out", async () => {
     const { probes } = await sampleEvent({ scenario: `full-${platform}` });
     for (const probe of PROBE_IDS) {
       const { platforms, fields } = factsOf(probe);
@@ -25,7 +54,9 @@ describe.each(["android", "ios"] as const)("full-%s", (platform) => {
         expect(probes[probe]).toEqual({ status: "skipped", reason: "platform" });
         continue;
       }
-      const wanted = [...fields].filter(([, facts]) => facts.platforms.includes(platform)).map(([name]) => name);
+      const wanted = [...fields]
+        .filter(([name, facts]) => facts.platforms.includes(platform) && !isKept(platform, probe, name))
+        .map(([name]) => name);
       const outcome = probes[probe];
       expect(outcome.status, probe).toBe("success");
       const found = Object.keys(outcome.status === "success" ? outcome.data : {});
@@ -36,6 +67,12 @@ describe.each(["android", "ios"] as const)("full-%s", (platform) => {
     }
   });
 });
+
+/** What a current system keeps to itself, and why a run was skipped that was carried out. */
+function isKept(platform: Platform, probe: string, name: string): boolean {
+  const field = CATALOG.find(({ id }) => id === probe)?.fields[name];
+  return field?.systems?.[platform]?.until !== undefined || name === "skippedReason";
+}
 
 describe("what goes wrong", () => {
   const statuses = async (scenario: "timeouts" | "errors" | "consent-denied", platform?: "ios") =>

@@ -24,31 +24,31 @@ type Emulator = readonly [product: string, files: readonly string[], facts: RegE
  */
 export const EMULATORS: readonly Emulator[] = [
   [
-    "Android Emulator",
+    "android_emulator",
     [...under("/dev/", "qemu_pipe goldfish_pipe goldfish_address_space socket/qemud"), "/system/bin/qemu-props"],
     /^((ro\.)?hardware=(goldfish|ranchu)$|product=(google_)?sdk(_|$)|model=(Android SDK built|sdk_gphone)|fingerprint=(generic|google\/sdk_)|ro\.(kernel|boot)\.qemu=1|ro\.hardware\.egl=emulation)/,
   ],
-  ["Cuttlefish", [], /^(ro\.)?hardware=cutf_cvm/],
+  ["cuttlefish", [], /^(ro\.)?hardware=cutf_cvm/],
   [
-    "Genymotion",
+    "genymotion",
     [...under("/dev/socket/", "genyd baseband_genyd"), "/system/bin/androVM-prop"],
     /^(manufacturer=Genymo|(ro\.)?hardware=vbox86)/,
   ],
-  ["BlueStacks", under("/dev/bst", "_gps _ime gyro pgaipc"), /^manufacturer=BlueStacks/],
+  ["bluestacks", under("/dev/bst", "_gps _ime gyro pgaipc"), /^manufacturer=BlueStacks/],
   [
-    "Nox",
+    "nox",
     [...under("/", "fstab.nox init.nox.rc"), ...under("/system/", "bin/nox-prop lib/libnoxd.so")],
     /^(hardware=nox$|mount=nemusf)/,
   ],
-  ["MEmu", [...under("/dev/memu", "fp guest user"), "/system/bin/microvirt-prop"], /^manufacturer=Microvirt/],
+  ["memu", [...under("/dev/memu", "fp guest user"), "/system/bin/microvirt-prop"], /^manufacturer=Microvirt/],
   [
-    "LDPlayer",
+    "ldplayer",
     under("/system/", "lib/libldutils.so lib64/libldutils.so bin/ldinit lib/hw/gps.ld.so"),
     /^model=LDPlayer/,
   ],
-  ["MuMu", ["/system/lib/libnemu.so"], /^model=MuMu/],
-  ["VirtualBox", [...under("/dev/vbox", "guest user"), ...under("/", "fstab.vbox86 init.vbox86.rc")], /^mount=vboxsf/],
-  ["Windows Subsystem", ["/system/framework/windows-system_server.jar"], /^model=Subsystem for Android/],
+  ["mumu", ["/system/lib/libnemu.so"], /^model=MuMu/],
+  ["virtualbox", [...under("/dev/vbox", "guest user"), ...under("/", "fstab.vbox86 init.vbox86.rc")], /^mount=vboxsf/],
+  ["windows_subsystem", ["/system/framework/windows-system_server.jar"], /^model=Subsystem for Android/],
 ];
 
 /** Values that emulators share with test builds, vendors' debug builds and Chromebooks; an x86 processor says no more. */

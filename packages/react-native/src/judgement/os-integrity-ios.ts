@@ -54,7 +54,7 @@ const confirmed: Finding = {
 function virtualProducts(evidence: Evidence): readonly string[] | undefined {
   if (!together(environment, simulator, files).find(evidence).whole) return undefined;
   const isSimulator = together(environment, simulator).find(evidence).found.length > 0;
-  return [...(isSimulator ? ["iOS Simulator"] : []), ...(files.find(evidence).found.length > 0 ? ["Corellium"] : [])];
+  return [...(isSimulator ? ["ios_simulator"] : []), ...(files.find(evidence).found.length > 0 ? ["corellium"] : [])];
 }
 
 export const osIntegrityIos: Judgements = {

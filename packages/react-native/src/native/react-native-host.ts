@@ -29,7 +29,7 @@ function makeHost(globals: Globals): Host {
     native: findNative(),
     runtime: runtimeOf(globals),
     monotonic: precise ? () => globals.performance?.now?.() ?? 0 : () => Date.now(),
-    clockSource: precise ? "performance.now" : "Date.now",
+    clockSource: precise ? "performance_now" : "date_now",
     now: () => new Date(),
     setTimer: (work, milliseconds) => globals.setTimeout(work, milliseconds),
     clearTimer: (timer) => globals.clearTimeout(timer),

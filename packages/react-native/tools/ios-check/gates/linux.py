@@ -19,7 +19,13 @@ UNIX = ["Files", "ForkAttempt", "Loopback", "NetworkInterfaces"]
 CORE = sorted((IOS / "core").glob("*.cpp"))
 TESTS = KIT / "tests"
 PRELUDE = ("algorithm", "chrono", "functional", "memory", "mutex", "optional", "string", "thread", "vector")
-ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "halt_on_error=1"}
+EVENT_SCHEMA = IOS.parents[1] / "contract/schema/raw-signal-event.schema.json"
+ENVIRONMENT = {
+    **os.environ,
+    "ASAN_OPTIONS": "detect_leaks=0",
+    "TSAN_OPTIONS": "halt_on_error=1",
+    "EVENT_SCHEMA": str(EVENT_SCHEMA),
+}
 
 
 def check() -> list[Case]:

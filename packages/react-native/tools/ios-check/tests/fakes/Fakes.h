@@ -25,6 +25,7 @@ struct FakeDevice {
   bool mirrored = false;
   bool voiceOver = false;
   bool boldText = false;
+  bool everyFeature = false;
   UIApplicationState applicationState = UIApplicationStateActive;
   bool protectedData = true;
   NSSet *openable = nil;
@@ -53,6 +54,7 @@ struct FakeDevice {
   double verticalAccuracy = -1;
 
   // Audio
+  AVAudioSessionPort port = AVAudioSessionPortBuiltInSpeaker;
   double sampleRate = 48000;
   double outputLatency = 0.01;
 

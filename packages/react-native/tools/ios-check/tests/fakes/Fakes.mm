@@ -96,24 +96,24 @@
 }
 @end
 
-BOOL UIAccessibilityIsVoiceOverRunning() { return fakeDevice.voiceOver; }
-BOOL UIAccessibilityIsSwitchControlRunning() { return NO; }
-BOOL UIAccessibilityIsAssistiveTouchRunning() { return NO; }
-BOOL UIAccessibilityIsGuidedAccessEnabled() { return NO; }
-BOOL UIAccessibilityIsMonoAudioEnabled() { return NO; }
-BOOL UIAccessibilityIsClosedCaptioningEnabled() { return NO; }
-BOOL UIAccessibilityIsSpeakSelectionEnabled() { return NO; }
-BOOL UIAccessibilityIsSpeakScreenEnabled() { return NO; }
-BOOL UIAccessibilityIsInvertColorsEnabled() { return NO; }
-BOOL UIAccessibilityIsGrayscaleEnabled() { return NO; }
-BOOL UIAccessibilityDarkerSystemColorsEnabled() { return NO; }
-BOOL UIAccessibilityIsReduceTransparencyEnabled() { return NO; }
-BOOL UIAccessibilityIsReduceMotionEnabled() { return NO; }
-BOOL UIAccessibilityPrefersCrossFadeTransitions() { return NO; }
-BOOL UIAccessibilityIsBoldTextEnabled() { return fakeDevice.boldText; }
-BOOL UIAccessibilityButtonShapesEnabled() { return NO; }
-BOOL UIAccessibilityIsOnOffSwitchLabelsEnabled() { return NO; }
-BOOL UIAccessibilityShouldDifferentiateWithoutColor() { return NO; }
+BOOL UIAccessibilityIsVoiceOverRunning() { return fakeDevice.voiceOver || fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsSwitchControlRunning() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsAssistiveTouchRunning() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsGuidedAccessEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsMonoAudioEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsClosedCaptioningEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsSpeakSelectionEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsSpeakScreenEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsInvertColorsEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsGrayscaleEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityDarkerSystemColorsEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsReduceTransparencyEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsReduceMotionEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityPrefersCrossFadeTransitions() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsBoldTextEnabled() { return fakeDevice.boldText || fakeDevice.everyFeature; }
+BOOL UIAccessibilityButtonShapesEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityIsOnOffSwitchLabelsEnabled() { return fakeDevice.everyFeature; }
+BOOL UIAccessibilityShouldDifferentiateWithoutColor() { return fakeDevice.everyFeature; }
 
 // ---- security, telephony, location, audio
 
@@ -216,9 +216,21 @@ CTCarrier *makeCarrier(NSString *name, NSString *country, NSString *mcc, NSStrin
 }
 @end
 
+AVAudioSessionPort const AVAudioSessionPortBuiltInSpeaker = @"Speaker";
+AVAudioSessionPort const AVAudioSessionPortBuiltInReceiver = @"Receiver";
+AVAudioSessionPort const AVAudioSessionPortHeadphones = @"Headphones";
+AVAudioSessionPort const AVAudioSessionPortBluetoothA2DP = @"BluetoothA2DPOutput";
+AVAudioSessionPort const AVAudioSessionPortBluetoothHFP = @"BluetoothHFP";
+AVAudioSessionPort const AVAudioSessionPortBluetoothLE = @"BluetoothLE";
+AVAudioSessionPort const AVAudioSessionPortUSBAudio = @"USBAudio";
+AVAudioSessionPort const AVAudioSessionPortHDMI = @"HDMI";
+AVAudioSessionPort const AVAudioSessionPortLineOut = @"LineOut";
+AVAudioSessionPort const AVAudioSessionPortAirPlay = @"AirPlay";
+AVAudioSessionPort const AVAudioSessionPortCarAudio = @"CarAudio";
+
 @implementation AVAudioSessionPortDescription
 - (AVAudioSessionPort)portType {
-  return @"Speaker";
+  return fakeDevice.port;
 }
 @end
 

@@ -40,7 +40,7 @@ TEST_CASE("battery: monitored for the read alone") {
   resetFakes();
   NSDictionary *fields = fieldsOf(@"hardware", @[ @"batteryLevel", @"batteryState" ]);
   CHECK(json(fields[@"batteryLevel"]) == "0.5");
-  CHECK(json(fields[@"batteryState"]) == "\"unplugged\"");
+  CHECK(json(fields[@"batteryState"]) == "\"discharging\"");
   CHECK_FALSE(fakeDevice.monitored);
   CHECK(fakeDevice.monitoringChanges == 2);
 }
@@ -182,7 +182,7 @@ TEST_CASE("media: screens, sound, accessibility") {
     @"audioOutputRoute", @"isOtherAudioPlaying", @"isScreenCaptured", @"isScreenMirrored", @"connectedScreenCount",
     @"mirroredScreenCount", @"accessibilityRunning", @"accessibilityFeatures"
   ]);
-  CHECK(json(fields[@"audioOutputRoute"]) == "\"Speaker\"");
+  CHECK(json(fields[@"audioOutputRoute"]) == "\"speaker\"");
   CHECK(json(fields[@"isOtherAudioPlaying"]) == "false");
   CHECK(json(fields[@"isScreenCaptured"]) == "false");
   CHECK(json(fields[@"isScreenMirrored"]) == "true");
@@ -285,7 +285,7 @@ TEST_CASE("security posture: an error says only what it names") {
   NSDictionary *fields = fieldsOf(@"device_security_posture", names);
   CHECK(json(fields[@"hasSecureLockScreen"]) == "true");
   CHECK(json(fields[@"biometryAvailable"]) == "true");
-  CHECK(json(fields[@"biometryType"]) == "\"face_id\"");
+  CHECK(json(fields[@"biometryType"]) == "\"face\"");
   CHECK(json(fields[@"protectedDataAvailable"]) == "true");
   fakeDevice.passcodeError = LAErrorPasscodeNotSet;
   fakeDevice.biometryError = LAErrorBiometryNotEnrolled;

@@ -6,7 +6,6 @@ import android.content.pm.InstallSourceInfo
 import android.content.pm.PackageInfo
 import android.content.pm.PackageManager
 import android.content.pm.Signature
-import android.graphics.fonts.SystemFonts
 import android.hardware.biometrics.BiometricManager
 import android.location.Location
 import android.location.LocationManager
@@ -54,8 +53,6 @@ internal object Api29 {
   fun isRunningInUserTestHarness(): Boolean = ActivityManager.isRunningInUserTestHarness()
 
   fun mtu(link: LinkProperties): Int = link.mtu
-
-  fun fontFileNames(): List<String> = SystemFonts.getAvailableFonts().mapNotNull { it.file?.name }
 
   @Suppress("DEPRECATION")
   fun canAuthenticate(context: Context): Int? =

@@ -64,7 +64,7 @@ private object InstallSource {
 
 private fun digests(certificates: Array<Signature>?): List<String>? = certificates?.map { sha256(it.toByteArray()) }
 
-private fun sourceName(source: Int): String? = when (source) {
+internal fun sourceName(source: Int): String? = when (source) {
   PackageInstaller.PACKAGE_SOURCE_UNSPECIFIED -> "unspecified"
   PackageInstaller.PACKAGE_SOURCE_OTHER -> "other"
   PackageInstaller.PACKAGE_SOURCE_STORE -> "store"

@@ -3,15 +3,15 @@ package io.devicerisksignals.probes
 import android.media.AudioManager
 import io.devicerisksignals.call.CallScope
 
-/**
- * What the system states of its own output. `outputLatencyMs` has no public read on Android and is never answered;
- * nothing is played or recorded to measure it.
- */
+private const val MS_PER_SECOND = 1000.0
+
+/** What the system states of its own output; nothing is played or recorded to measure it. */
 internal fun audioLatency(scope: CallScope): Fields {
   val frames = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_FRAMES_PER_BUFFER) }
   val rate = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_SAMPLE_RATE) }
   return mapOf(
     "measured" to { frames.value != null || rate.value != null },
+    "outputLatencyMs" to { bufferMs(frames.value, rate.value) },
     "framesPerBuffer" to { frames.value },
     "nativeSampleRate" to { rate.value }
   )
@@ -19,3 +19,7 @@ internal fun audioLatency(scope: CallScope): Fields {
 
 private fun stated(scope: CallScope, property: String): Int? =
   scope.service<AudioManager>().getProperty(property)?.toInt()?.takeIf { it > 0 }
+
+/** How long one buffer of the output plays. */
+internal fun bufferMs(frames: Int?, rate: Int?): Double? =
+  if (frames == null || rate == null) null else frames * MS_PER_SECOND / rate

@@ -40,19 +40,23 @@ private fun biometryType(scope: CallScope): String? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q) {
     return if (declares(scope, PackageManager.FEATURE_FINGERPRINT) == true) "fingerprint" else null
   }
-  val kinds = declaredBiometry(scope)
-  return when (kinds.size) {
-    0 -> "none"
-    1 -> kinds.single()
-    else -> "multiple"
-  }
+  return biometryName(declaredBiometry(scope))
 }
 
-private fun declaredBiometry(scope: CallScope): Set<String> = mapOf(
+internal val BIOMETRY = mapOf(
   "fingerprint" to PackageManager.FEATURE_FINGERPRINT,
   "face" to PackageManager.FEATURE_FACE,
   "iris" to PackageManager.FEATURE_IRIS
-).filterValues { declares(scope, it) == true }.keys
+)
+
+internal fun biometryName(kinds: Set<String>): String = when (kinds.size) {
+  0 -> "none"
+  1 -> kinds.single()
+  else -> "multiple"
+}
+
+private fun declaredBiometry(scope: CallScope): Set<String> =
+  BIOMETRY.filterValues { declares(scope, it) == true }.keys
 
 /**
  * Needs USE_BIOMETRIC (USE_FINGERPRINT before API 28) of the host. Without it only hardware that the system does not

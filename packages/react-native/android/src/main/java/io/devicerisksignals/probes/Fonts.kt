@@ -1,14 +1,21 @@
 package io.devicerisksignals.probes
 
-import android.os.Build
 import io.devicerisksignals.call.CallScope
-import io.devicerisksignals.platform.Api29
 import io.devicerisksignals.platform.sha256
 
+private const val SYSTEM_FONTS = "system/fonts"
+private const val PRODUCT_FONTS = "product/fonts"
+
+/** By the names of the files, not by their content: to parse each font takes seconds on slow devices. */
 internal fun fonts(scope: CallScope): Fields = mapOf(
   "fontsDigest" to {
-    val names =
-      if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) Api29.fontFileNames() else scope.files.names("system/fonts")
-    names.distinct().sorted().ifEmpty { null }?.let { sha256(it.joinToString("\n").toByteArray()) }
+    fontFileNames(scope)?.distinct()?.sorted()?.ifEmpty { null }?.let { sha256(it.joinToString("\n").toByteArray()) }
   }
 )
+
+/** Null where it is not known whether there is a second folder: a digest over a part would be another one. */
+private fun fontFileNames(scope: CallScope): List<String>? = when (scope.files.exists(PRODUCT_FONTS)) {
+  true -> scope.files.names(SYSTEM_FONTS) + scope.files.names(PRODUCT_FONTS)
+  false -> scope.files.names(SYSTEM_FONTS)
+  null -> null
+}

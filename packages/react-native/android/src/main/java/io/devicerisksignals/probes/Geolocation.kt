@@ -21,17 +21,17 @@ internal fun geolocation(scope: CallScope): Fields {
   val fine = Once { isGranted(scope.context, Manifest.permission.ACCESS_FINE_LOCATION) }
   val coarse = Once { fine.value || isGranted(scope.context, Manifest.permission.ACCESS_COARSE_LOCATION) }
   return mapOf(
-    "authorizationStatus" to {
-      when {
-        fine.value -> "fine"
-        coarse.value -> "coarse"
-        else -> "denied"
-      }
-    },
+    "authorizationStatus" to { authorizationName(fine.value, coarse.value) },
     "hasCoarsePermission" to { coarse.value },
     "locationServicesEnabled" to { locationServicesEnabled(scope) },
     "gnssSupported" to { scope.context.packageManager.hasSystemFeature(PackageManager.FEATURE_LOCATION_GPS) }
   ) + position(Once { if (coarse.value) lastKnown(scope) else throw Unavailable(Lack.PERMISSION) })
+}
+
+internal fun authorizationName(fine: Boolean, coarse: Boolean): String = when {
+  fine -> "fine"
+  coarse -> "coarse"
+  else -> "denied"
 }
 
 private fun position(last: Once<Location?>): Fields = fieldsOf(

@@ -50,14 +50,14 @@ private fun screen(scope: CallScope): Fields {
       Settings.System.getInt(scope.context.contentResolver, Settings.System.SCREEN_BRIGHTNESS)
         .takeIf { it in 0..BRIGHTEST }?.let { it.toDouble() / BRIGHTEST }
     },
-    "screenOrientation" to {
-      when (resources.configuration.orientation) {
-        Configuration.ORIENTATION_PORTRAIT -> "portrait"
-        Configuration.ORIENTATION_LANDSCAPE -> "landscape"
-        else -> null
-      }
-    }
+    "screenOrientation" to { orientationName(resources.configuration.orientation) }
   )
+}
+
+internal fun orientationName(orientation: Int): String? = when (orientation) {
+  Configuration.ORIENTATION_PORTRAIT -> "portrait"
+  Configuration.ORIENTATION_LANDSCAPE -> "landscape"
+  else -> null
 }
 
 private fun processor(scope: CallScope): Fields = mapOf(

@@ -50,7 +50,7 @@ private fun Intent.level(): Double? {
   return if (level == null || scale == null) null else level.toDouble() / scale
 }
 
-private fun stateName(state: Int): String? = when (state) {
+internal fun stateName(state: Int): String? = when (state) {
   BatteryManager.BATTERY_STATUS_CHARGING -> "charging"
   BatteryManager.BATTERY_STATUS_DISCHARGING -> "discharging"
   BatteryManager.BATTERY_STATUS_NOT_CHARGING -> "not_charging"
@@ -58,7 +58,7 @@ private fun stateName(state: Int): String? = when (state) {
   else -> null
 }
 
-private fun healthName(health: Int): String? = when (health) {
+internal fun healthName(health: Int): String? = when (health) {
   BatteryManager.BATTERY_HEALTH_GOOD -> "good"
   BatteryManager.BATTERY_HEALTH_OVERHEAT -> "overheat"
   BatteryManager.BATTERY_HEALTH_DEAD -> "dead"
@@ -68,7 +68,7 @@ private fun healthName(health: Int): String? = when (health) {
   else -> null
 }
 
-private fun powerSourceName(plugged: Int): String? = when (plugged) {
+internal fun powerSourceName(plugged: Int): String? = when (plugged) {
   0 -> "battery"
   BatteryManager.BATTERY_PLUGGED_AC -> "ac"
   BatteryManager.BATTERY_PLUGGED_USB -> "usb"

@@ -27,7 +27,7 @@ private fun audioOutputRoute(scope: CallScope): String? {
   return Api33.mediaOutputTypes(scope.service()).firstNotNullOfOrNull(::routeName)
 }
 
-private fun routeName(type: Int): String? = when (type) {
+internal fun routeName(type: Int): String? = when (type) {
   AudioDeviceInfo.TYPE_BUILTIN_SPEAKER -> "speaker"
 
   AudioDeviceInfo.TYPE_BUILTIN_EARPIECE -> "earpiece"

@@ -64,7 +64,7 @@ internal fun hasVpnInterface(names: List<String>): Boolean? = when {
 
 private const val VPN = "vpn"
 
-private val TRANSPORTS = mapOf(
+internal val TRANSPORTS = mapOf(
   NetworkCapabilities.TRANSPORT_WIFI to "wifi",
   NetworkCapabilities.TRANSPORT_CELLULAR to "cellular",
   NetworkCapabilities.TRANSPORT_ETHERNET to "ethernet",

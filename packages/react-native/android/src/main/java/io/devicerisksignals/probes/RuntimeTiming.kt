@@ -12,7 +12,7 @@ internal fun runtimeTiming(scope: CallScope): Fields {
   val intervals = Once { intervals(scope.token) }
   val distribution = Once { Distribution(intervals.value) }
   return mapOf(
-    "nativeClockSource" to { "System.nanoTime" },
+    "nativeClockSource" to { "system_nano_time" },
     "nativeSampleCount" to { intervals.value.size },
     "nativeTimerResolutionNs" to { intervals.value.filter { it > 0 }.minOrNull() },
     "nativeIntervalMedianNs" to { distribution.value.median },

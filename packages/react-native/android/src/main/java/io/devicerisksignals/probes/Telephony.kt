@@ -40,7 +40,7 @@ private fun simStates(telephony: TelephonyManager): List<Int>? = when {
   else -> null
 }
 
-private fun phoneTypeName(type: Int): String? = when (type) {
+internal fun phoneTypeName(type: Int): String? = when (type) {
   TelephonyManager.PHONE_TYPE_NONE -> "none"
   TelephonyManager.PHONE_TYPE_GSM -> "gsm"
   TelephonyManager.PHONE_TYPE_CDMA -> "cdma"
@@ -48,7 +48,7 @@ private fun phoneTypeName(type: Int): String? = when (type) {
   else -> null
 }
 
-private fun simStateName(state: Int): String? = when (state) {
+internal fun simStateName(state: Int): String? = when (state) {
   TelephonyManager.SIM_STATE_ABSENT -> "absent"
   TelephonyManager.SIM_STATE_PIN_REQUIRED -> "pin_required"
   TelephonyManager.SIM_STATE_PUK_REQUIRED -> "puk_required"
@@ -61,7 +61,7 @@ private fun simStateName(state: Int): String? = when (state) {
   else -> null
 }
 
-private fun dataStateName(state: Int): String? = when (state) {
+internal fun dataStateName(state: Int): String? = when (state) {
   TelephonyManager.DATA_DISCONNECTED -> "disconnected"
   TelephonyManager.DATA_CONNECTING -> "connecting"
   TelephonyManager.DATA_CONNECTED -> "connected"

@@ -37,7 +37,7 @@ private fun window(scope: CallScope): Fields = fieldsOf(
   "lastPartiallyObscuredTouchElapsedMs" to { this?.touches?.lastPartiallyObscuredElapsedMs }
 )
 
-private fun audioModeName(mode: Int): String? = when (mode) {
+internal fun audioModeName(mode: Int): String? = when (mode) {
   AudioManager.MODE_NORMAL -> "normal"
   AudioManager.MODE_RINGTONE -> "ringing"
   AudioManager.MODE_IN_CALL -> "in_call"

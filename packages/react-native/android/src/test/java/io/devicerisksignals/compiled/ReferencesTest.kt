@@ -81,6 +81,7 @@ class ReferencesTest {
         "QUERY_ALL_PACKAGES|getInstalledPackages|getInstalledApplications|getPackagesHolding|queryIntentActivities"
       ),
       "updates" to Regex("requestLocationUpdates|requestSingleUpdate|getCurrentLocation|AudioRecord|MediaRecorder"),
+      "parsing" to Regex("graphics/fonts/SystemFonts"),
       "process" to Regex("java/lang/ProcessBuilder|^exec$|^loadLibrary$|^System\\.load$")
     )
   }

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { outsideVocabulary } from "./vocabulary.ts";
+
+const event = (probe: string, data: object, rest: object = {}) => ({ ...rest, [probe]: { status: "success", data } });
+const build = (sdkInt: number) => ({ device_identity: { status: "success", data: { androidBuild: { sdkInt } } } });
+
+describe("values that no device sends", () => {
+  it.each([
+    ["network", "connectionType", "WIFI"],
+    ["network", "networkTransportTypes", ["wifi", "radio"]],
+    ["network", "proxyPort", 0],
+    ["hardware", "batteryLevel", 83],
+    ["hardware", "processorCount", 4.5],
+    ["application", "signingCertificateSha256", ["AB"]],
+    ["locale", "keyboardLanguages", ["en_GB"]],
+    ["network", "localIpAddresses", ["fe80::1c2d:3eff:fe4f:5a6b"]],
+    ["network", "localIpAddresses", ["2001:db8:1:2:1c2d:3eff:fe4f:5a6b"]],
+    ["network", "localIpAddresses", ["169.254.1.2"]],
+  ])("%s.%s: %j", (probe, field, value) => {
+    const item: unknown = Array.isArray(value) ? value.at(-1) : value;
+    expect(outsideVocabulary("android", event(probe, { [field]: value }))).toEqual([
+      `${probe}.${field}: ${JSON.stringify(item)}`,
+    ]);
+  });
+
+  it("are those of the other platform, too", () => {
+    expect(outsideVocabulary("ios", event("hardware", { batteryState: "not_charging" }))).toHaveLength(1);
+    expect(outsideVocabulary("android", event("hardware", { batteryState: "not_charging" }))).toEqual([]);
+    expect(outsideVocabulary("ios", event("network", { isMetered: true }))).toEqual([
+      "network.isMetered is never filled on ios",
+    ]);
+  });
+
+  it("are those of systems that do not give the field out", () => {
+    const captured = event("media_bluetooth_apps", { isScreenCaptured: false }, build(34));
+    expect(outsideVocabulary("android", captured)).toEqual([
+      "media_bluetooth_apps.isScreenCaptured is not given out by android 34",
+    ]);
+    expect(outsideVocabulary("android", { ...captured, ...build(35) })).toEqual([]);
+    const socket = event("os_integrity", { magiskAbstractSocketFound: false }, build(29));
+    expect(outsideVocabulary("android", socket)).toHaveLength(1);
+  });
+
+  it("are found in members of an object", () => {
+    expect(outsideVocabulary("android", build(34.5))).toContain("device_identity.androidBuild.sdkInt: 34.5");
+  });
+});
+
+it("has nothing to say of other outcomes, and of fields that it does not know", () => {
+  expect(
+    outsideVocabulary("android", { network: { status: "timeout" }, later: { status: "success", data: {} } }),
+  ).toEqual([]);
+  expect(outsideVocabulary("android", event("network", { aLaterField: "X" }))).toEqual([]);
+});

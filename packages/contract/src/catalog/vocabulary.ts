@@ -1,0 +1,64 @@
+import { CATALOG } from "./catalog.ts";
+import type { Field, Platform, Range } from "./declare.ts";
+
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * Compares the values of successful outcomes with the vocabularies of the catalog: for samples, fixtures and tests of what
+ * fills the fields. Never a reason to reject an event.
+ *
+ * @param probes of one event of that platform; types are `checkAgainstCatalog`'s.
+ * @returns a line for each value that the platform's SDK does not produce; empty where all can come from a device.
+ */
+export function outsideVocabulary(platform: Platform, probes: Readonly<Record<string, unknown>>): readonly string[] {
+  const system = systemOf(platform, probes);
+  return CATALOG.flatMap(({ id, fields }) => fieldsOutside(platform, system, `${id}.`, dataOf(probes, id), fields));
+}
+
+function fieldsOutside(
+  platform: Platform,
+  system: number | undefined,
+  prefix: string,
+  data: Data,
+  fields: Readonly<Record<string, Field>>,
+): readonly string[] {
+  return Object.entries(data).flatMap(([name, value]) => {
+    const field = fields[name];
+    if (field === undefined) return [];
+    const path = prefix + name;
+    if (!field.platforms.includes(platform) && !field.required) return [`${path} is never filled on ${platform}`];
+    if (field.fields) return fieldsOutside(platform, system, `${path}.`, value as Data, field.fields);
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const faults = items.flatMap((item) => (fits(item, field, platform) ? [] : [`${path}: ${JSON.stringify(item)}`]));
+    return isGivenOut(field, platform, system)
+      ? faults
+      : [...faults, `${path} is not given out by ${platform} ${system}`];
+  });
+}
+
+function fits(value: unknown, { values, form, range }: Field, platform: Platform): boolean {
+  if (typeof value === "number") return isWithin(value, range?.[platform] ?? {});
+  if (typeof value !== "string") return true;
+  return (values?.[platform]?.includes(value) ?? true) && (!form || new RegExp(form.pattern).test(value));
+}
+
+function isWithin(value: number, { min = -Infinity, max = Infinity, integer }: Range): boolean {
+  return value >= min && value <= max && (!integer || Number.isInteger(value));
+}
+
+function isGivenOut({ systems }: Field, platform: Platform, system: number | undefined): boolean {
+  const { since = 0, until = Infinity } = systems?.[platform] ?? {};
+  return system === undefined || (system >= since && system <= until);
+}
+
+/** The API level, or the major version of iOS, as far as the event says it. */
+function systemOf(platform: Platform, probes: Data): number | undefined {
+  const { androidBuild, systemVersion } = dataOf(probes, "device_identity");
+  const system =
+    platform === "ios" ? parseInt(String(systemVersion), 10) : (androidBuild as Data | undefined)?.["sdkInt"];
+  return typeof system === "number" && Number.isFinite(system) ? system : undefined;
+}
+
+function dataOf(probes: Data, id: string): Data {
+  return (probes[id] as { data?: Data } | undefined)?.data ?? {};
+}

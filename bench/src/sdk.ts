@@ -75,7 +75,7 @@ function mapsOf(bytes: number): string {
   return lines.join("");
 }
 
-const judged = Object.values(osIntegrityAndroid);
+const judged = Object.values(osIntegrityAndroid());
 function classify(text: string): void {
   // An object of its own each time: what was concluded from a text is remembered for as long as it lives.
   const evidence = { maps: { text, truncated: false } };

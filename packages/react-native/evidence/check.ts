@@ -1,4 +1,4 @@
-import type { Judgements } from "../src/judgement/judgement.ts";
+import type { Judgements, JudgementsByPlatform } from "../src/judgement/judgement.ts";
 import { mergeSources } from "../src/judgement/judgement.ts";
 import { JUDGEMENTS } from "../src/judgement/judgements.ts";
 import { readAnswer } from "../src/native/read-answer.ts";
@@ -8,8 +8,11 @@ export type JudgedProbe =
   "os_integrity" | "network" | "media_bluetooth_apps" | "transaction_safety" | "numeric_consistency";
 
 /** The probes of a case whose evidence is judged on its platform. */
-export function judgedProbes({ platform, answers }: EvidenceCase): readonly (readonly [JudgedProbe, Judgements])[] {
-  const probes = Object.entries(JUDGEMENTS[platform]) as [JudgedProbe, Judgements][];
+export function judgedProbes(
+  { platform, answers }: EvidenceCase,
+  judgements: JudgementsByPlatform = JUDGEMENTS,
+): readonly (readonly [JudgedProbe, Judgements])[] {
+  const probes = Object.entries(judgements[platform]) as [JudgedProbe, Judgements][];
   return probes.filter(([probe]) => answers[probe]?.evidence !== undefined);
 }
 
@@ -25,10 +28,10 @@ export function conclude(
 }
 
 /** Every judged field that is not what the case says of it: its value, its absence, or nothing at all. */
-export function departures(subject: EvidenceCase): readonly string[] {
-  return judgedProbes(subject).flatMap(([probe, judgements]) => {
-    const concluded = conclude(subject, probe, judgements);
-    return Object.keys(judgements).flatMap((field) => departure(subject, probe, field, concluded[field]));
+export function departures(subject: EvidenceCase, judgements?: JudgementsByPlatform): readonly string[] {
+  return judgedProbes(subject, judgements).flatMap(([probe, own]) => {
+    const concluded = conclude(subject, probe, own);
+    return Object.keys(own).flatMap((field) => departure(subject, probe, field, concluded[field]));
   });
 }
 

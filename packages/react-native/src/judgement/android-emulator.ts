@@ -12,11 +12,9 @@ import {
   WEAK_BUILD_FACTS,
 } from "./emulator-artefacts.ts";
 import { any, facts, type Finding, type Found, inText, present, together, which } from "./finding.ts";
+import type { GuardName, Guards } from "./guards.ts";
 import type { Judgements } from "./judgement.ts";
 import { NATIVE_BRIDGE } from "./root-artefacts.ts";
-
-/** One marker alone makes no emulator. */
-const FEWEST_MARKERS = 2;
 
 const KNOWN_FACTS = new RegExp(EMULATORS.map(([, , known]) => known.source).join("|"));
 
@@ -37,13 +35,24 @@ const cpu = together(
 
 const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mounts, cpu };
 
-/** What makes an emulator. The weak markers (test-keys, x86, translators, farms) are not among it. */
+const farms = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
+const weakBuild = facts("build", BUILD_MEMBERS, WEAK_BUILD_FACTS);
+
+/** What makes an emulator. */
 const strong = together(files, properties, mounts);
 const all = together(build, strong);
 
-/** A build is one marker, however many of its members tell. */
-function countMarkers(evidence: Evidence): number {
-  return build.find(evidence).found.slice(0, 1).length + strong.find(evidence).found.length;
+/** What real devices have, too: none of it counts. */
+const WEAK: readonly (readonly [GuardName, Finding])[] = [
+  ["weak-build-values", weakBuild],
+  ["processor-marks", cpu],
+  ["farm-marks", farms],
+];
+
+/** How many markers there are. A build is one, however many of its members tell. */
+function markerCount(guards: Guards): (evidence: Evidence) => number {
+  const counted = together(strong, ...WEAK.filter(([guard]) => !guards(guard)).map(([, finding]) => finding));
+  return (evidence) => build.find(evidence).found.slice(0, 1).length + counted.find(evidence).found.length;
 }
 
 /**
@@ -61,14 +70,23 @@ function productsOf({ found: markers }: Found): readonly string[] {
   return known.map(([product]) => product);
 }
 
-export const androidEmulator: Judgements = {
-  isEmulator: {
-    sources: all.sources,
-    judge(evidence) {
-      if (countMarkers(evidence) >= FEWEST_MARKERS) return true;
-      return lookedAtAll(evidence) ? false : undefined;
+export function androidEmulator(guards: Guards): Judgements {
+  const countMarkers = markerCount(guards);
+  // One marker alone makes no emulator.
+  const fewest = guards("two-markers") ? 2 : 1;
+  return {
+    ...MARKERS,
+    isEmulator: {
+      sources: all.sources,
+      judge(evidence) {
+        if (countMarkers(evidence) >= fewest) return true;
+        return lookedAtAll(evidence) ? false : undefined;
+      },
     },
-  },
+  };
+}
+
+const MARKERS: Judgements = {
   emulatorFingerprintMatch: any(build),
   emulatorBuildMarkers: which(
     facts("build", BUILD_MEMBERS, new RegExp(`${KNOWN_FACTS.source}|${WEAK_BUILD_FACTS.source}`)),
@@ -85,5 +103,5 @@ export const androidEmulator: Judgements = {
     sources: together(all, cpu).sources,
     judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
   },
-  deviceFarmMarkers: which(together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS))),
+  deviceFarmMarkers: which(farms),
 };

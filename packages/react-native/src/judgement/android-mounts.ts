@@ -1,5 +1,6 @@
 import type { Text } from "../native/native-interface.ts";
 import { any, findingIn, inText } from "./finding.ts";
+import { demand, type Guards } from "./guards.ts";
 import type { Judgement, Judgements } from "./judgement.ts";
 import { type Mount, readMounts } from "./mount-info.ts";
 import { remember } from "./remember.ts";
@@ -18,20 +19,23 @@ function isWritable({ point, type, options, superOptions }: Mount): boolean {
 }
 
 /** Whole parts of a path: `/mnt/.magisk/x` has such a part, `/mnt/magiskard` has none. */
-const OF_MAGISK = /\/\.?magisk(\/|$)/;
+const OF_MAGISK = /(^|\/)\.?magisk(\/|$)/;
+/** Names that Magisk, KernelSU and APatch give to the file systems that they mount. */
+const ROOT_TOOL = /^(magisk|KSU|APatch|worker)$/;
+/** Where these keep their modules: on `/data`, in a folder that nothing else mounts from. */
+const OF_MODULES = /^\/adb\/|(^|[=:])\/data\/adb\//;
 
-function namesMagisk({ source, root, point }: Mount): boolean {
-  return source === "magisk" || OF_MAGISK.test(root) || OF_MAGISK.test(point);
+/** A marker may be in what is mounted, in the part of it, in the place, or in the folders of an overlay. */
+function marksOf({ source, root, point, superOptions }: Mount): readonly string[] {
+  return [source, root, point, superOptions];
 }
 
-/** Names that Magisk, KernelSU and APatch give to the file systems that they mount. */
-const ROOT_TOOLS = /^(magisk|KSU|APatch|worker)$/;
-/** Where these keep their modules: on `/data`, in a folder that nothing else mounts from. */
-const FROM_MODULES = /^\/adb\/|[=:]\/data\/adb\//;
+function namesMagisk(mount: Mount): boolean {
+  return [mount.source, mount.root, mount.point].some((mark) => OF_MAGISK.test(mark));
+}
 
 function isLeftByRootTool(mount: Mount): boolean {
-  const { source, root, superOptions } = mount;
-  return ROOT_TOOLS.test(source) || FROM_MODULES.test(root) || FROM_MODULES.test(superOptions) || namesMagisk(mount);
+  return ROOT_TOOL.test(mount.source) || marksOf(mount).some((mark) => OF_MODULES.test(mark)) || namesMagisk(mount);
 }
 
 function anyMount(look: (mount: Mount) => boolean): Judgement {
@@ -42,18 +46,28 @@ function pointsOf(mounts: readonly Mount[]): readonly string[] {
   return mounts.map(({ point }) => point);
 }
 
-export const androidMounts: Judgements = {
-  writableSystemPathFound: anyMount(isWritable),
-  suspiciousMountsFound: anyMount(isLeftByRootTool),
-  magiskMountsFound: anyMount(namesMagisk),
-  /** A place of the system image that shows files of `/data`: by the number of the device, or by an overlay's folders. */
-  magicMountModulesFound: any(
-    findingIn("mountInfo", true, (text) => {
-      const mounts = mountsOf(text);
-      const data = mounts.find(({ point }) => point === "/data")?.device;
-      const overlays = ({ point, device, superOptions }: Mount): boolean =>
-        OF_SYSTEM.test(point) && (device === data || FROM_MODULES.test(superOptions));
-      return { found: pointsOf(mounts.filter(overlays)), whole: !text.truncated && data !== undefined };
-    }),
-  ),
-};
+/** Makers overlay their own folders, too. */
+function overlayOfModules(guards: Guards): (mount: Mount) => boolean {
+  const isOfModules = demand(guards, "overlays-of-modules", ({ superOptions }: Mount) => OF_MODULES.test(superOptions));
+  return (mount) => mount.type === "overlay" && isOfModules(mount);
+}
+
+export function androidMounts(guards: Guards): Judgements {
+  const isOverlay = overlayOfModules(guards);
+  return {
+    writableSystemPathFound: anyMount(isWritable),
+    suspiciousMountsFound: anyMount(isLeftByRootTool),
+    magiskMountsFound: anyMount(namesMagisk),
+    /** A place of the system image that shows files of `/data`: by the number of the device, or by an overlay's folders. */
+    magicMountModulesFound: any(
+      findingIn("mountInfo", true, (text) => {
+        const mounts = mountsOf(text);
+        const data = mounts.find(({ point }) => point === "/data")?.device;
+        const shown = mounts.filter(
+          (mount) => OF_SYSTEM.test(mount.point) && (mount.device === data || isOverlay(mount)),
+        );
+        return { found: pointsOf(shown), whole: !text.truncated && data !== undefined };
+      }),
+    ),
+  };
+}

@@ -1,6 +1,6 @@
 import { FARM_PACKAGES } from "./emulator-artefacts.ts";
 import { FLAGGED_APPS, FLAGGED_SCHEMES, REMOTE_ACCESS_APPS } from "./flagged-apps.ts";
-import { CONTESTED_SCHEMES, JAILBREAK_SCHEMES } from "./jailbreak-artefacts.ts";
+import { JAILBREAK_SCHEMES } from "./jailbreak-artefacts.ts";
 import { DANGEROUS_APPS, ROOT_CLOAKERS, ROOT_MANAGERS } from "./root-artefacts.ts";
 
 /** Packages that must be declared in `<queries>`, by the probe that asks for them. Android. */
@@ -12,6 +12,6 @@ export const DECLARED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** URL schemes that must be declared in `LSApplicationQueriesSchemes` (50 at most), by the probe that asks for them. iOS. */
 export const DECLARED_SCHEMES: Readonly<Record<string, readonly string[]>> = {
-  os_integrity: [...CONTESTED_SCHEMES, ...JAILBREAK_SCHEMES],
+  os_integrity: JAILBREAK_SCHEMES,
   media_bluetooth_apps: FLAGGED_SCHEMES,
 };

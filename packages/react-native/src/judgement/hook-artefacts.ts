@@ -1,29 +1,28 @@
 /**
  * What hooking frameworks leave in a process: Frida (frida.re/docs; frida-core, names of agent, gadget, threads and the
- * injector's FIFO), Xposed and its successors (github.com/rovo89, ElderDrivers, LSPosed), Cydia Substrate
- * (cydiasubstrate.com), Riru and Zygisk (github.com/RikkaApps/Riru, topjohnwu/Magisk). OWASP MASTG lists the same.
- *
- * Libraries by their base name without `lib` and without ending.
+ * injector's FIFO), Xposed and its successors (github.com/rovo89, ElderDrivers, LSPosed, ganyao114/SandHook), Cydia
+ * Substrate (cydiasubstrate.com), Riru and Zygisk (github.com/RikkaApps/Riru, topjohnwu/Magisk). OWASP MASTG lists the same.
  */
+import { families, isOfFamily } from "./families.ts";
+import { demand, type Guards } from "./guards.ts";
 import { baseName } from "./maps.ts";
 import { under } from "./under.ts";
 
-/**
- * Whole names, never a part of a word: `libfrida-agent-64.so` is Frida's, `friday.so` and `libmyfrida.so` are not. Some
- * families go on after a separator; `libsubstrate_x.so` is an ordinary library of a blockchain.
- */
-const HOOK_LIBRARY =
-  /^(lib)?((lspd|lspatch|substrate|substrate-dvm|edxp|cycript|FridaGadget)(\.|$)|(frida|xposed)([-_.]|$))/;
-const ZYGOTE_LIBRARY = /^(lib)?((zygisk|zygisk_loader|zn_loader|riruloader)(\.|$)|riru([-_.]|$))/;
+const HOOK_FAMILIES = families(
+  "lspd lspatch substrate substrate-dvm edxp sandhook.edxp cycript FridaGadget",
+  "frida xposed",
+);
+const ZYGOTE_FAMILIES = families("zygisk zygisk_loader zn_loader riruloader", "riru");
 
 /** By its base name. */
-export function isHookLibrary(name: string): boolean {
-  return HOOK_LIBRARY.test(name);
+export function hookLibrary(guards: Guards): (name: string) => boolean {
+  return isOfFamily(HOOK_FAMILIES, guards);
 }
 
 /** By its base name, or as a module of Zygisk, which lies in a folder of that name (Magisk, developer guide). */
-export function isZygoteLibrary(name: string, path: string): boolean {
-  return ZYGOTE_LIBRARY.test(name) || path.includes("/zygisk/");
+export function zygoteLibrary(guards: Guards): (name: string, path: string) => boolean {
+  const isNamed = isOfFamily(ZYGOTE_FAMILIES, guards);
+  return (name, path) => isNamed(name) || path.includes("/zygisk/");
 }
 
 export const HOOK_CLASSES = [
@@ -32,32 +31,49 @@ export const HOOK_CLASSES = [
   ...under("com.", "saurik.substrate.MS elderdrivers.riru.edxp.core.Main"),
 ];
 
-/** Packages, and classes without a package that LSPosed and EdXposed generate for a hook. */
-const HOOK_FRAME =
-  /^((de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru)\.|(LSP|Ed)Hooker_)/;
+const HOOK_PACKAGE =
+  /(de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru|com\.swift\.sandhook)\./;
+/**
+ * Whatever the package: classes that a framework generates for a hook, and those of the API of Xposed, whose names
+ * remain where the framework renames its package at each start.
+ */
+const HOOK_CLASS = /(^|\.)((LSP|Ed|Sand)Hooker(New)?_|(XposedBridge|XposedHelpers|IXposedHook\w+)[.$])/;
 
-export function hookFrame(frame: string): string | undefined {
-  return HOOK_FRAME.test(frame) ? frame : undefined;
+export function hookFrame(guards: Guards): (frame: string) => string | undefined {
+  const isPackage = demand(guards, "frames-by-package", (at: number) => at === 0);
+  return (frame) => {
+    const at = frame.search(HOOK_PACKAGE);
+    return HOOK_CLASS.test(frame) || (at >= 0 && isPackage(at)) ? frame : undefined;
+  };
 }
 
 /** Threads that only Frida has. */
-const FRIDA_THREAD = /^(gum-js-loop|pool-frida|pool-spawner|frida-gadget|linjector)$/;
+const FRIDA_THREADS = ["gum-js-loop", "pool-frida", "frida-gadget", "linjector"];
 /** Threads of GLib, which Frida brings along; so do GStreamer and other libraries of ordinary apps. */
-const GLIB_THREAD = /^(gmain|gdbus)$/;
+const GLIB_THREADS = ["gmain", "gdbus", "pool-spawner"];
 
-export function fridaThread(name: string): string | undefined {
-  return FRIDA_THREAD.test(name) ? name : undefined;
+function threadNamed(guards: Guards, known: readonly string[]): (name: string) => string | undefined {
+  return (name) => {
+    const isKnown = demand(guards, "threads-by-whole-name", (one: string) => one === name);
+    return known.some((one) => name.includes(one) && isKnown(one)) ? name : undefined;
+  };
 }
 
-export function fridaOrGlibThread(name: string): string | undefined {
-  return GLIB_THREAD.test(name) ? name : fridaThread(name);
+export function fridaThread(guards: Guards): (name: string) => string | undefined {
+  return guards("glib-threads") ? threadNamed(guards, FRIDA_THREADS) : fridaOrGlibThread(guards);
+}
+
+export function fridaOrGlibThread(guards: Guards): (name: string) => string | undefined {
+  return threadNamed(guards, [...FRIDA_THREADS, ...GLIB_THREADS]);
 }
 
 /** `linjector-<number>` in the temporary folder of frida-server. */
-const INJECTOR_PIPE = /^linjector(-|$)/;
-
-export function injectorPipe(path: string): string | undefined {
-  return INJECTOR_PIPE.test(baseName(path)) ? path : undefined;
+export function injectorPipe(guards: Guards): (path: string) => string | undefined {
+  const isPipe = demand(guards, "pipes-by-whole-name", (name: string) => /^linjector(-|$)/.test(name));
+  return (path) => {
+    const name = baseName(path);
+    return name.includes("linjector") && isPipe(name) ? path : undefined;
+  };
 }
 
 /** frida-server and its gadget (27042), and the cluster port beside it, in hex. */

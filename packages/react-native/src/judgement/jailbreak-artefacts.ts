@@ -2,6 +2,7 @@
  * What jailbreaks leave behind on iOS, as published in github.com/securing/IOSSecuritySuite, OWASP MASTG (testing
  * jailbreak detection), theapplewiki.com (Procursus, Dopamine, palera1n, rootless) and by the tweaks themselves.
  */
+import { demand, type Guards } from "./guards.ts";
 import { under } from "./under.ts";
 
 export const JAILBREAK_STORES = [
@@ -36,7 +37,9 @@ export function imagesNamed(names: string): (path: string) => string | undefined
   };
 }
 
-/** Libraries of tweaks that hide a jailbreak; on disk, some begin with blanks so that they are loaded first. */
+/** Tweaks that hide a jailbreak. */
+const BYPASS = ["shadow", "choicy", "flyjb", "flyjbx", "hidejb", "liberty", "abypass"];
+/** As they are called on disk; some begin with blanks or signs so that they are loaded first. */
 const BYPASS_TWEAKS =
   "Shadow.dylib Choicy.dylib FlyJB.dylib FlyJBX.dylib HideJB.dylib zzzzzLiberty.dylib ABypass.dylib !ABypass2.dylib";
 
@@ -45,21 +48,79 @@ export const BYPASS_PATHS = [
   ...under("/var/jb/usr/lib/TweakInject/", BYPASS_TWEAKS),
   "/usr/bin/vnodebypass",
 ];
-export const bypassImage = imagesNamed(BYPASS_TWEAKS);
 
 /** Cydia Substrate, Substitute, libhooker, ElleKit, Frida, Cycript. */
-const HOOKING_IMAGES =
-  "CydiaSubstrate libsubstrate.dylib SubstrateLoader.dylib MobileSubstrate.dylib libsubstitute.dylib libhooker.dylib" +
-  " libellekit.dylib FridaGadget FridaGadget.dylib frida-agent.dylib libcycript.dylib";
+const HOOKING = [
+  "substrate",
+  "cydiasubstrate",
+  "mobilesubstrate",
+  "substitute",
+  "hooker",
+  "ellekit",
+  "frida",
+  "cycript",
+];
 /** Loaders of tweaks, Dopamine's and roothide's hooks of the system, and a tweak that opens TLS. */
-const LOADED_IMAGES = "TweakInject.dylib systemhook.dylib roothideinit.dylib SSLKillSwitch2.dylib";
+const LOADED = ["tweakinject", "systemhook", "roothideinit", "sslkillswitch"];
 
-export const hookingImage = imagesNamed(HOOKING_IMAGES);
-export const injectedImage = imagesNamed(`${HOOKING_IMAGES} ${LOADED_IMAGES} ${BYPASS_TWEAKS}`);
+/** What is put before a name to be loaded first or last, and after it to tell version and platform. */
+const BEFORE = /^([^a-z]+|a{3,}|z{3,})?(lib)?/;
+const AFTER = /([-_.]?[0-9][\w.]*|[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful))*$/;
+/** The parts that a framework is made of. */
+const PART = /[-_]?(loader|inserter|agent|gadget|server|dopamine)?$/;
 
-/** Ordinary apps of the App Store claim these, too: they mean nothing without further evidence. */
-export const CONTESTED_SCHEMES = ["cydia", "activator", "undecimus"];
-export const JAILBREAK_SCHEMES = ["sileo", "zbra", "filza"];
+/** `0FridaGadget.dylib`, `frida-gadget-16.1.4-ios-universal.dylib` and `SubstrateLoader.dylib` are of a family each. */
+function familyOf(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/\.dylib$/, "")
+    .replace(BEFORE, "");
+  return plain.replace(AFTER, "").replace(PART, "");
+}
+
+/** Frameworks of apps have words for names, such as `Shadow` and `Substrate`; these are no words. */
+const IN_FRAMEWORKS = ["cydiasubstrate", "frida", "tweakinject"];
+
+function imagesOf(families: readonly string[], guards: Guards): (path: string) => string | undefined {
+  const isLibrary = demand(guards, "frameworks-of-apps", (name: string) => name.endsWith(".dylib"));
+  return (path) => {
+    const name = imageName(path);
+    const family = familyOf(name);
+    const isWhole = demand(guards, "images-by-whole-name", (known: string) => known === family);
+    const isKnown = families.some((known) => family.includes(known) && isWhole(known));
+    return isKnown && (IN_FRAMEWORKS.includes(family) || isLibrary(name)) ? name : undefined;
+  };
+}
+
+function imageName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1).trimStart();
+}
+
+export function hookingImage(guards: Guards): (path: string) => string | undefined {
+  return imagesOf(HOOKING, guards);
+}
+
+export function injectedImage(guards: Guards): (path: string) => string | undefined {
+  return imagesOf([...HOOKING, ...LOADED, ...BYPASS], guards);
+}
+
+export function bypassImage(guards: Guards): (path: string) => string | undefined {
+  return imagesOf(BYPASS, guards);
+}
+
+/**
+ * Places that hold no library on a stock device, whatever the library is called: `/Library`, where Substrate also keeps
+ * the copies that it loads under random names, and the roots of jailbreaks.
+ */
+const TWEAK_PLACE =
+  /^\/Library\/(MobileSubstrate|TweakInject|Frameworks|Caches)\/|^\/usr\/lib\/(TweakInject|substrate|ellekit)\/|^(\/private)?\/var\/jb\/|(^|\/)procursus\/usr\/lib\/|\/\.?jbroot-[0-9A-Za-z]+\//;
+
+export function imageInTweakPlace(path: string): string | undefined {
+  return TWEAK_PLACE.test(path) ? imageName(path) : undefined;
+}
+
+/** Any app may claim a scheme, and apps of the App Store do: they mean nothing without further evidence. */
+export const JAILBREAK_SCHEMES = ["cydia", "activator", "undecimus", "sileo", "zbra", "filza"];
 
 /** Folders that are no links on a stock device; unc0ver and Cydia's stashing made them so. */
 export const PLAIN_FOLDERS = under(

@@ -1,4 +1,4 @@
-import { ANDROID_JUDGEMENTS } from "./android-judgements.ts";
+import { androidJudgements } from "./android-judgements.ts";
 import type { JudgementsByPlatform } from "./judgement.ts";
 
-export const JUDGEMENTS: JudgementsByPlatform = { android: ANDROID_JUDGEMENTS, ios: {} };
+export const JUDGEMENTS: JudgementsByPlatform = { android: androidJudgements(), ios: {} };

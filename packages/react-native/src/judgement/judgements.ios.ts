@@ -1,4 +1,4 @@
-import { IOS_JUDGEMENTS } from "./ios-judgements.ts";
+import { iosJudgements } from "./ios-judgements.ts";
 import type { JudgementsByPlatform } from "./judgement.ts";
 
-export const JUDGEMENTS: JudgementsByPlatform = { android: {}, ios: IOS_JUDGEMENTS };
+export const JUDGEMENTS: JudgementsByPlatform = { android: {}, ios: iosJudgements() };

@@ -1,5 +1,6 @@
 import type { ProxySettings } from "../native/native-interface.ts";
 import { readList } from "../native/read-answer.ts";
+import { demand, type Guards } from "./guards.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 
 /**
@@ -34,9 +35,12 @@ function proxyOf(settings: ProxySettings): Proxy | undefined {
   return settings.socksEnabled ? { host: settings.socksHost, port: settings.socksPort } : undefined;
 }
 
-export const networkIos: Judgements = {
-  isVpnActive: from(({ scopedInterfaces }) => scopedInterfaces?.some((name) => TUNNEL.test(name))),
-  isProxyConfigured: from((settings) => proxyOf(settings) !== undefined),
-  proxyHost: from((settings) => proxyOf(settings)?.host || undefined),
-  proxyPort: from((settings) => proxyOf(settings)?.port),
-};
+export function networkIos(guards: Guards): Judgements {
+  const isTunnel = demand(guards, "tunnels-only", (name: string) => TUNNEL.test(name));
+  return {
+    isVpnActive: from(({ scopedInterfaces }) => scopedInterfaces?.some(isTunnel)),
+    isProxyConfigured: from((settings) => proxyOf(settings) !== undefined),
+    proxyHost: from((settings) => proxyOf(settings)?.host || undefined),
+    proxyPort: from((settings) => proxyOf(settings)?.port),
+  };
+}

@@ -1,7 +1,8 @@
 import { androidEmulator } from "./android-emulator.ts";
 import { androidHooks } from "./android-hooks.ts";
 import { androidMounts } from "./android-mounts.ts";
-import { any, concluding, count, facts, findingIn, inText, present, together, which } from "./finding.ts";
+import { any, concluding, count, facts, type Finding, findingIn, inText, present, together, which } from "./finding.ts";
+import { demand, everyGuard, type Guards } from "./guards.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 import {
   DANGEROUS_APPS,
@@ -28,10 +29,23 @@ const dangerousProperties = together(
 );
 
 /** Found by its path in any folder of PATH; its name is absent if every folder was looked at. */
-const su = findingIn("executables", ["su"], ({ present, absent }) => ({
-  found: present.filter((path) => path.endsWith("/su")),
-  whole: absent.includes("su"),
-}));
+function su(guards: Guards): Finding {
+  const isSu = demand(guards, "su-by-whole-name", (path: string) => path.endsWith("/su"));
+  return findingIn("executables", ["su"], ({ present, absent }) => ({
+    found: present.filter((path) => path.includes("/su") && isSu(path)),
+    whole: absent.includes("su"),
+  }));
+}
+
+/** Several vendors' services have long random names, as Magisk's daemon has. */
+const LONG_NAME = 32;
+
+function magiskSockets(guards: Guards): Finding {
+  const isMagisk = demand(guards, "sockets-by-name", (name: string) => MAGISK_SOCKETS.includes(name));
+  return inText("unixSockets", ({ text }) =>
+    abstractSocketsOf(text).filter((name) => name.length >= LONG_NAME && isMagisk(name)),
+  );
+}
 
 /** What a bootloader says of itself (source.android.com, "Verified Boot": device state; AVB's vbmeta properties). */
 const LOCK_STATES = under("ro.boot.", "vbmeta.device_state flash.locked verifiedbootstate");
@@ -49,22 +63,25 @@ function tracer(conclude: (pid: number) => Value): Judgement {
   };
 }
 
-export const osIntegrityAndroid: Judgements = {
-  ...androidEmulator,
-  ...androidHooks,
-  ...androidMounts,
+export function osIntegrityAndroid(guards: Guards = everyGuard): Judgements {
+  return {
+    ...STATE,
+    ...androidEmulator(guards),
+    ...androidHooks(guards),
+    ...androidMounts(guards),
+    suOnPath: any(su(guards)),
+    magiskAbstractSocketFound: any(magiskSockets(guards)),
+  };
+}
 
+const STATE: Judgements = {
   suBinaryFound: any(present("paths", SU_PATHS)),
-  suOnPath: any(su),
   rootManagementAppFound: any(present("packages", ROOT_MANAGERS)),
   dangerousAppFound: any(present("packages", DANGEROUS_APPS)),
   rootCloakingAppFound: any(present("packages", ROOT_CLOAKERS)),
   suspiciousFilePathsFound: any(paths),
   suspiciousFilePaths: which(paths),
   suspiciousPathCount: count(paths),
-  magiskAbstractSocketFound: any(
-    inText("unixSockets", ({ text }) => abstractSocketsOf(text).filter((name) => MAGISK_SOCKETS.includes(name))),
-  ),
 
   dangerousPropsPresent: any(dangerousProperties),
   dangerousSystemProperties: which(dangerousProperties),

@@ -45,6 +45,11 @@ export function demand<Candidate>(
   return guards(name) ? admits : () => true;
 }
 
+/** An anchor of a pattern that is a guard: without it the pattern recognises parts of words. */
+export function anchored(guards: Guards, name: GuardName, anchor: string): string {
+  return guards(name) ? anchor : "";
+}
+
 /** Things that have an innocent explanation, each with the guard that knows it. */
 export type Explanations<Candidate> = readonly (readonly [GuardName, (candidate: Candidate) => boolean])[];
 

@@ -79,7 +79,7 @@ function familyOf(name: string): string {
 }
 
 /** Frameworks of apps have words for names, such as `Shadow` and `Substrate`; these are no words. */
-const IN_FRAMEWORKS = ["cydiasubstrate", "frida", "tweakinject"];
+const IN_FRAMEWORKS = new Set(["cydiasubstrate", "frida", "tweakinject"]);
 
 function imagesOf(families: readonly string[], guards: Guards): (path: string) => string | undefined {
   const isLibrary = demand(guards, "frameworks-of-apps", (name: string) => name.endsWith(".dylib"));
@@ -88,7 +88,7 @@ function imagesOf(families: readonly string[], guards: Guards): (path: string) =
     const family = familyOf(name);
     const isWhole = demand(guards, "images-by-whole-name", (known: string) => known === family);
     const isKnown = families.some((known) => family.includes(known) && isWhole(known));
-    return isKnown && (IN_FRAMEWORKS.includes(family) || isLibrary(name)) ? name : undefined;
+    return isKnown && (IN_FRAMEWORKS.has(family) || isLibrary(name)) ? name : undefined;
   };
 }
 

@@ -1,0 +1,56 @@
+/** Texts of real devices, from public threads. For tests: what is quoted, and how it becomes evidence. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CasePlatform, EvidenceCase } from "./load.ts";
+
+export interface ObservedText {
+  readonly name: string;
+  /** The device, as far as its owner tells. */
+  readonly of: string;
+  readonly platform: CasePlatform;
+  /** The thread or file that the text is from. */
+  readonly source: string;
+  /** What it must be said to show; nothing by default. */
+  readonly shows?: readonly string[];
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly build?: Readonly<Record<string, string>>;
+  readonly images?: readonly string[];
+  readonly stack?: readonly string[];
+  readonly maps?: readonly string[];
+  readonly mountInfo?: readonly string[];
+  readonly cpuInfo?: readonly string[];
+  /** Output of `mount`: `source on point type type (options)`. */
+  readonly mounts?: readonly string[];
+  /** Files that code was mapped from, where the text has no whole lines of a memory map. */
+  readonly code?: readonly string[];
+}
+
+export function readObserved(which: "stock" | "compromised"): readonly ObservedText[] {
+  return JSON.parse(readFileSync(join(import.meta.dirname, `observed/${which}.json`), "utf8")) as ObservedText[];
+}
+
+/** The text as the only evidence there is: nothing is known of what it does not speak of. */
+export function caseOf({ name, of, source, platform, mounts, code, ...text }: ObservedText): EvidenceCase {
+  const { properties, build, images, stack, maps, mountInfo, cpuInfo } = text;
+  const evidence = {
+    ...(properties && { properties: { "*": "?", ...properties } }),
+    ...(build && { build }),
+    ...(images && { images }),
+    ...(stack && { stack }),
+    ...(cpuInfo && { cpuInfo }),
+    ...((maps ?? code) && { maps: maps ?? code?.map(mapping) }),
+    ...((mountInfo ?? mounts) && { mountInfo: mountInfo ?? mounts?.map(mountLine) }),
+  };
+  const answers = { os_integrity: { evidence } };
+  return { name, about: of, sources: [source], platform, answers, expect: {}, absent: {} };
+}
+
+function mapping(path: string): string {
+  return `00010000-00020000 r-xp 00000000 00:00 0 ${path}`;
+}
+
+/** A line of `mount` has no root and no device: the kernel's table gets `/` and `0:0`. */
+function mountLine(line: string): string {
+  const [, source = "", point = "", type = "", options = ""] = /^(\S+) on (.+) type (\S+) \((.*)\)$/.exec(line) ?? [];
+  return `1 1 0:0 / ${point} ${options} - ${type} ${source} ${options}`;
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it, test } from "vitest";
+import { conclude, judgedProbes } from "../../evidence/check.ts";
+import { caseOf, type ObservedText, readObserved } from "../../evidence/observed.ts";
+
+const stock = readObserved("stock");
+const compromised = readObserved("compromised");
+
+/** Fields that are false, or absent, on every stock device. */
+const ALARM =
+  /^(su|root|dangerous(App|Props)|suspicious.*Found|writable|injectedLib.*Found|hook.*Found|magi|frida.*Found$|zygisk|canOpen|symbolic|jailbreak|isEmulator|emulator(Fingerprint|Files)|testKeys)/;
+
+function alarmsOf(text: ObservedText): readonly string[] {
+  const subject = caseOf(text);
+  const concluded = judgedProbes(subject).flatMap(([probe, own]) => Object.entries(conclude(subject, probe, own)));
+  const alarms = concluded.filter(([field, value]) => ALARM.test(field) && value === true).map(([field]) => field);
+  const { bootloaderLocked } = Object.fromEntries(concluded);
+  return bootloaderLocked === false ? [...alarms, "bootloaderUnlocked"] : alarms;
+}
+
+test.each(stock)("$name: nothing is found on $of", (text) => {
+  expect(alarmsOf(text)).toEqual(text.shows ?? []);
+});
+
+test.each(compromised)("$name: $shows on $of", (text) => {
+  expect(text.shows).not.toHaveLength(0);
+  expect(alarmsOf(text)).toEqual(expect.arrayContaining([...(text.shows ?? [])]));
+});
+
+describe("the texts", () => {
+  const all = [...stock, ...compromised];
+
+  it("are 40 or more of stock devices, and 20 or more of compromised ones", () => {
+    expect(stock.filter(({ shows }) => !shows).length).toBeGreaterThanOrEqual(40);
+    expect(new Set(compromised.map(({ source }) => source)).size).toBeGreaterThanOrEqual(20);
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  });
+
+  it("name their source, and hold no identifier of a device or an install", () => {
+    for (const { name, source, ...text } of all) {
+      expect(source, name).toMatch(/^https:\/\//);
+      expect(JSON.stringify(text), name).not.toMatch(
+        /serial|\bimei|[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}|[\w+-]{20,}==|@[a-z]+\./i,
+      );
+    }
+  });
+});

@@ -1,4 +1,5 @@
 import type { Evidence } from "../native/native-interface.ts";
+import type { AndroidRules } from "./android-rules.ts";
 import { mountsOf } from "./android-mounts.ts";
 import { virtualProcessorMarks } from "./cpu-info.ts";
 import {
@@ -12,7 +13,6 @@ import {
   WEAK_BUILD_FACTS,
 } from "./emulator-artefacts.ts";
 import { any, facts, type Finding, type Found, inText, present, together, which } from "./finding.ts";
-import type { GuardName, Guards } from "./guards.ts";
 import type { Judgements } from "./judgement.ts";
 import { NATIVE_BRIDGE } from "./root-artefacts.ts";
 
@@ -42,17 +42,13 @@ const weakBuild = facts("build", BUILD_MEMBERS, WEAK_BUILD_FACTS);
 const strong = together(files, properties, mounts);
 const all = together(build, strong);
 
-/** What real devices have, too: none of it counts. */
-const WEAK: readonly (readonly [GuardName, Finding])[] = [
-  ["weak-build-values", weakBuild],
-  ["processor-marks", cpu],
-  ["farm-marks", farms],
-];
+/** What real devices have, too. */
+const WEAK_MARKERS: Readonly<Record<string, Finding>> = { build: weakBuild, cpu, farms };
 
 /** How many markers there are. A build is one, however many of its members tell. */
-function markerCount(guards: Guards): (evidence: Evidence) => number {
-  const counted = together(strong, ...WEAK.filter(([guard]) => !guards(guard)).map(([, finding]) => finding));
-  return (evidence) => build.find(evidence).found.slice(0, 1).length + counted.find(evidence).found.length;
+function countMarkers({ weak }: AndroidRules, evidence: Evidence): number {
+  const counted = [strong, ...weak.map((name) => WEAK_MARKERS[name] ?? strong)];
+  return build.find(evidence).found.slice(0, 1).length + together(...counted).find(evidence).found.length;
 }
 
 /**
@@ -70,16 +66,13 @@ function productsOf({ found: markers }: Found): readonly string[] {
   return known.map(([product]) => product);
 }
 
-export function androidEmulator(guards: Guards): Judgements {
-  const countMarkers = markerCount(guards);
-  // One marker alone makes no emulator.
-  const fewest = guards("two-markers") ? 2 : 1;
+export function androidEmulator(rules: AndroidRules): Judgements {
   return {
     ...MARKERS,
     isEmulator: {
       sources: all.sources,
       judge(evidence) {
-        if (countMarkers(evidence) >= fewest) return true;
+        if (countMarkers(rules, evidence) >= rules.fewestMarkers) return true;
         return lookedAtAll(evidence) ? false : undefined;
       },
     },

@@ -1,50 +1,12 @@
 import type { Text } from "../native/native-interface.ts";
+import type { AndroidRules } from "./android-rules.ts";
 import { any, count, facts, inText, named, present, together, which } from "./finding.ts";
-import { type Explanations, type Guards, isExplained } from "./guards.ts";
-import {
-  FRIDA_PORTS,
-  fridaOrGlibThread,
-  fridaThread,
-  HOOK_CLASSES,
-  hookFrame,
-  hookLibrary,
-  injectorPipe,
-  zygoteLibrary,
-} from "./hook-artefacts.ts";
+import { FRIDA_PORTS, HOOK_CLASSES } from "./hook-artefacts.ts";
 import type { Judgements } from "./judgement.ts";
 import { baseName, eachMapping } from "./maps.ts";
 import { remember } from "./remember.ts";
 import { NATIVE_BRIDGE, ZYGOTE_BRIDGES } from "./root-artefacts.ts";
 import { listenersOf } from "./tcp-sockets.ts";
-
-/** Where neither an app nor the system nor ART's compiler keeps code. */
-const FOREIGN_PLACE = /^\/(data\/local|data\/adb|dev|debug_ramdisk|sbin)\//;
-const MEMORY = "/memfd:";
-const DELETED = " (deleted)";
-
-/** Memory that may be executed, and who put it there. What takes the name of ART's memory in vain is not explained. */
-const EXPLAINED: Explanations<string> = [
-  // ART's compiler keeps its code in memory: memfd from Android 10 on, ashmem before (AOSP, art/runtime/jit).
-  ["jit-memfd", (path) => /^\/memfd:jit-(zygote-)?cache( \(deleted\))?$/.test(path)],
-  ["jit-ashmem", (path) => path.startsWith("/dev/ashmem")],
-  ["driver-memory", (path) => /^\/dev\/(kgsl|mali|dri\/|pvr|nv|dma_heap|ion|zero)/.test(path)],
-  ["deleted-files", (path) => path.endsWith(DELETED) && !path.startsWith(MEMORY) && !FOREIGN_PLACE.test(path)],
-];
-
-/** A mapping of code is foreign when its place is, or when a hook keeps it in memory. */
-function foreignCode(guards: Guards): (path: string) => boolean {
-  const isExplainedPath = isExplained(guards, EXPLAINED);
-  const isHook = hookLibrary(guards);
-  const isNameless = (path: string): boolean =>
-    guards("nameless-memory") &&
-    path.startsWith(MEMORY) &&
-    !path.startsWith(`${MEMORY}jit-`) &&
-    !isHook(baseName(path));
-  return (path) =>
-    (path.startsWith(MEMORY) || path.endsWith(DELETED) || FOREIGN_PLACE.test(path)) &&
-    !isExplainedPath(path) &&
-    !isNameless(path);
-}
 
 interface Mapped {
   /** Base names. */
@@ -54,42 +16,52 @@ interface Mapped {
   readonly foreign: Set<string>;
 }
 
-function mappedWith(guards: Guards): (text: Text) => Mapped {
-  const [isHook, isZygote, isForeign] = [hookLibrary(guards), zygoteLibrary(guards), foreignCode(guards)];
+function mappedBy({ library, zygote, foreign, explained }: AndroidRules): (text: Text) => Mapped {
   return remember(({ text }: Text): Mapped => {
     const mapped: Mapped = { hooks: new Set(), zygote: new Set(), foreign: new Set() };
     const file = (path: string): void => {
       const name = baseName(path);
-      if (isHook(name)) mapped.hooks.add(name);
-      if (isZygote(name, path)) mapped.zygote.add(name);
+      if (library.test(name)) mapped.hooks.add(name);
+      // A module of Zygisk lies in a folder of that name (Magisk, developer guide).
+      if (zygote.test(name) || path.includes("/zygisk/")) mapped.zygote.add(name);
     };
-    eachMapping(text, file, (path) => isForeign(path) && mapped.foreign.add(path));
+    const code = (path: string): void => {
+      const isExplained = !library.test(baseName(path)) && explained.some((known) => known.test(path));
+      if (foreign.test(path) && !isExplained) mapped.foreign.add(path);
+    };
+    eachMapping(text, file, code);
     return mapped;
   });
 }
 
-export function androidHooks(guards: Guards): Judgements {
-  const mappedIn = mappedWith(guards);
-  const hookLibraries = inText("maps", (text) => mappedIn(text).hooks);
-  const zygoteLibraries = inText("maps", (text) => mappedIn(text).zygote);
+function matching(...known: readonly RegExp[]): (name: string) => string | undefined {
+  return (name) => (known.some((one) => one.test(name)) ? name : undefined);
+}
+
+export function androidHooks(rules: AndroidRules): Judgements {
+  const mapped = mappedBy(rules);
+  const hookLibraries = inText("maps", (text) => mapped(text).hooks);
+  const zygoteLibraries = inText("maps", (text) => mapped(text).zygote);
   const libraries = together(zygoteLibraries, hookLibraries);
-  const frames = named("stack", hookFrame(guards));
-  const pipes = named("descriptors", injectorPipe(guards));
+  const frames = named("stack", matching(rules.frame));
+  const pipes = named("descriptors", (path) => (rules.pipe.test(baseName(path)) ? path : undefined));
   const classes = present("classes", HOOK_CLASSES);
   return {
     injectedLibrariesFound: any(libraries),
     injectedLibraryNames: which(libraries),
     injectedLibraryCount: count(libraries),
-    hookFrameworkFound: any(together(hookLibraries, classes, frames, pipes, named("threads", fridaThread(guards)))),
+    hookFrameworkFound: any(together(hookLibraries, classes, frames, pipes, named("threads", matching(rules.frida)))),
     hookStackFrameFound: any(frames),
     hookStackFrames: which(frames),
     loadedHookClassNames: which(classes),
     zygiskIndicatorsFound: any(together(zygoteLibraries, facts("properties", [NATIVE_BRIDGE], ZYGOTE_BRIDGES))),
-    suspiciousExecutableMappingsFound: any(inText("maps", (text) => mappedIn(text).foreign)),
-    fridaThreadNamesFound: which(named("threads", fridaOrGlibThread(guards))),
+    suspiciousExecutableMappingsFound: any(inText("maps", (text) => mapped(text).foreign)),
+    fridaThreadNamesFound: which(named("threads", matching(rules.frida, rules.glib))),
     fridaInjectorPipeFound: any(pipes),
     fridaListenerPortFound: any(
-      inText("tcpSockets", ({ text }) => listenersOf(text, guards).filter((port) => FRIDA_PORTS.includes(port))),
+      inText("tcpSockets", ({ text }) =>
+        listenersOf(text, rules.listener).filter((port) => FRIDA_PORTS.includes(port)),
+      ),
     ),
   };
 }

@@ -1,9 +1,10 @@
 import type { Text } from "../native/native-interface.ts";
+import type { AndroidRules } from "./android-rules.ts";
 import { any, findingIn, inText } from "./finding.ts";
-import { demand, type Guards } from "./guards.ts";
 import type { Judgement, Judgements } from "./judgement.ts";
 import { type Mount, readMounts } from "./mount-info.ts";
 import { remember } from "./remember.ts";
+import { OF_MODULES } from "./root-artefacts.ts";
 
 /** The mounts of a table; read once, for several fields. */
 export const mountsOf = remember(({ text }: Text) => readMounts(text));
@@ -20,22 +21,20 @@ function isWritable({ point, type, options, superOptions }: Mount): boolean {
 
 /** Whole parts of a path: `/mnt/.magisk/x` has such a part, `/mnt/magiskard` has none. */
 const OF_MAGISK = /(^|\/)\.?magisk(\/|$)/;
-/** Names that Magisk, KernelSU and APatch give to the file systems that they mount. */
-const ROOT_TOOL = /^(magisk|KSU|APatch|worker)$/;
-/** Where these keep their modules: on `/data`, in a folder that nothing else mounts from. */
-const OF_MODULES = /^\/adb\/|(^|[=:])\/data\/adb\//;
+/** Names that KernelSU and APatch, and Magisk beside its own, give to the file systems that they mount. */
+const ROOT_TOOL = /^(KSU|APatch|worker)$/;
 
 /** A marker may be in what is mounted, in the part of it, in the place, or in the folders of an overlay. */
-function marksOf({ source, root, point, superOptions }: Mount): readonly string[] {
-  return [source, root, point, superOptions];
+function marks({ source, root, point, superOptions }: Mount, marker: RegExp): boolean {
+  return [source, root, point, superOptions].some((mark) => marker.test(mark));
 }
 
 function namesMagisk(mount: Mount): boolean {
-  return [mount.source, mount.root, mount.point].some((mark) => OF_MAGISK.test(mark));
+  return marks(mount, OF_MAGISK);
 }
 
 function isLeftByRootTool(mount: Mount): boolean {
-  return ROOT_TOOL.test(mount.source) || marksOf(mount).some((mark) => OF_MODULES.test(mark)) || namesMagisk(mount);
+  return ROOT_TOOL.test(mount.source) || marks(mount, OF_MODULES) || namesMagisk(mount);
 }
 
 function anyMount(look: (mount: Mount) => boolean): Judgement {
@@ -46,14 +45,7 @@ function pointsOf(mounts: readonly Mount[]): readonly string[] {
   return mounts.map(({ point }) => point);
 }
 
-/** Makers overlay their own folders, too. */
-function overlayOfModules(guards: Guards): (mount: Mount) => boolean {
-  const isOfModules = demand(guards, "overlays-of-modules", ({ superOptions }: Mount) => OF_MODULES.test(superOptions));
-  return (mount) => mount.type === "overlay" && isOfModules(mount);
-}
-
-export function androidMounts(guards: Guards): Judgements {
-  const isOverlay = overlayOfModules(guards);
+export function androidMounts({ overlay }: Pick<AndroidRules, "overlay">): Judgements {
   return {
     writableSystemPathFound: anyMount(isWritable),
     suspiciousMountsFound: anyMount(isLeftByRootTool),
@@ -63,8 +55,10 @@ export function androidMounts(guards: Guards): Judgements {
       findingIn("mountInfo", true, (text) => {
         const mounts = mountsOf(text);
         const data = mounts.find(({ point }) => point === "/data")?.device;
+        // Makers overlay their own folders, too.
         const shown = mounts.filter(
-          (mount) => OF_SYSTEM.test(mount.point) && (mount.device === data || isOverlay(mount)),
+          ({ point, device, type, superOptions }) =>
+            OF_SYSTEM.test(point) && (device === data || (type === "overlay" && overlay.test(superOptions))),
         );
         return { found: pointsOf(shown), whole: !text.truncated && data !== undefined };
       }),

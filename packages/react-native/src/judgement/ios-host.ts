@@ -1,32 +1,23 @@
 import type { Evidence } from "../native/native-interface.ts";
 import { type Finding, UNKNOWN } from "./finding.ts";
-import { demand, type Explanations, type Guards, isExplained } from "./guards.ts";
-import { isSimulatorImage, SIMULATOR_VARIABLES } from "./ios-virtual-artefacts.ts";
+import { isSimulatorImage } from "./ios-virtual-artefacts.ts";
 import { mergeSources } from "./judgement.ts";
 
-/** UIKit of a Mac, under which iOS apps run there, lies here (WWDC 2020, "iPad and iPhone apps on Apple silicon Macs"). */
-const MAC_SUPPORT = "/System/iOSSupport/";
-
-const IMAGES_OF_MACS: Explanations<string> = [
-  ["mac-by-libraries", (path) => path.startsWith(MAC_SUPPORT)],
-  ["simulator-by-libraries", isSimulatorImage],
+/**
+ * What tells a Mac: UIKit for iOS apps that run there lies in `/System/iOSSupport/` (WWDC 2020, "iPad and iPhone apps on
+ * Apple silicon Macs"); the simulator loads libraries of its own.
+ */
+export const MAC_IMAGES: readonly ((path: string) => boolean)[] = [
+  (path) => path.startsWith("/System/iOSSupport/"),
+  isSimulatorImage,
 ];
 
-/** Whether the files and processes around the app are those of a Mac: in the simulator, and for an iOS app on a Mac. */
-function isOnMac(guards: Guards): (evidence: Evidence) => boolean | undefined {
-  const isOfMac = isExplained(guards, IMAGES_OF_MACS);
-  return ({ images, environment }) => {
-    if (SIMULATOR_VARIABLES.some((name) => environment?.present.includes(name))) return true;
-    return images?.some(isOfMac);
-  };
-}
-
 /** What means something on iPhone and iPad alone. A Mac has a shell, links and other parents: nothing is known there. */
-export function onPhone(guards: Guards): (finding: Finding) => Finding {
-  const isMac = isOnMac(guards);
-  const isPhone = demand(guards, "phones-only", (evidence: Evidence) => isMac(evidence) === false);
+export function onPhone(macs: typeof MAC_IMAGES): (finding: Finding) => Finding {
+  const isPhone = ({ images }: Evidence): boolean =>
+    images !== undefined && !images.some((path) => macs.some((isMac) => isMac(path)));
   return ({ sources, find }) => ({
-    sources: mergeSources([{ images: true, environment: SIMULATOR_VARIABLES }, sources]),
+    sources: mergeSources([{ images: true }, sources]),
     find: (evidence) => (isPhone(evidence) ? find(evidence) : UNKNOWN),
   });
 }

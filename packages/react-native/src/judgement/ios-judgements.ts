@@ -1,13 +1,12 @@
-import { everyGuard, type Guards } from "./guards.ts";
 import { mediaBluetoothAppsIos } from "./media-bluetooth-apps-ios.ts";
 import { networkIos } from "./network-ios.ts";
 import { numericConsistency } from "./numeric-consistency.ts";
-import { osIntegrityIos } from "./os-integrity-ios.ts";
+import { IOS_RULES, type IosRules, osIntegrityIos } from "./os-integrity-ios.ts";
 
-export function iosJudgements(guards: Guards = everyGuard) {
+export function iosJudgements(rules: IosRules = IOS_RULES) {
   return {
-    os_integrity: osIntegrityIos(guards),
-    network: networkIos(guards),
+    os_integrity: osIntegrityIos(rules),
+    network: networkIos(rules),
     media_bluetooth_apps: mediaBluetoothAppsIos,
     numeric_consistency: numericConsistency,
   };

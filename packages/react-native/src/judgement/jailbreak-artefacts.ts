@@ -2,7 +2,6 @@
  * What jailbreaks leave behind on iOS, as published in github.com/securing/IOSSecuritySuite, OWASP MASTG (testing
  * jailbreak detection), theapplewiki.com (Procursus, Dopamine, palera1n, rootless) and by the tweaks themselves.
  */
-import { demand, type Guards } from "./guards.ts";
 import { under } from "./under.ts";
 
 export const JAILBREAK_STORES = [
@@ -81,31 +80,40 @@ function familyOf(name: string): string {
 /** Frameworks of apps have words for names, such as `Shadow` and `Substrate`; these are no words. */
 const IN_FRAMEWORKS = new Set(["cydiasubstrate", "frida", "tweakinject"]);
 
-function imagesOf(families: readonly string[], guards: Guards): (path: string) => string | undefined {
-  const isLibrary = demand(guards, "frameworks-of-apps", (name: string) => name.endsWith(".dylib"));
+/** @param ofFamily whether a name, as far as it tells a family, is that of a known one. */
+function imagesOf({ library, ofFamily }: ImageRules, families: readonly string[]): Recognise {
   return (path) => {
     const name = imageName(path);
     const family = familyOf(name);
-    const isWhole = demand(guards, "images-by-whole-name", (known: string) => known === family);
-    const isKnown = families.some((known) => family.includes(known) && isWhole(known));
-    return isKnown && (IN_FRAMEWORKS.has(family) || isLibrary(name)) ? name : undefined;
+    const isKnown = families.some((known) => ofFamily(family, known));
+    return isKnown && (library.test(name) || IN_FRAMEWORKS.has(family)) ? name : undefined;
   };
 }
+
+type Recognise = (path: string) => string | undefined;
+
+export interface ImageRules {
+  readonly library: RegExp;
+  readonly ofFamily: (family: string, known: string) => boolean;
+}
+
+/** A single library, and never a part of a word: `libfriday.dylib` is an ordinary one. */
+export const IMAGE_RULES: ImageRules = { library: /\.dylib$/, ofFamily: (family, known) => family === known };
 
 function imageName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1).trimStart();
 }
 
-export function hookingImage(guards: Guards): (path: string) => string | undefined {
-  return imagesOf(HOOKING, guards);
+export function hookingImage(rules: ImageRules): Recognise {
+  return imagesOf(rules, HOOKING);
 }
 
-export function injectedImage(guards: Guards): (path: string) => string | undefined {
-  return imagesOf([...HOOKING, ...LOADED, ...BYPASS], guards);
+export function injectedImage(rules: ImageRules): Recognise {
+  return imagesOf(rules, [...HOOKING, ...LOADED, ...BYPASS]);
 }
 
-export function bypassImage(guards: Guards): (path: string) => string | undefined {
-  return imagesOf(BYPASS, guards);
+export function bypassImage(rules: ImageRules): Recognise {
+  return imagesOf(rules, BYPASS);
 }
 
 /**

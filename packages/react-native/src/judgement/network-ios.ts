@@ -1,13 +1,12 @@
 import type { ProxySettings } from "../native/native-interface.ts";
 import { readList } from "../native/read-answer.ts";
-import { demand, type Guards } from "./guards.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 
 /**
  * A VPN gives its interface settings of its own, which CFNetwork lists under `__SCOPED__`. The interface alone says
  * nothing: iOS keeps `utun` ones for itself.
  */
-const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
+export const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
 
 /** Of settings that were read, a member that is not there is not set: so CFNetwork says it. */
 function from(conclude: (settings: ProxySettings) => Value | undefined): Judgement {
@@ -35,10 +34,9 @@ function proxyOf(settings: ProxySettings): Proxy | undefined {
   return settings.socksEnabled ? { host: settings.socksHost, port: settings.socksPort } : undefined;
 }
 
-export function networkIos(guards: Guards): Judgements {
-  const isTunnel = demand(guards, "tunnels-only", (name: string) => TUNNEL.test(name));
+export function networkIos({ tunnel }: { readonly tunnel: RegExp }): Judgements {
   return {
-    isVpnActive: from(({ scopedInterfaces }) => scopedInterfaces?.some(isTunnel)),
+    isVpnActive: from(({ scopedInterfaces }) => scopedInterfaces?.some((name) => tunnel.test(name))),
     isProxyConfigured: from((settings) => proxyOf(settings) !== undefined),
     proxyHost: from((settings) => proxyOf(settings)?.host || undefined),
     proxyPort: from((settings) => proxyOf(settings)?.port),

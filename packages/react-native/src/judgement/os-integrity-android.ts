@@ -1,14 +1,13 @@
 import { androidEmulator } from "./android-emulator.ts";
 import { androidHooks } from "./android-hooks.ts";
 import { androidMounts } from "./android-mounts.ts";
+import { ANDROID_RULES, type AndroidRules } from "./android-rules.ts";
 import { any, concluding, count, facts, type Finding, findingIn, inText, present, together, which } from "./finding.ts";
-import { demand, everyGuard, type Guards } from "./guards.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 import {
   DANGEROUS_APPS,
   DANGEROUS_PROPERTIES,
   DANGEROUS_VALUES,
-  MAGISK_SOCKETS,
   NATIVE_BRIDGE,
   ROOT_CLOAKERS,
   ROOT_MANAGERS,
@@ -29,22 +28,11 @@ const dangerousProperties = together(
 );
 
 /** Found by its path in any folder of PATH; its name is absent if every folder was looked at. */
-function su(guards: Guards): Finding {
-  const isSu = demand(guards, "su-by-whole-name", (path: string) => path.endsWith("/su"));
+function onPath(su: RegExp): Finding {
   return findingIn("executables", ["su"], ({ present, absent }) => ({
-    found: present.filter((path) => path.includes("/su") && isSu(path)),
+    found: present.filter((path) => su.test(path)),
     whole: absent.includes("su"),
   }));
-}
-
-/** Several vendors' services have long random names, as Magisk's daemon has. */
-const LONG_NAME = 32;
-
-function magiskSockets(guards: Guards): Finding {
-  const isMagisk = demand(guards, "sockets-by-name", (name: string) => MAGISK_SOCKETS.includes(name));
-  return inText("unixSockets", ({ text }) =>
-    abstractSocketsOf(text).filter((name) => name.length >= LONG_NAME && isMagisk(name)),
-  );
 }
 
 /** What a bootloader says of itself (source.android.com, "Verified Boot": device state; AVB's vbmeta properties). */
@@ -63,14 +51,16 @@ function tracer(conclude: (pid: number) => Value): Judgement {
   };
 }
 
-export function osIntegrityAndroid(guards: Guards = everyGuard): Judgements {
+export function osIntegrityAndroid(rules: AndroidRules = ANDROID_RULES): Judgements {
   return {
     ...STATE,
-    ...androidEmulator(guards),
-    ...androidHooks(guards),
-    ...androidMounts(guards),
-    suOnPath: any(su(guards)),
-    magiskAbstractSocketFound: any(magiskSockets(guards)),
+    ...androidEmulator(rules),
+    ...androidHooks(rules),
+    ...androidMounts(rules),
+    suOnPath: any(onPath(rules.su)),
+    magiskAbstractSocketFound: any(
+      inText("unixSockets", ({ text }) => abstractSocketsOf(text).filter((name) => rules.socket.test(name))),
+    ),
   };
 }
 

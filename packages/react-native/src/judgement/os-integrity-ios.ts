@@ -1,7 +1,17 @@
 import type { Evidence } from "../native/native-interface.ts";
-import { any, concluding, count, type Finding, findingIn, named, present, together, which } from "./finding.ts";
-import { demand, type Guards } from "./guards.ts";
-import { onPhone } from "./ios-host.ts";
+import {
+  any,
+  concluding,
+  count,
+  type Finding,
+  findingIn,
+  type Found,
+  named,
+  present,
+  together,
+  which,
+} from "./finding.ts";
+import { MAC_IMAGES, onPhone } from "./ios-host.ts";
 import {
   CORELLIUM_PATHS,
   FARM_VARIABLES,
@@ -15,6 +25,7 @@ import {
   BYPASS_PATHS,
   bypassImage,
   hookingImage,
+  IMAGE_RULES,
   imageInTweakPlace,
   INJECTION_VARIABLES,
   injectedImage,
@@ -27,6 +38,7 @@ import {
   REVERSE_ENGINEERING_PORTS,
 } from "./jailbreak-artefacts.ts";
 import type { Judgements } from "./judgement.ts";
+import { TUNNEL } from "./network-ios.ts";
 
 const LAUNCHD = 1;
 
@@ -43,18 +55,24 @@ function onlyFound({ sources, find }: Finding): Finding {
   return { sources, find: (evidence) => ({ found: find(evidence).found, whole: true }) };
 }
 
-/** A scheme counts only with another trace of a jailbreak. */
-function confirmedBy(trace: Finding, guards: Guards): Finding {
+/** Any app may claim a scheme: it counts only with another trace of a jailbreak, and is unknown where that is. */
+function confirmed({ found, whole }: Found, trace: Found): Found {
+  return {
+    found: trace.found.length > 0 ? found : [],
+    whole: whole && (found.length === 0 || trace.whole),
+  };
+}
+
+/** The rules that guard against known false alarms, as data: a test loosens or leaves out one at a time. */
+export const IOS_RULES = { ...IMAGE_RULES, macs: MAC_IMAGES, confirmed, tunnel: TUNNEL };
+
+export type IosRules = typeof IOS_RULES;
+
+function schemesWith(trace: Finding, confirm: IosRules["confirmed"]): Finding {
   const schemes = present("schemes", JAILBREAK_SCHEMES);
   return {
     sources: together(schemes, trace).sources,
-    find(evidence) {
-      const { found, whole } = schemes.find(evidence);
-      const traces = trace.find(evidence);
-      const isConfirmed = demand(guards, "schemes-need-a-trace", () => traces.found.length > 0);
-      const isKnown = demand(guards, "unknown-traces", () => found.length === 0 || traces.whole);
-      return { found: isConfirmed(found) ? found : [], whole: whole && isKnown(found) };
-    },
+    find: (evidence) => confirm(schemes.find(evidence), trace.find(evidence)),
   };
 }
 
@@ -64,13 +82,13 @@ function virtualProducts(evidence: Evidence): readonly string[] | undefined {
   return [...(isSimulator ? ["ios_simulator"] : []), ...(files.find(evidence).found.length > 0 ? ["corellium"] : [])];
 }
 
-export function osIntegrityIos(guards: Guards): Judgements {
-  const phone = onPhone(guards);
+export function osIntegrityIos(rules: IosRules): Judgements {
+  const phone = onPhone(rules.macs);
   const paths = phone(present("paths", JAILBREAK_PATHS));
   const places = onlyFound(phone(named("images", imageInTweakPlace)));
-  const images = together(named("images", injectedImage(guards)), places);
+  const images = together(named("images", injectedImage(rules)), places);
   const variables = phone(present("environment", INJECTION_VARIABLES));
-  const bypass = together(phone(present("paths", BYPASS_PATHS)), named("images", bypassImage(guards)));
+  const bypass = together(phone(present("paths", BYPASS_PATHS)), named("images", bypassImage(rules)));
   return {
     ...HOST,
     parentPidUnexpected: any(phone(parent)),
@@ -80,10 +98,10 @@ export function osIntegrityIos(guards: Guards): Judgements {
     suspiciousFilePaths: which(paths),
     suspiciousPathCount: count(paths),
     writableSystemPathFound: any(phone(present("writablePaths", READ_ONLY_PLACES))),
-    canOpenJailbreakScheme: any(confirmedBy(together(paths, images), guards)),
+    canOpenJailbreakScheme: any(schemesWith(together(paths, images), rules.confirmed)),
     symbolicLinksSuspicious: any(phone(present("links", PLAIN_FOLDERS))),
     jailbreakBypassDetected: any(bypass),
-    hookFrameworkFound: any(named("images", hookingImage(guards))),
+    hookFrameworkFound: any(named("images", hookingImage(rules))),
     injectedLibrariesFound: any(images),
     injectedLibraryNames: which(images),
     injectedLibraryCount: count(images),

@@ -61,4 +61,7 @@ export const DANGEROUS_PROPERTIES = under("ro.", "debuggable secure boot.veritym
 export const DANGEROUS_VALUES = /(debuggable=1|secure=0|mode=disabled)$/;
 
 /** Magisk's daemon: `MAIN_SOCKET` of its sources up to version 18. Later ones are random, or none. */
-export const MAGISK_SOCKETS = ["d30138f2310a9fb9c54a3e0c21f58591"];
+export const MAGISK_SOCKET = /^d30138f2310a9fb9c54a3e0c21f58591$/;
+
+/** Where root tools keep their modules: on `/data`, in a folder that nothing else mounts from. */
+export const OF_MODULES = /^\/adb\/|(^|[=:])\/data\/adb\//;

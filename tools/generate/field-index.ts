@@ -7,16 +7,19 @@ function platforms(list: readonly Platform[]): string {
   return list.length === 2 ? "" : list.length === 0 ? "-" : list[0] === "android" ? "a" : "i";
 }
 
-function entry(name: string, field: Field): string {
-  const inside = field.fields && `(${entries(field.fields)})`;
+function kind(field: Field): string {
   const constant = field.constantOn ? "=" : "";
-  return `${LETTER[field.type]}${platforms(field.platforms)}${field.required ? "!" : ""}${constant}:${name}${inside ?? ""}`;
+  return `${LETTER[field.type]}${platforms(field.platforms)}${field.required ? "!" : ""}${constant}:`;
 }
 
+/** Fields of a kind follow each other, so that the kind stands there once. */
 function entries(fields: Readonly<Record<string, Field>>): string {
-  return Object.entries(fields)
-    .map(([name, field]) => entry(name, field))
-    .join(" ");
+  const names = new Map<string, string[]>();
+  for (const [name, field] of Object.entries(fields)) {
+    const inside = field.fields && `(${entries(field.fields)})`;
+    names.set(kind(field), [...(names.get(kind(field)) ?? []), `${name}${inside ?? ""}`]);
+  }
+  return [...names].map(([marks, list]) => `${marks}${list.join(" ")}`).join(" ");
 }
 
 /** The catalog without its prose, in the short form that `catalog/fields.ts` reads: it goes into every app's bundle. */

@@ -46,17 +46,20 @@ function platformsOf(marks: string): readonly Platform[] {
   return marks.includes("i") ? ["ios"] : BOTH;
 }
 
-/** Entries are `<type letter><marks>:<name>`, `!` for required, `=` for constant on iOS, members in parentheses. */
+/**
+ * Entries are `<type letter><marks>:<name> <name>…`, `!` for required, `=` for constant on iOS, members of an object in
+ * parentheses. Fields of a kind follow each other.
+ */
 function read(index: string): ReadonlyMap<string, FieldFacts> {
   const fields = new Map<string, FieldFacts>();
-  for (const [, letter = "", marks = "", name = "", members] of index.matchAll(
-    /(\w)([^:\s]*):(\w+)(?:\(([^)]*)\))?/g,
-  )) {
+  let kind = "";
+  for (const [, next, name = "", members] of index.matchAll(/(?:([^\s:]+):)?(\w+)(?:\(([^)]*)\))?/g)) {
+    kind = next ?? kind;
     fields.set(name, {
-      type: TYPES[letter] as FieldType,
-      platforms: platformsOf(marks),
-      required: marks.includes("!"),
-      constantOnIos: marks.includes("="),
+      type: TYPES[kind.charAt(0)] as FieldType,
+      platforms: platformsOf(kind.slice(1)),
+      required: kind.includes("!"),
+      constantOnIos: kind.includes("="),
       ...(members !== undefined && { fields: read(members) }),
     });
   }

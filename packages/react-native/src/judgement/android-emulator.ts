@@ -27,7 +27,7 @@ const properties = facts("properties", EMULATOR_PROPERTIES, KNOWN_FACTS);
 const mounts = inText("mountInfo", (text) =>
   [...new Set(mountsOf(text).map(({ type }) => `mount=${type}`))].filter((fact) => KNOWN_FACTS.test(fact)),
 );
-const cpu = together(
+export const cpu = together(
   inText("cpuInfo", ({ text }) => virtualProcessorMarks(text)),
   facts("properties", [NATIVE_BRIDGE], TRANSLATORS),
   present("paths", TRANSLATOR_PATHS),
@@ -35,20 +35,15 @@ const cpu = together(
 
 const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mounts, cpu };
 
-const farms = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
-const weakBuild = facts("build", BUILD_MEMBERS, WEAK_BUILD_FACTS);
+export const farms = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
 
-/** What makes an emulator. */
-const strong = together(files, properties, mounts);
-const all = together(build, strong);
+/** What makes an emulator. Weak values of the build, processors and farms do not: real devices have them, too. */
+export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
+const all = together(build, ...STRONG_MARKERS);
 
-/** What real devices have, too. */
-const WEAK_MARKERS: Readonly<Record<string, Finding>> = { build: weakBuild, cpu, farms };
-
-/** How many markers there are. A build is one, however many of its members tell. */
-function countMarkers({ weak }: AndroidRules, evidence: Evidence): number {
-  const counted = [strong, ...weak.map((name) => WEAK_MARKERS[name] ?? strong)];
-  return build.find(evidence).found.slice(0, 1).length + together(...counted).find(evidence).found.length;
+/** A build is one marker, however many of its members tell. */
+function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
+  return build.find(evidence).found.slice(0, 1).length + together(...markers).find(evidence).found.length;
 }
 
 /**

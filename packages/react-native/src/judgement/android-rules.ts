@@ -1,3 +1,4 @@
+import { STRONG_MARKERS } from "./android-emulator.ts";
 import { LISTENER } from "./tcp-sockets.ts";
 import {
   FRIDA_THREAD,
@@ -35,8 +36,7 @@ export const ANDROID_RULES = {
   socket: MAGISK_SOCKET,
   listener: LISTENER,
   su: /\/su$/,
-  /** What of `WEAK_MARKERS` counts for an emulator: nothing, because real devices have them, too. */
-  weak: [] as readonly string[],
+  markers: STRONG_MARKERS,
   /** One marker alone makes no emulator. */
   fewestMarkers: 2,
 };

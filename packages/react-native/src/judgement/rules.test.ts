@@ -1,8 +1,11 @@
 import { expect, it, test } from "vitest";
 import { departures } from "../../evidence/check.ts";
 import { readCorpus } from "../../evidence/read.ts";
+import { cpu, farms, STRONG_MARKERS } from "./android-emulator.ts";
 import { androidJudgements } from "./android-judgements.ts";
 import { ANDROID_RULES, type AndroidRules } from "./android-rules.ts";
+import { BUILD_MEMBERS, WEAK_BUILD_FACTS } from "./emulator-artefacts.ts";
+import { facts } from "./finding.ts";
 import { iosJudgements } from "./ios-judgements.ts";
 import { IOS_RULES, type IosRules } from "./os-integrity-ios.ts";
 
@@ -12,6 +15,8 @@ const corpus = [...readCorpus().values()];
 const unanchored = ({ source }: RegExp): RegExp => RegExp(source.replace(/^\^(\(lib\)\?)?/, "").replace(/\$\/?$/, ""));
 const open = ({ source }: RegExp): RegExp => RegExp(source.replaceAll("(\\.|$)", "").replaceAll("([-_.]|$)", ""));
 const without = <Item>(list: readonly Item[], at: number): readonly Item[] => list.filter((_, index) => index !== at);
+
+const weakBuild = facts("build", BUILD_MEMBERS, WEAK_BUILD_FACTS);
 
 const PARTS = "substrings of names";
 const JIT = "deleted mappings of the JIT";
@@ -35,9 +40,9 @@ const ANDROID: readonly (readonly [what: string, alarm: string, Partial<AndroidR
   ["a socket has Magisk's name", "long names of sockets", { socket: /.{32}/ }],
   ["a port is listened to", "ports that nobody listens on", { listener: /^ *\d+: \w+:(\w{4}) \S+ \S+ / }],
   ["su is a whole name", "busybox and names like su", { su: /\/su/ }],
-  ["weak values of the build do not count", "build markers", { weak: ["build"] }],
-  ["marks of the processor do not count", "Chromebooks", { weak: ["cpu"] }],
-  ["marks of a farm do not count", "device farms", { weak: ["farms"] }],
+  ["weak values of the build do not count", "build markers", { markers: [...STRONG_MARKERS, weakBuild] }],
+  ["marks of the processor do not count", "Chromebooks", { markers: [...STRONG_MARKERS, cpu] }],
+  ["marks of a farm do not count", "device farms", { markers: [...STRONG_MARKERS, farms] }],
   ["one marker is not enough", "a single marker", { fewestMarkers: 1 }],
 ];
 

@@ -12,7 +12,7 @@ function kind(field: Field): string {
   return `${LETTER[field.type]}${platforms(field.platforms)}${field.required ? "!" : ""}${constant}:`;
 }
 
-/** Fields of a kind follow each other, so that the kind stands there once. */
+/** Fields of a kind follow each other, so that the kind is written once. */
 function entries(fields: Readonly<Record<string, Field>>): string {
   const names = new Map<string, string[]>();
   for (const [name, field] of Object.entries(fields)) {

@@ -21,7 +21,7 @@ function isWritable({ point, type, options, superOptions }: Mount): boolean {
 
 /** Whole parts of a path: `/mnt/.magisk/x` has such a part, `/mnt/magiskard` has none. */
 const OF_MAGISK = /(^|\/)\.?magisk(\/|$)/;
-/** Names that KernelSU and APatch, and Magisk beside its own, give to the file systems that they mount. */
+/** Names that KernelSU, APatch and Magisk give to file systems that they mount. */
 const ROOT_TOOL = /^(KSU|APatch|worker)$/;
 
 /** A marker may be in what is mounted, in the part of it, in the place, or in the folders of an overlay. */

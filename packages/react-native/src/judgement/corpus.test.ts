@@ -80,7 +80,7 @@ const KNOWN_FALSE_ALARMS = [
   "overlays of the maker",
   "properties of the emulator on phones",
   "threads of GLib",
-  "ports that nobody listens on",
+  "ports without a listener",
   "a single marker",
 ];
 

@@ -112,3 +112,11 @@ test("what is asked for is bounded, too", () => {
     expect(request.length).toBeLessThan(8_192);
   }
 });
+
+it("names of images made to be slow cost no more than others", () => {
+  const names = ["1".repeat(100_000), "-1".repeat(50_000), `${"-ios".repeat(30)}!`, "a".repeat(100_000)];
+  const images = names.map((name) => `/usr/lib/${name}`);
+  const start = performance.now();
+  for (const judgement of Object.values(JUDGEMENTS.ios["os_integrity"] ?? {})) judgement.judge({ images });
+  expect(performance.now() - start).toBeLessThan(1_000);
+});

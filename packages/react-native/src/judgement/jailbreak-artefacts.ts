@@ -62,19 +62,23 @@ const HOOKING = [
 /** Loaders of tweaks, Dopamine's and roothide's hooks of the system, and a tweak that opens TLS. */
 const LOADED = ["tweakinject", "systemhook", "roothideinit", "sslkillswitch"];
 
-/** What is put before a name to be loaded first or last, and after it to tell version and platform. */
-const BEFORE = /^([^a-z]+|a{3,}|z{3,})?(lib)?/;
-const AFTER = /([-_.]?[0-9][\w.]*|[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful))*$/;
+/** What is put before a name to be loaded first or last. */
+const ORDER = /^([^a-z]+|a{3,}|z{3,})?(lib)?/;
+const PLATFORM = /[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful)/g;
+const VERSION = /[-_.]?[0-9][0-9.]*$/;
 /** The parts that a framework is made of. */
-const PART = /[-_]?(loader|inserter|agent|gadget|server|dopamine)?$/;
+const PART = /[-_]?(loader|inserter|agent|gadget|server|dopamine)$/;
+/** Longer names are no library's; the patterns would take long for them. */
+const LONGEST_NAME = 128;
 
 /** `0FridaGadget.dylib`, `frida-gadget-16.1.4-ios-universal.dylib` and `SubstrateLoader.dylib` are of a family each. */
 function familyOf(name: string): string {
+  if (name.length > LONGEST_NAME) return "";
   const plain = name
     .toLowerCase()
     .replace(/\.dylib$/, "")
-    .replace(BEFORE, "");
-  return plain.replace(AFTER, "").replace(PART, "");
+    .replace(ORDER, "");
+  return plain.replace(PLATFORM, "").replace(VERSION, "").replace(PART, "");
 }
 
 /** Frameworks of apps have words for names, such as `Shadow` and `Substrate`; these are no words. */

@@ -38,7 +38,7 @@ const ANDROID: readonly (readonly [what: string, alarm: string, Partial<AndroidR
   ["files that are gone", "deleted mappings of the app", { foreign: /^\/(memfd:|dev\/)| \(deleted\)$/ }],
   ["an overlay shows folders of modules", "overlays of the maker", { overlay: /lowerdir=/ }],
   ["a socket has Magisk's name", "long names of sockets", { socket: /.{32}/ }],
-  ["a port is listened to", "ports that nobody listens on", { listener: /^ *\d+: \w+:(\w{4}) \S+ \S+ / }],
+  ["a port is listened to", "ports without a listener", { listener: /^ *\d+: \w+:(\w{4}) \S+ \S+ / }],
   ["su is a whole name", "busybox and names like su", { su: /\/su/ }],
   ["weak values of the build do not count", "build markers", { markers: [...STRONG_MARKERS, weakBuild] }],
   ["marks of the processor do not count", "Chromebooks", { markers: [...STRONG_MARKERS, cpu] }],

@@ -376,10 +376,7 @@ describe("beside others", () => {
     const [keyId = ""] = await keysOf(who.account);
     await begin({ kind: "account", account: who.account });
     const { pool } = system;
-    await pool.query("select delete_erased_keys($1, array(select key from idempotency_key where key_id = $1))", [
-      keyId,
-    ]);
-    await pool.query("select delete_erased_events($1, 100)", [keyId]);
+    await pool.query("select delete_erased($1, array(select key from idempotency_key where key_id = $1))", [keyId]);
     await pool.query("select forget_account_key($1)", [keyId]);
     expect([await keysOf(who.account), await secretExists(keyId)]).toEqual([[], true]);
     expect((await drs("retention", "run")).code).toBe(0);
@@ -429,8 +426,8 @@ describe("beside others", () => {
     const [key] = await keysOf(who.account);
     const client = await system.pool.connect();
     try {
-      await client.query("select delete_erased_keys($1, array(select key from idempotency_key))", [key]);
-      await client.query("select delete_erased_events($1, 10), forget_account_key($1)", [key]);
+      await client.query("select delete_erased($1, array(select key from idempotency_key))", [key]);
+      await client.query("select forget_account_key($1)", [key]);
       for (const text of [
         "delete from erasure",
         "update erasure set receipt = 'x'",
@@ -631,7 +628,7 @@ describe("killed", () => {
     [
       "before its events are deleted",
       "select from event where account = $1 for update",
-      { inDatabase: true, ledger: 0 },
+      { inDatabase: true, ledger: 1 },
     ],
   ];
 

@@ -231,7 +231,8 @@ describe("expiry and a hold", () => {
     ).rows;
     const drop = system.pool.query("select * from drop_expired_partition($1)", [partition?.partition_id]);
     await expect(drop).rejects.toMatchObject({ code: "23001" });
-    expect((await system.pool.query("select delete_expired_events(1, 100) as n")).rows).toEqual([{ n: 0 }]);
+    const deleted = system.pool.query("select delete_expired_events($1, 100) as n", [partition?.partition_id]);
+    expect((await deleted).rows).toEqual([{ n: 0 }]);
     expect(await read(event)).toBe(event.exact);
   });
 

@@ -276,7 +276,8 @@ describe("nothing else goes", () => {
     await store();
     const [partition] = await partitions(OF_NOW);
     expect((await system.pool.query("select * from drop_expired_partition($1)", [partition])).rowCount).toBe(0);
-    expect((await system.pool.query("select delete_expired_events(1, 100) as n")).rows).toEqual([{ n: 0 }]);
+    const deleted = system.pool.query("select delete_expired_events($1, 100) as n", [partition]);
+    expect((await deleted).rows).toEqual([{ n: 0 }]);
     expect((await system.pool.query("select forget_keys($1, '0', 100) as n", [partition])).rows).toEqual([{ n: 0 }]);
     await expect(system.pool.query("update event_partition set dropped_at = now()")).rejects.toMatchObject({
       code: "42501",
@@ -456,7 +457,8 @@ describe("a pass", () => {
       return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
     };
     await until(async () => (await metric("drs_retention_last_pass_timestamp_seconds")) > 0);
-    expect(await metric("drs_retention_lag_seconds")).toBe(0);
+    // The pass before it may have found another at work.
+    await until(async () => (await metric("drs_retention_lag_seconds")) === 0);
     const { rows } = await owner.query<{ told: number; gone: number }>(
       `select (select coalesce(sum(partitions), 0) from retention_run)::int as told,
          (select count(*) from event_partition where dropped_at is not null)::int as gone`,

@@ -12,6 +12,7 @@ import { readConfig } from "../../packages/server/src/config/config.ts";
 import { openSystem } from "../../packages/server/src/operations/system.ts";
 import { accountSecretName, partitionSecretName } from "../../packages/server/src/seal/sealer.ts";
 import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
+import { findPartitions, spansOf } from "../../packages/server/src/store/partition-slices.ts";
 import { type EventFilter, listQuery } from "../../packages/server/src/store/read-events.ts";
 import type { LoadResult } from "./load.ts";
 import { load, openScene, print, printed, READY } from "./scene.ts";
@@ -146,7 +147,8 @@ async function listings(): Promise<void> {
     const times: number[] = [];
     const indexes = new Set<string>();
     for (const after of [undefined, middle.rows[0]?.event_id]) {
-      const { text, values } = listQuery(filter, 50, after);
+      const [span = { partitions: [] }] = spansOf(await findPartitions(system.pool));
+      const { text, values } = listQuery(filter, span, 50, after);
       const explained = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan; "Execution Time": number }] }>(
         `explain (analyze, format json) ${text}`,
         values,

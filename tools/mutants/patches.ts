@@ -428,7 +428,7 @@ export const PATCHES: readonly Patch[] = [
 
   {
     rule: "retention: what is past its period is not read",
-    file: "packages/server/src/store/expired.ts",
+    file: "packages/server/src/store/migrations/0013_many_partitions.sql",
     find: "'infinity') > now()",
     replace: "'infinity') > '-infinity'",
     suite: "retention",
@@ -442,9 +442,9 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: no row is deleted before its time",
-    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
-    find: "where x.purpose = in_purpose and x.received_at + u.raw_retention <= now()\n",
-    replace: "where x.purpose = in_purpose\n",
+    file: "packages/server/src/store/migrations/0013_many_partitions.sql",
+    find: "        and x.received_at + part.raw_retention <= now()\n",
+    replace: "",
     suite: "retention",
   },
   {
@@ -478,7 +478,7 @@ export const PATCHES: readonly Patch[] = [
 
   {
     rule: "retention: a time whose partition is gone has none",
-    file: "packages/server/src/store/migrations/0006_retention.sql",
+    file: "packages/server/src/store/migrations/0013_many_partitions.sql",
     find: "if found_row.dropped_at is not null then",
     replace: "if false then",
     suite: "retention",
@@ -581,9 +581,9 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "holds: what is held is read past its period",
-    file: "packages/server/src/store/expired.ts",
-    find: "or is_held(",
-    replace: "or false and is_held(",
+    file: "packages/server/src/store/migrations/0013_many_partitions.sql",
+    find: "        or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)",
+    replace: "",
     suite: "holds",
   },
   {
@@ -595,7 +595,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "holds: held rows are not deleted",
-    file: "packages/server/src/store/migrations/0007_legal_hold.sql",
+    file: "packages/server/src/store/migrations/0013_many_partitions.sql",
     find: "        and not is_held(x.account, x.action_id, x.event_id) limit in_limit",
     replace: "        limit in_limit",
     suite: "holds",
@@ -657,8 +657,8 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: no read finds what is erased",
-    file: "packages/server/src/store/expired.ts",
-    find: "not is_erased(${event}.key_id)",
+    file: "packages/server/src/store/migrations/0013_many_partitions.sql",
+    find: "(select k.erased_by is null from account_key k where k.key_id = e.key_id)",
     replace: "true",
     suite: "erasure",
     test: "finished by the next",
@@ -794,8 +794,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: a single event's row goes",
     file: `${ERASURE}/carry-out.ts`,
-    find: 'deleted as (delete from event e using ${gone} where ${of("e")} returning e.event_id)',
-    replace: 'deleted as (select e.event_id from event e join ${gone} on ${of("e")})',
+    find: "const deleted = new Set([...copies, ...(await deleteRows(executor, ledger))]);",
+    replace: "const deleted = new Set(copies);",
     suite: "erasure",
     test: "one event, one action",
   },

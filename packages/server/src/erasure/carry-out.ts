@@ -1,7 +1,8 @@
-import { copyHeldEvents } from "../holds/held-copies.ts";
+import { copyHeldEvents, type ErasedIds, findHeldOfErasure } from "../holds/held-copies.ts";
 import type { Sealer } from "../ports.ts";
 import { type LedgerNames, uuidBytes } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
+import { groupByPartition, withinOf } from "../store/partition-slices.ts";
 import { receivedAtOf } from "../store/read-events.ts";
 import type { ErasureEntry } from "./journal.ts";
 import { recordApplied } from "./journal-head.ts";
@@ -41,8 +42,9 @@ export async function carryOut(
     [sequence, entry.erasure_id, entry.kind, subject, entry.at, actor, reason, keys, unreadable],
   );
   await executor.query(
-    `update held_event c set erased_by = $1 from event e where e.key_id = any ($2::uuid[]) and c.erased_by is null
-      and c.account = e.account and c.purpose = e.purpose and c.received_at = e.received_at and c.event_id = e.event_id`,
+    `update held_event c set erased_by = $1 from account_key k, idempotency_key i
+      where k.key_id = any ($2::uuid[]) and c.account = k.account and c.purpose = k.purpose and c.erased_by is null
+        and i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id and i.key_id = k.key_id`,
     [sequence, keys],
   );
   await executor.query("update account_key set erased_by = $1 where key_id = any ($2::uuid[]) and erased_by is null", [
@@ -91,9 +93,9 @@ async function eraseEvents(
   const gone = "unnest($1::uuid[], $2::timestamptz[]) as gone (event_id, received_at)";
   const of = (row: string): string => `${row}.event_id = gone.event_id and ${row}.received_at = gone.received_at`;
   const values = [eventIds, eventIds.map((id) => receivedAtOf(id).toISOString())];
-  const { rows: ledger } = await executor.query<LedgerRow>(
+  const { rows: ledger } = await executor.query<LedgerRow & FullKey>(
     `delete from idempotency_key i using ${gone} cross join purpose u where i.purpose = u.code and ${of("i")}
-      returning i.account, i.key, i.event_id, i.request_mac`,
+      returning i.account, i.key, i.event_id, i.request_mac, i.purpose, i.received_at`,
     values,
   );
   await insertTombstones(executor, names, ledger);
@@ -101,26 +103,52 @@ async function eraseEvents(
     ...values,
     sequence,
   ]);
-  const { rows } = await executor.query<{ event_id: string; copy: boolean }>(
-    `with released as (delete from held_event c using ${gone}
-        where ${of("c")} and not is_held(c.account, c.action_id, c.event_id) returning c.event_id),
-      deleted as (delete from event e using ${gone} where ${of("e")} returning e.event_id)
-      select event_id, bool_or(copy) as copy
-        from (select event_id, true as copy from released union all select event_id, false from deleted) let_go
-        group by event_id`,
+  const { rows: released } = await executor.query<{ event_id: string }>(
+    `delete from held_event c using ${gone}
+      where ${of("c")} and not is_held(c.account, c.action_id, c.event_id) returning c.event_id`,
     values,
   );
+  const copies = new Set(released.map((row) => row.event_id));
+  const deleted = new Set([...copies, ...(await deleteRows(executor, ledger))]);
   const { rows: kept } = await executor.query<{ event_id: string }>(
     `select c.event_id from held_event c join ${gone} on ${of("c")}`,
     values,
   );
-  const held = new Set(kept.map((row) => row.event_id));
-  const letGo = rows.filter((row) => !held.has(row.event_id));
+  for (const { event_id } of kept) deleted.delete(event_id);
+  const letGo = [...deleted];
   await executor.query(
     `update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3, copies = copies + $4
       where sequence = $1`,
-    [sequence, letGo.length, ledger.length, letGo.filter(({ copy }) => copy).length],
+    [sequence, letGo.length, ledger.length, letGo.filter((id) => copies.has(id)).length],
   );
+}
+
+interface FullKey {
+  readonly account: string;
+  readonly purpose: number;
+  readonly received_at: string;
+  readonly event_id: string;
+}
+
+/** Deletes events by the full keys of their ledger rows, one partition a statement. @returns the ids of those that were there. */
+async function deleteRows(executor: Executor, keys: readonly FullKey[]): Promise<readonly string[]> {
+  const deleted: string[] = [];
+  for (const [partition, found] of await groupByPartition(executor, keys)) {
+    const values: unknown[] = [
+      found.map(({ account }) => account),
+      found.map(({ received_at }) => received_at),
+      found.map(({ event_id }) => event_id),
+    ];
+    const within = withinOf(partition, (value) => `$${values.push(value)}`);
+    const { rows } = await executor.query<{ event_id: string }>(
+      `delete from event e using unnest($1::text[], $2::timestamptz[], $3::uuid[]) gone (account, received_at, event_id)
+        where ${within("e")} and e.account = gone.account and e.received_at = gone.received_at
+          and e.event_id = gone.event_id returning e.event_id`,
+      values,
+    );
+    deleted.push(...rows.map(({ event_id }) => event_id));
+  }
+  return deleted;
 }
 
 async function endHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<void> {
@@ -159,18 +187,17 @@ export async function insertTombstones(
 
 /**
  * Copies what holds cover of an entry, before it is carried out.
+ * @param onlyRecent where the rest was copied earlier in the transaction: what came meanwhile.
  * @returns ids of events that can't be opened: their payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(
   executor: Executor,
   sealer: Sealer,
-  { keys, events }: Pick<ErasureEntry, "keys" | "events">,
+  entry: ErasedIds,
+  onlyRecent = false,
 ): Promise<readonly string[]> {
   const unreadable: string[] = [];
-  const tell = (eventId: string): void => void unreadable.push(eventId);
-  await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] }, tell);
-  const where = "u.event_id = any ($1::uuid[]) and u.received_at = any ($2::timestamptz[])";
-  const receivedAt = events.map((id) => receivedAtOf(id).toISOString());
-  await copyHeldEvents(executor, sealer, { where, values: [events, receivedAt] }, tell);
+  const held = findHeldOfErasure(executor, entry, onlyRecent);
+  await copyHeldEvents(executor, sealer, held, (eventId) => void unreadable.push(eventId));
   return unreadable;
 }

@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
+import { escapeLiteral } from "pg";
+import type { ErasedIds } from "../holds/held-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
+import { branchesOf, findPartitions, releasingLocks } from "../store/partition-slices.ts";
+import { conditionOf, searchSubject } from "../store/search-events.ts";
 import { appendEntry, type AppendPorts } from "./append-entry.ts";
 import { carryOut, copyHeldOf } from "./carry-out.ts";
 import { closeEpoch } from "./close-epoch.ts";
 import type { ErasureEntry } from "./journal.ts";
-import { conditionOf, type ErasureSubject, isNothing, planErasure, subjectMac } from "./subject.ts";
+import { type ErasureSubject, isNothing, planErasure, subjectMac } from "./subject.ts";
 
 export interface ErasePorts extends AppendPorts {
   readonly sealer: Sealer;
@@ -39,17 +43,21 @@ export async function beginErasure(
   await executor.query("select lock_holds()");
   await executor.query("select lock_journal()");
   await resolveHolds(executor, ports.names);
-  if (!refuseLater && isNothing(await planErasure(executor, subject))) return undefined;
+  if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
   if (subject.kind === "account") {
     await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [
       subject.account,
     ]);
   }
   // Long work first, while ingestion goes on; then the little that came meanwhile.
-  await copyHeldOf(executor, ports.sealer, await findErased(executor, subject));
+  const before = await findErased(releasingLocks(executor), subject);
+  const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before));
+  const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   await closeEpoch(executor);
-  const found = await findErased(executor, subject);
-  const unreadable = await copyHeldOf(executor, ports.sealer, found);
+  const found = findRecent
+    ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
+    : await findErased(executor, subject);
+  for (const id of await copyHeldOf(executor, ports.sealer, found, true)) unreadable.add(id);
 
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: subject.kind,
@@ -62,27 +70,60 @@ export async function beginErasure(
         ? [ports.names.subjectOf("account", subject.account).toString("hex")]
         : [],
   });
-  await carryOut(executor, ports.names, entry, digest, { actor, reason, unreadable: unreadable.length });
+  await carryOut(executor, ports.names, entry, digest, { actor, reason, unreadable: unreadable.size });
   return entry.sequence;
 }
 
-async function findErased(
-  executor: Executor,
-  subject: ErasureSubject,
-): Promise<Pick<ErasureEntry, "keys" | "accounts" | "events">> {
+async function findErased(executor: Executor, subject: ErasureSubject): Promise<ErasedIds & { accounts: string[] }> {
+  if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
+  if (subject.kind === "action") return { keys: [], accounts: [], events: await findEventsOf(executor, subject) };
   const { where, values } = conditionOf(subject);
   const ids = async (text: string): Promise<string[]> =>
     (await executor.query<{ id: string }>(text, [...values])).rows.map(({ id }) => id);
-  const copies = `select event_id as id from held_event where ${where} and erased_by is null`;
-  if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
-  if (subject.kind === "action") {
-    const events = await ids(
-      `select event_id as id from event where ${where} and not is_erased(key_id) union ${copies}`,
-    );
-    return { keys: [], accounts: [], events };
-  }
   const keys = await ids(`select key_id as id from account_key where ${where} and erased_by is null`);
-  const events = await ids(copies);
+  const events = await ids(`select event_id as id from held_event where ${where} and erased_by is null`);
   if (subject.kind === "purpose") return { keys, accounts: [], events };
   return { keys, accounts: await ids("select account_id as id from account_identity where account = $1"), events };
+}
+
+async function findEventsOf(executor: Executor, subject: ErasureSubject): Promise<string[]> {
+  const where = "erased_by is null and (hold_id is not null or not is_erased(key_id))";
+  const found = searchSubject<{ id: string }>(executor, subject, {
+    view: "kept_event",
+    select: "event_id as id",
+    where,
+  });
+  const ids: string[] = [];
+  for await (const { id } of found) ids.push(id);
+  return ids;
+}
+
+/** More than lies between the receipt of an event and its commit. */
+const RECENT_MS = 3_600_000;
+
+/**
+ * A search for recent events of an action, planned and run once while ingestion goes on: it has its locks, and what it
+ * costs later is an index scan of the newest partitions. All else is erased by keys, and needs no search.
+ */
+async function prepareRecent(
+  executor: Executor,
+  subject: ErasureSubject,
+  now: number,
+): Promise<(() => Promise<string[]>) | undefined> {
+  if (subject.kind !== "action") return undefined;
+  const partitions = await findPartitions(executor, { from: now - RECENT_MS, to: now + RECENT_MS });
+  if (partitions.length === 0) return async () => [];
+  const literal = (value: unknown): string => escapeLiteral(String(value));
+  const text = branchesOf(
+    partitions,
+    literal,
+    (within) => `select event_id as id from event e where ${within("e")} and action_id = ${literal(subject.actionId)}
+      and not is_erased(key_id)`,
+  );
+  const name = `"recent ${randomUUID()}"`;
+  const run = async (): Promise<string[]> =>
+    (await executor.query<{ id: string }>(`execute ${name}`)).rows.map(({ id }) => id);
+  await executor.query(`prepare ${name} as ${text}`);
+  await run();
+  return run;
 }

@@ -3,11 +3,12 @@ import type { LedgerNames } from "../seal/ledger-names.ts";
 import { writeAudit } from "../store/audit.ts";
 import { type Executor, inOneTransaction } from "../store/database.ts";
 import { insertTombstones, type LedgerRow } from "./carry-out.ts";
+import { groupByPartition } from "../store/partition-slices.ts";
 import { closeEpoch } from "./close-epoch.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
 
-/** Rows that one statement deletes. */
-const BATCH = 1_000;
+/** Ledger rows that are looked at together. */
+const BATCH = 5_000;
 
 export interface FinishPorts {
   readonly names: LedgerNames;
@@ -33,10 +34,7 @@ export async function finishErasures(executor: Executor, ports: FinishPorts): Pr
     "select key_id, account from account_key where erased_by is not null order by erased_by",
   );
   for (const key of keys) {
-    await buryLedger(executor, ports, key);
-    for (let deleted = BATCH; deleted === BATCH && !ports.signal?.aborted;) {
-      deleted = await count(executor, "delete_erased_events($1, $2)", [key.key_id, BATCH]);
-    }
+    await deleteErased(executor, ports, key);
     await executor.query("select forget_account_key($1)", [key.key_id]);
     if (ports.signal?.aborted) return;
   }
@@ -65,22 +63,36 @@ async function completeHeld(executor: Executor, { attest }: FinishPorts): Promis
   }
 }
 
-/** Tombstones stand before the ledger's rows go, and no commit batch is under way that has not seen them. */
-async function buryLedger(executor: Executor, { names, signal }: FinishPorts, key: ErasedKey): Promise<void> {
-  const text = `select account, key, event_id, request_mac from idempotency_key
+/**
+ * Deletes events with their ledger rows. Tombstones exist before the ledger's rows go, and no commit batch is under way
+ * that has not seen them.
+ */
+async function deleteErased(executor: Executor, { names, signal }: FinishPorts, key: ErasedKey): Promise<void> {
+  const text = `select account, key, event_id, request_mac, purpose, received_at from idempotency_key
     where account = $1 and key_id = $2 limit ${BATCH}`;
   for (;;) {
     if (signal?.aborted) return;
-    const { rows } = await executor.query<LedgerRow>(text, [key.account, key.key_id]);
+    const { rows } = await executor.query<LedgerRow & { purpose: number; received_at: string }>(text, [
+      key.account,
+      key.key_id,
+    ]);
     if (rows.length === 0) return;
     await insertTombstones(executor, names, rows);
     await inOneTransaction(executor, async () => {
       await closeEpoch(executor);
     });
-    await executor.query("select delete_erased_keys($1, $2)", [key.key_id, rows.map((row) => row.key)]);
+    // A partition at a time: the locks of one transaction stay few.
+    const groups = [...(await groupByPartition(executor, rows)).values()];
+    for (const group of groups) await deleteRows(executor, key, group);
+    const grouped = new Set(groups.flat());
+    await deleteRows(
+      executor,
+      key,
+      rows.filter((row) => !grouped.has(row)),
+    );
   }
 }
 
-async function count(executor: Executor, call: string, values: readonly unknown[]): Promise<number> {
-  return (await executor.query<{ done: number }>(`select ${call} as done`, values)).rows[0]?.done ?? 0;
+async function deleteRows(executor: Executor, key: ErasedKey, rows: readonly LedgerRow[]): Promise<void> {
+  if (rows.length > 0) await executor.query("select delete_erased($1, $2)", [key.key_id, rows.map((row) => row.key)]);
 }

@@ -1,14 +1,9 @@
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
-import { receivedAtOf } from "../store/read-events.ts";
+import { conditionOf, countByHold, type EventSubject } from "../store/search-events.ts";
 
-/** What is to be erased. */
-export type ErasureSubject =
-  | { readonly kind: "account"; readonly account: string }
-  /** What is kept of an account under one purpose, by the purpose's code: its consent was withdrawn. */
-  | { readonly kind: "purpose"; readonly account: string; readonly purpose: number }
-  | { readonly kind: "action"; readonly actionId: string }
-  | { readonly kind: "event"; readonly eventId: string };
+/** What is to be erased; of one purpose because consent was withdrawn. */
+export type ErasureSubject = EventSubject;
 
 /** An account, and what is kept of it under each purpose. */
 export function accountSubjects(account: string, purposes: ReadonlyMap<number, string>): readonly ErasureSubject[] {
@@ -30,23 +25,6 @@ export function subjectMac(names: LedgerNames, subject: ErasureSubject): Buffer 
   }
 }
 
-/** A condition on a table of events. */
-export function conditionOf(subject: ErasureSubject): { readonly where: string; readonly values: readonly unknown[] } {
-  switch (subject.kind) {
-    case "account":
-      return { where: "account = $1", values: [subject.account] };
-    case "purpose":
-      return { where: "account = $1 and purpose = $2", values: [subject.account, subject.purpose] };
-    case "action":
-      return { where: "action_id = $1", values: [subject.actionId] };
-    case "event":
-      return {
-        where: "event_id = $1 and received_at = $2",
-        values: [subject.eventId, receivedAtOf(subject.eventId).toISOString()],
-      };
-  }
-}
-
 /** What an erasure takes, and what holds keep of it. */
 export interface ErasurePlan {
   /** Events that go, copies that holds made included. */
@@ -65,15 +43,7 @@ export interface ErasurePlan {
 /** Counts it; the moment of the erasure may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
   const { where, values } = conditionOf(subject);
-  const { rows } = await executor.query<{ events: number; held: number; still_held: number }>(
-    `select count(*) filter (where erased_by is null and not covered) as events,
-        count(*) filter (where erased_by is null and covered) as held,
-        count(*) filter (where erased_by is not null) as still_held
-      from (select erased_by, is_held(account, action_id, event_id) as covered from kept_event
-        where ${where} and (hold_id is not null or not is_erased(key_id))) found`,
-    [...values],
-  );
-  const { events = 0, held = 0, still_held = 0 } = rows[0] ?? {};
+  const { events, held, still_held } = await countByHold(executor, subject);
   const plan = { events, held, still_held, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
   if (subject.kind === "action") return plan;
   const ledger = await executor.query<{ keys: number }>(

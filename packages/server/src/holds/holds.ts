@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
+import type { QueryResultRow } from "pg";
 import type { Executor } from "../store/database.ts";
-import { isLive } from "../store/expired.ts";
 import { receivedAtOf } from "../store/read-events.ts";
+import { releasingLocks } from "../store/partition-slices.ts";
+import { conditionOf, countKept, countLive, type EventSubject } from "../store/search-events.ts";
 import { instant } from "../store/instant.ts";
 
 /** What a hold is about. */
@@ -41,7 +43,7 @@ export async function placeHold(executor: Executor, hold: NewHold): Promise<Plac
   await executor.query("select lock_holds()");
   const { of, value } = hold.subject;
   await requireNoneErased(executor, hold.subject);
-  const events = await countCovered(executor, hold.subject);
+  const events = await countKept(releasingLocks(executor), eventsOf(hold.subject));
   if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;
   const holdId = randomUUID();
   const receivedAt = of === "event_id" ? receivedAtOf(value).toISOString() : null;
@@ -54,7 +56,7 @@ export async function placeHold(executor: Executor, hold: NewHold): Promise<Plac
 }
 
 async function requireNoneErased(executor: Executor, subject: HoldSubject): Promise<void> {
-  const { where, values } = conditionOf(subject);
+  const { where, values } = conditionOf(eventsOf(subject));
   const text = `select from held_event
     where ${where} and erased_by is not null and not is_held(account, action_id, event_id) limit 1`;
   if ((await executor.query(text, values)).rowCount === 0) return;
@@ -63,16 +65,9 @@ async function requireNoneErased(executor: Executor, subject: HoldSubject): Prom
   );
 }
 
-function conditionOf({ of, value }: HoldSubject): { readonly where: string; readonly values: unknown[] } {
-  if (of !== "event_id") return { where: `${of} = $1`, values: [value] };
-  return { where: "event_id = $1 and received_at = $2", values: [value, receivedAtOf(value).toISOString()] };
-}
-
-async function countCovered(executor: Executor, subject: HoldSubject): Promise<number> {
-  const { where, values } = conditionOf(subject);
-  const text = `select count(*) as events from kept_event
-    where ${where} and (hold_id is not null or not is_erased(key_id))`;
-  return (await executor.query<{ events: number }>(text, values)).rows[0]?.events ?? 0;
+function eventsOf({ of, value }: HoldSubject): EventSubject {
+  if (of === "account") return { kind: "account", account: value };
+  return of === "action_id" ? { kind: "action", actionId: value } : { kind: "event", eventId: value };
 }
 
 /** An account whose events are all to come is known by its tokens, actions or keys. */
@@ -143,25 +138,24 @@ export async function liftHold(
   reason: string,
 ): Promise<number | undefined> {
   await executor.query("select lock_holds()");
-  const before = await countReadable(executor, holdId);
+  const subject = await subjectOf(executor, holdId);
+  const countAll = async (): Promise<number> => (subject ? countLive(releasingLocks(executor), eventsOf(subject)) : 0);
+  const before = await countAll();
   const { rowCount } = await executor.query(
     `update legal_hold set lifted_at = clock_timestamp(), lifted_by = $2, lift_reason = $3
       where hold_id = $1 and lifted_at is null`,
     [holdId, actor, reason],
   );
-  return rowCount === 1 ? before - (await countReadable(executor, holdId)) : undefined;
+  return rowCount === 1 ? before - (await countAll()) : undefined;
 }
 
-/** Events that a hold is about, and that are read. */
-async function countReadable(executor: Executor, holdId: string): Promise<number> {
-  const about = ["h.account = e.account", "h.action_id = e.action_id", SAME_EVENT].map(
-    (condition) => `select e.* from legal_hold h join kept_event e on ${condition} where h.hold_id = $1`,
-  );
-  const text = `select count(*) as events from (${about.join(" union all ")}) e where ${isLive("e")}`;
-  return (await executor.query<{ events: number }>(text, [holdId])).rows[0]?.events ?? 0;
+/** What a hold is about, lifted or not; `undefined` where a replay brought it back and its subject was not found yet. */
+async function subjectOf(executor: Executor, holdId: string): Promise<HoldSubject | undefined> {
+  const text = `select case when account is not null then 'account' when action_id is not null then 'action_id' else 'event_id' end as of,
+      coalesce(account, action_id, event_id::text) as value from legal_hold
+    where hold_id = $1 and num_nonnulls(account, action_id, event_id) = 1`;
+  return (await executor.query<HoldSubject & QueryResultRow>(text, [holdId])).rows[0];
 }
-
-const SAME_EVENT = "h.event_id = e.event_id and h.event_received_at = e.received_at";
 
 export interface HoldState {
   readonly holds: number;

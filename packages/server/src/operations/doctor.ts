@@ -7,6 +7,7 @@ import { holdState } from "../holds/holds.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
 import { retentionState } from "../retention/runs.ts";
 import { readMigrations } from "../store/migrate.ts";
+import { type PartitionLoad, partitionLoad } from "../store/partition-slices.ts";
 import { freeBytes } from "./readiness.ts";
 import type { System } from "./system.ts";
 import type { Warning } from "./warnings.ts";
@@ -74,6 +75,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
   findings.push(
     await purposeFinding(system),
     await retentionFinding(system),
+    partitionFinding(await partitionLoad(pool)),
     await holdFinding(system),
     await erasureFinding(system),
     await requestFinding(system),
@@ -132,6 +134,14 @@ async function retentionFinding({ pool }: System): Promise<Finding> {
     ? state
     : `${state}, the oldest for ${Math.round(lag_seconds)} s: is a server running? See its log, and drs retention run`;
   return { what: "retention", ok, detail };
+}
+
+/** The server names few partitions in a statement; a backup or a query by hand may name all, and starve the rest. */
+export function partitionFinding({ partitions, locks, capacity, sessions }: PartitionLoad): Finding {
+  const ok = locks <= capacity;
+  const state = `${partitions} partitions; a query over all of them takes ${locks} of the cluster's ${capacity} locks`;
+  const advice = `set max_locks_per_transaction to ${Math.ceil(locks / sessions)} or more and restart PostgreSQL`;
+  return { what: "partitions", ok, detail: ok ? state : `${state}: ${advice}` };
 }
 
 async function holdFinding({ pool }: System): Promise<Finding> {

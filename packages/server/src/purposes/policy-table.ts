@@ -1,6 +1,8 @@
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { Executor } from "../store/database.ts";
+import { findPartitions, releasingLocks } from "../store/partition-slices.ts";
+import { searchEvents } from "../store/search-events.ts";
 import { type Policy, type PurposeDefinition, REFUSE, type Sensitivity } from "./policy.ts";
 import { instant } from "../store/instant.ts";
 
@@ -192,14 +194,18 @@ async function countEvents(
   period: string | undefined,
 ): Promise<{ events: number; expire_at_once: number }> {
   if (!standing) return { events: 0, expire_at_once: 0 };
-  const { rows } = await executor.query<{ events: number; expire_at_once: number }>(
-    `select count(*) as events, count(*) filter (where received_at + $2::interval <= now()
-        and (received_at + $3::interval <= now()) is not true
-        and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once
-      from kept_event where purpose = $1`,
-    [standing.code, period ?? null, standing.raw_retention],
-  );
-  return rows[0] ?? { events: 0, expire_at_once: 0 };
+  const select = `count(*) as events, count(*) filter (where received_at + $2::interval <= now()
+      and (received_at + $3::interval <= now()) is not true
+      and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`;
+  const search = { view: "kept_event", select, where: "purpose = $1" } as const;
+  const partitions = await findPartitions(executor, { purpose: standing.code });
+  const values = [standing.code, period ?? null, standing.raw_retention];
+  const total = { events: 0, expire_at_once: 0 };
+  for await (const row of searchEvents<typeof total>(releasingLocks(executor), { ...search, partitions, values })) {
+    total.events += row.events;
+    total.expire_at_once += row.expire_at_once;
+  }
+  return total;
 }
 
 function actionChanges(current: CurrentPolicy, policy: Policy): Change[] {

@@ -9,7 +9,8 @@ import { auditQuery, type AuditRow } from "../store/audit.ts";
 import { openIfReadable } from "../seal/open-if-readable.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
-import { findEvent, listEvents } from "../store/read-events.ts";
+import { releasingLocks } from "../store/partition-slices.ts";
+import { listEvents, readEvent } from "../store/read-events.ts";
 import { instant } from "../store/instant.ts";
 
 /** Events that are listed at once. */
@@ -91,11 +92,13 @@ async function* exportEvents(
   onProgress: (events: number) => void,
 ): AsyncGenerator<object> {
   const purposes = await purposeIds(executor);
+  const reading = releasingLocks(executor);
   let count = 0;
   for (let after: string | undefined; ;) {
-    const page = await listEvents(executor, { account }, PAGE, after);
+    const page = await listEvents(reading, { account }, PAGE, after);
     for (const row of page) {
-      const event = await findEvent(executor, row.event_id);
+      const { event_id: eventId, purpose } = row;
+      const event = await readEvent(reading, { account, purpose, receivedAt: Date.parse(row.received_at), eventId });
       if (!event) throw new Error("an event vanished from its snapshot");
       const attributes = { ...row, purpose: purposes.get(row.purpose) };
       const exact = await openIfReadable(sealer, event);

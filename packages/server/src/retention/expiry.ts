@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { destroyHoldSecrets } from "../erasure/ended-holds.ts";
-import { copyHeldEvents } from "../holds/held-copies.ts";
+import { copyHeldEvents, findHeldOfPartition } from "../holds/held-copies.ts";
 import type { EntryCodec } from "../erasure/entry-codec.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
 import type { Clock, KeysGone, Sealer } from "../ports.ts";
@@ -9,6 +9,7 @@ import { isUnreadable } from "../seal/open-if-readable.ts";
 import { partitionSecretName, type SealBroken } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
 import { type Executor, sqlState } from "../store/database.ts";
+import { type Partition, PARTITION_COLUMNS } from "../store/partition-slices.ts";
 import { isAwaited } from "../store/worker-lock.ts";
 
 /** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
@@ -82,13 +83,13 @@ export async function expire(executor: Executor, options: ExpiryOptions, expired
   }
 }
 
-/** Of purposes whose period is shorter than a day. */
+/** Of partitions that are longer than the period asks for. */
 async function deleteRows(executor: Executor, { signal }: ExpiryOptions, expired: Expired): Promise<void> {
-  const { rows } = await executor.query<{ code: number }>(
-    "select code from purpose where raw_retention < interval '1 day' order by code",
+  const { rows } = await executor.query<{ partition_id: string }>(
+    "select partition_id from partly_expired_partition order by lower_bound",
   );
-  for (const { code } of rows) {
-    expired.deleted += await inBatches(executor, "delete_expired_events($1, $2)", [code], signal);
+  for (const { partition_id } of rows) {
+    expired.deleted += await inBatches(executor, "delete_expired_events($1, $2)", [partition_id], signal);
   }
   expired.rows += expired.deleted;
 }
@@ -114,13 +115,6 @@ async function inBatches(
   }
 }
 
-interface Overdue {
-  readonly partition_id: string;
-  readonly purpose: number;
-  readonly lower: string;
-  readonly upper: string;
-}
-
 /** @returns the fault of a held event that can't be opened. */
 async function dropPartitions(
   executor: Executor,
@@ -128,8 +122,8 @@ async function dropPartitions(
   expired: Expired,
 ): Promise<KeysGone | SealBroken | undefined> {
   let unreadable: KeysGone | SealBroken | undefined;
-  const { rows } = await executor.query<Overdue>(
-    `select p.partition_id, p.purpose, p.lower_bound::text as lower, p.upper_bound::text as upper
+  const { rows } = await executor.query<Partition>(
+    `select ${PARTITION_COLUMNS}
       from event_partition p join purpose u on u.code = p.purpose
       where p.dropped_at is null and p.upper_bound + u.raw_retention <= now() order by p.upper_bound`,
   );
@@ -160,18 +154,16 @@ interface Dropped {
  */
 async function drop(
   executor: Executor,
-  partition: Overdue,
+  partition: Partition,
   options: ExpiryOptions,
 ): Promise<(Dropped & { readonly held: number }) | undefined> {
-  const { partition_id: id, purpose, lower, upper } = partition;
-  const where = "u.purpose = $1 and u.received_at >= $2 and u.received_at < $3";
   await executor.query("begin");
   try {
     const held = await unlessLocked(async () => {
       await executor.query("select lock_holds()");
-      return copyHeldEvents(executor, options.sealer, { where, values: [purpose, lower, upper] });
+      return copyHeldEvents(executor, options.sealer, findHeldOfPartition(executor, partition));
     });
-    const dropped = held === undefined ? undefined : await dropSoon(executor, id, options.signal);
+    const dropped = held === undefined ? undefined : await dropSoon(executor, partition.partition_id, options.signal);
     await executor.query(dropped ? "commit" : "rollback");
     return dropped && held !== undefined ? { ...dropped, held } : undefined;
   } catch (fault) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type AttestPorts, attestExpiry } from "../receipts/attest.ts";
 import type { Executor } from "../store/database.ts";
+import { type Partition, PARTITION_COLUMNS, queryPartitions } from "../store/partition-slices.ts";
 import type { Counts, Expired } from "./expiry.ts";
 import { instant } from "../store/instant.ts";
 
@@ -57,15 +58,22 @@ export interface RetentionState {
   readonly last_run_at: string | null;
 }
 
-/** Events that are past a period of less than a day and are not held; they go row by row. */
+/** Expired events that no hold covers, in partitions that are too long to wait for: they go row by row. */
 export async function overdueRows(executor: Executor): Promise<number> {
-  const { rows } = await executor.query<{ overdue: number }>(
-    `select count(*) as overdue from purpose u cross join lateral (
-        select from event e where e.purpose = u.code and e.received_at <= now() - u.raw_retention
-          and not is_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)) past
-      where u.raw_retention < interval '1 day'`,
+  const { rows: partitions } = await executor.query<Partition>(
+    `select ${PARTITION_COLUMNS} from partly_expired_partition p`,
   );
-  return rows[0]?.overdue ?? 0;
+  const counts = queryPartitions<{ overdue: number }>(
+    executor,
+    partitions,
+    [],
+    (within) => `select count(*) as overdue from event e join purpose u on u.code = e.purpose where ${within("e")}
+      and e.received_at <= now() - u.raw_retention
+      and not is_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)`,
+  );
+  let total = 0;
+  for await (const { overdue } of counts) total += overdue;
+  return total;
 }
 
 export async function retentionState(executor: Executor): Promise<RetentionState> {

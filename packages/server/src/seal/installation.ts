@@ -1,6 +1,7 @@
 /** Whether the key store goes with the database. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Executor } from "../store/database.ts";
+import { findPartitions, queryPartitions } from "../store/partition-slices.ts";
 import { deriveKey } from "./derive-key.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "./sealer.ts";
 import type { Secrets } from "./secrets.ts";
@@ -43,14 +44,22 @@ const LOOKED_AT = 5;
 const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null order by created_at desc limit ${LOOKED_AT}`;
 const NEWEST_HOLDS = `select hold_id as id from legal_hold h
   where exists (select from held_event c where c.hold_id = h.hold_id) order by placed_at desc limit ${LOOKED_AT}`;
-/** Of partitions that hold an event; looked for in each by itself, newest first, not by reading all events. */
-const NEWEST_PARTITIONS = `select partition_id as id
-  from (select p.* from event_partition p join purpose u on u.code = p.purpose
-    where p.dropped_at is null and p.lower_bound <= now()
-      and coalesce(p.upper_bound + u.raw_retention, 'infinity') > now() order by p.lower_bound desc offset 0) p
-  cross join lateral (select from event e where e.purpose = p.purpose and e.received_at >= p.lower_bound
-    and e.received_at < p.upper_bound limit 1) one
-  limit ${LOOKED_AT}`;
+
+/** Of partitions that hold an event and whose secrets are needed. */
+async function newestPartitions(executor: Executor): Promise<string[]> {
+  const found: string[] = [];
+  const needed = `p.dropped_at is null and p.lower_bound <= now()
+    and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity') > now()`;
+  const used = queryPartitions<{ id: string }>(
+    executor,
+    await findPartitions(executor),
+    [],
+    (within, { partition_id }) => `select partition_id as id from event_partition p
+      where p.partition_id = '${partition_id}' and ${needed} and exists (select from event e where ${within("e")})`,
+  );
+  for await (const { id } of used) if (found.push(id) === LOOKED_AT) break;
+  return found;
+}
 
 /**
  * A key store that is older than the events lacks keys that were made since: the newest are looked for.
@@ -59,22 +68,22 @@ const NEWEST_PARTITIONS = `select partition_id as id
  * @throws KeyStoreUnfit
  */
 export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
-  await requireAll(executor, secrets, NEWEST_KEYS, accountSecretName);
-  await requireAll(executor, secrets, NEWEST_HOLDS, holdSecretName);
-  if (!isDatabaseBehind) await requireAll(executor, secrets, NEWEST_PARTITIONS, partitionSecretName);
+  const ids = (newest: string) => async (): Promise<string[]> =>
+    (await executor.query<{ id: string }>(newest)).rows.map(({ id }) => id);
+  await requireAll(secrets, ids(NEWEST_KEYS), accountSecretName);
+  await requireAll(secrets, ids(NEWEST_HOLDS), holdSecretName);
+  if (!isDatabaseBehind) await requireAll(secrets, () => newestPartitions(executor), partitionSecretName);
 }
 
 async function requireAll(
-  executor: Executor,
   secrets: Secrets,
-  newest: string,
+  newest: () => Promise<readonly string[]>,
   nameOf: (id: string) => string,
 ): Promise<void> {
-  const ids = async (): Promise<string[]> => (await executor.query<{ id: string }>(newest)).rows.map(({ id }) => id);
-  for (const id of await ids()) {
+  for (const id of await newest()) {
     if (await secrets.find(nameOf(id))) continue;
     // Erased or dropped meanwhile, it is not among them any more.
-    if (!(await ids()).includes(id)) continue;
+    if (!(await newest()).includes(id)) continue;
     throw new KeyStoreUnfit(
       "the key store lacks keys that events are sealed under: it is older than the events. Restore the latest backup of it",
     );

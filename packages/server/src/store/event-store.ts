@@ -3,10 +3,9 @@ import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Una
 import { type LedgerNames, uuidText } from "../seal/ledger-names.ts";
 import { commitBatch, type Committed } from "./commit-batch.ts";
 import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "./database.ts";
-import { isLive } from "./expired.ts";
-import { EVENT_COLUMNS, type SealedRow, storedEvent } from "./event-row.ts";
 import { MicroBatcher } from "./micro-batcher.ts";
 import { NoPartition, type Partitions } from "./partitions.ts";
+import { readEvent } from "./read-events.ts";
 
 /** Events that one transaction takes at most. */
 const LARGEST_BATCH = 64;
@@ -115,11 +114,10 @@ export class PostgresEventStore implements EventStore {
 
   async findStored(account: string, { place, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
     if (!place) return undefined;
-    const { purpose, receivedAt } = place;
-    const text = `select ${EVENT_COLUMNS}, key_id, hold_id, payload from kept_event
-      where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 and ${isLive("kept_event")}`;
-    const [row] = await this.#query<SealedRow>(text, [account, purpose, new Date(receivedAt).toISOString(), eventId]);
-    return row && storedEvent(row);
+    const { executor } = this.#options;
+    return await readEvent(executor, { account, ...place, eventId }).catch((fault: unknown) => {
+      throw this.#noted(fault);
+    });
   }
 
   async close(): Promise<void> {

@@ -24,6 +24,7 @@ beforeAll(async () => {
   const environment = await database.environment();
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);
+  await owner.query("update purpose set raw_retention = '30 days'");
 });
 
 afterAll(async () => {
@@ -111,7 +112,7 @@ describe("a partition", () => {
   });
 
   it("is one for each purpose", async () => {
-    await owner.query("insert into purpose (code, id, title) values (2, 'second', 'Second')");
+    await owner.query("insert into purpose (code, id, title, raw_retention) values (2, 'second', 'Second', '30 days')");
     const partitions = new Partitions(system.pool);
     const first = await partitions.find(1, day(7));
     const second = await partitions.find(2, day(7));
@@ -123,6 +124,48 @@ describe("a partition", () => {
   it("of a purpose that is not there is not made", async () => {
     await expect(new Partitions(system.pool).ensure(99, day(1))).rejects.toThrow();
     expect(await attached()).not.toContainEqual(expect.stringContaining("p99"));
+  });
+});
+
+describe("the length of a partition", () => {
+  const lengths = [
+    ["1 hour", 1 / 24],
+    ["6 days", 1 / 24],
+    ["7 days", 1],
+    ["200 days", 1],
+    ["1 year", 7],
+    ["4 years", 7],
+    ["10 years", 31],
+    [null, 31],
+  ] as const;
+
+  async function lengthOf(purpose: number, at: number): Promise<number> {
+    await new Partitions(system.pool).ensure(purpose, at);
+    const found = (await partitionsOf(purpose)).find(({ from, to }) => from <= at && at < to);
+    return ((found?.to ?? 0) - (found?.from ?? 0)) / DAY_MS;
+  }
+
+  async function addPurpose(code: number, period: string | null): Promise<void> {
+    const text = "insert into purpose (code, id, title, raw_retention) values ($1, $2, 'Title', $3)";
+    await owner.query(text, [code, `purpose-${code}`, period]);
+  }
+
+  it("follows the period, so that a purpose has some 200 at most", async () => {
+    for (const [index, [period, days]] of lengths.entries()) {
+      await addPurpose(10 + index, period);
+      const length = await lengthOf(10 + index, day(0));
+      if (days === 31) expect(length, String(period)).toBeGreaterThanOrEqual(28);
+      else expect(length, String(period)).toBe(days);
+    }
+  });
+
+  it("is a shorter one where the next would meet one that is there", async () => {
+    await addPurpose(30, "30 days");
+    const monday = day(0) + ((8 - new Date(day(0)).getUTCDay()) % 7) * DAY_MS;
+    expect(await lengthOf(30, monday)).toBe(1);
+    await owner.query("update purpose set raw_retention = '1 year' where code = 30");
+    expect(await lengthOf(30, monday + DAY_MS), "the rest of that week").toBe(1);
+    expect(await lengthOf(30, monday + 7 * DAY_MS), "the week after").toBe(7);
   });
 });
 

@@ -4,6 +4,8 @@ import { asUnavailable, type Executor, sqlState } from "./database.ts";
 
 /** Partitions of a purpose in memory. */
 const MOST_KNOWN = 100;
+/** How far ahead partitions are made: they may be a month long. */
+const FARTHEST_MS = 8 * 86_400_000;
 /** `invalid_parameter_value`: how the owner's function refuses a time. */
 const NOT_FOR_THIS_TIME = "22023";
 
@@ -63,7 +65,7 @@ export class Partitions implements PartitionDirectory {
         this.#forget(purpose, at);
         throw new NoPartition(
           `${(fault as Error).message}: set the clocks of this host and of the database right. If they are right, one was ` +
-            "ahead: events are stored again from the next full hour, or day of UTC, where the period is a week or longer",
+            "ahead: events are stored again from the start of the next partition",
           { cause: fault },
         );
       });
@@ -85,8 +87,10 @@ export class Partitions implements PartitionDirectory {
     this.#known.set(purpose, others);
   }
 
-  /** Makes the partition of now and so many that follow it, be they days or hours. */
+  /** Makes the partition of now and those that follow it: so many, but none that begins in more than eight days. */
   async prepare(purpose: number, now: number, ahead: number): Promise<void> {
-    for (let count = 0, at = now; count <= ahead; count++) at = (await this.#ensure(purpose, at)).to;
+    for (let count = 0, at = now; count <= ahead && at <= now + FARTHEST_MS; count++) {
+      at = (await this.#ensure(purpose, at)).to;
+    }
   }
 }

@@ -7,6 +7,7 @@ import type { System } from "../operations/system.ts";
 import type { NewEvent } from "../ports.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
+import { findPartitions, spansOf } from "./partition-slices.ts";
 import { type EventFilter, findEvent, isEventId, listEvents, listQuery, receivedAtOf } from "./read-events.ts";
 
 const DAY_MS = 86_400_000;
@@ -43,7 +44,9 @@ describe("what is listed", () => {
   beforeAll(async () => {
     const opened = await scene();
     ({ system, close } = opened);
-    await opened.owner.query("insert into purpose (code, id, title) values (2, 'second', 'Second')");
+    await opened.owner.query(
+      "insert into purpose (code, id, title) values (2, 'second', 'Second'); update purpose set raw_retention = '100 days'",
+    );
     const store = await openEventStore(system);
     // Over three days and two purposes, many in the same millisecond.
     events = Array.from({ length: 120 }, (_, index) =>
@@ -168,6 +171,7 @@ describe("each access pattern uses its index", () => {
 
   beforeAll(async () => {
     ({ system, owner, close } = await scene());
+    await owner.query("update purpose set raw_retention = '100 days'");
     await system.partitions.prepare(1, TODAY, DAYS - 1);
     await system.pool.query("select ensure_account_key('nobody', 1, $1)", [TEST_KEY]);
     await owner.query(
@@ -197,7 +201,8 @@ describe("each access pattern uses its index", () => {
 
   /** The indexes that the page is read by; fails where a partition is read without one. */
   async function indexesOf(filter: EventFilter, after?: string): Promise<string[]> {
-    const { text, values } = listQuery(filter, 50, after);
+    const [span] = [...spansOf(await findPartitions(system.pool))];
+    const { text, values } = listQuery(filter, span ?? { partitions: [] }, 50, after);
     const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
       `explain (format json) ${text}`,
       values,

@@ -1,7 +1,15 @@
-import { isLive } from "./expired.ts";
 import { EVENT_COLUMNS, type EventRow, type SealedRow, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "./database.ts";
+import {
+  branchesOf,
+  findPartitions,
+  queryPartitions,
+  slicesOf,
+  type Span,
+  spansOf,
+  type Within,
+} from "./partition-slices.ts";
 
 /** One of the four access patterns, or none: everything by received time. */
 export interface EventFilter {
@@ -27,48 +35,114 @@ export function receivedAtOf(eventId: string): Date {
   return new Date(Math.min(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16), LATEST_MS));
 }
 
+/** Copies that holds keep; they are in no partition. */
+const COPIES = "live_event e where e.partition_purpose = -1";
+const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload`;
+
+/** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
 export async function findEvent(executor: Executor, eventId: string): Promise<StoredEvent | undefined> {
-  const text = `select ${EVENT_COLUMNS}, key_id, hold_id, payload from kept_event
-    where received_at = $1 and event_id = $2 and ${isLive("kept_event")}`;
-  const values = [receivedAtOf(eventId).toISOString(), eventId];
-  const { rows } = await executor.query<SealedRow>(text, values);
-  const [row] = rows;
-  return row && storedEvent(row);
+  const at = receivedAtOf(eventId);
+  const same = "e.received_at = $1 and e.event_id = $2";
+  const values = [at.toISOString(), eventId];
+  const partitions = await findPartitions(executor, { from: at.getTime(), to: at.getTime() });
+  const inPartition = (within: Within): string =>
+    `select ${SEALED_COLUMNS} from live_event e where ${within("e", "view")} and ${same}`;
+  for await (const row of queryPartitions<SealedRow>(executor, partitions, values, inPartition)) {
+    return storedEvent(row);
+  }
+  const { rows } = await executor.query<SealedRow>(`select ${SEALED_COLUMNS} from ${COPIES} and ${same}`, values);
+  return rows[0] && storedEvent(rows[0]);
 }
 
-/** The query of one page of events, newest first, behind the event `after`. Each filter has an index of its own. */
-export function listQuery(filter: EventFilter, limit: number, after?: string): { text: string; values: unknown[] } {
+export type EventKey = Pick<StoredEvent, "account" | "purpose" | "receivedAt" | "eventId">;
+
+/** Finds an event by its full key. */
+export async function readEvent(executor: Executor, key: EventKey): Promise<StoredEvent | undefined> {
+  const text = `select ${SEALED_COLUMNS} from live_event
+    where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
+  const values = [key.account, key.purpose, new Date(key.receivedAt).toISOString(), key.eventId];
+  const { rows } = await executor.query<SealedRow>(text, values);
+  return rows[0] && storedEvent(rows[0]);
+}
+
+const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
+
+/**
+ * The query of a page of events of a span, newest first, behind the event `after`. Each filter has an index of its own.
+ * @param span with a slice of partitions at most.
+ */
+export function listQuery(
+  filter: EventFilter,
+  span: Span,
+  limit: number,
+  after?: string,
+): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const conditions: string[] = [isLive("event")];
-  if (filter.account !== undefined) conditions.push(`account = ${bind(filter.account)}`);
-  if (filter.actionId !== undefined) conditions.push(`action_id = ${bind(filter.actionId)}`);
-  if (filter.actionType !== undefined) conditions.push(`action_type = ${bind(filter.actionType)}`);
+  const conditions: string[] = [];
+  if (filter.account !== undefined) conditions.push(`e.account = ${bind(filter.account)}`);
+  if (filter.actionId !== undefined) conditions.push(`e.action_id = ${bind(filter.actionId)}`);
+  if (filter.actionType !== undefined) conditions.push(`e.action_type = ${bind(filter.actionType)}`);
   if (filter.sdkVersion !== undefined) {
-    conditions.push(`sdk_version = ${bind(filter.sdkVersion)}`, `schema_version = ${bind(filter.schemaVersion ?? 1)}`);
+    conditions.push(
+      `e.sdk_version = ${bind(filter.sdkVersion)}`,
+      `e.schema_version = ${bind(filter.schemaVersion ?? 1)}`,
+    );
   }
+  if (span.from !== undefined) conditions.push(`e.received_at >= ${bind(new Date(span.from).toISOString())}`);
+  if (span.to !== undefined) conditions.push(`e.received_at < ${bind(new Date(span.to).toISOString())}`);
   if (after !== undefined) {
-    conditions.push(`(received_at, event_id) < (${bind(receivedAtOf(after).toISOString())}, ${bind(after)}::uuid)`);
+    conditions.push(`(e.received_at, e.event_id) < (${bind(receivedAtOf(after).toISOString())}, ${bind(after)}::uuid)`);
   }
-  const page = `order by received_at desc, event_id desc limit ${bind(limit)}`;
-  const where = (extra: readonly string[]): string => `where ${[...conditions, ...extra].join(" and ")}`;
-  // The key starts with (account, purpose, received_at): a page of each purpose, then the first of them all.
-  const text =
-    filter.account === undefined
-      ? `select ${EVENT_COLUMNS} from kept_event as event ${where([])} ${page.replaceAll("received_at desc", "event.received_at desc")}`
-      : `select ${EVENT_COLUMNS} from (
-           select e.* from purpose p cross join lateral (
-             select * from kept_event as event ${where(["purpose = p.code"])} ${page}) e) as event
-         ${page.replaceAll("received_at desc", "event.received_at desc")}`;
-  return { text, values };
+  const page = `${NEWEST_FIRST} ${bind(limit)}`;
+  const and = conditions.map((condition) => ` and ${condition}`).join("");
+  const copies = `(select e.* from ${COPIES}${and} ${page})`;
+  const branches = branchesOf(
+    span.partitions,
+    bind,
+    (within) => `select e.* from live_event e where ${within("e", "view")}${and} ${page}`,
+  );
+  const all = branches === "" ? copies : `${copies} union all ${branches}`;
+  return { text: `select ${EVENT_COLUMNS} from (${all}) e ${page}`, values };
 }
 
+/** A page of events, newest first, behind the event `after`; partitions are walked from the newest until it is full. */
 export async function listEvents(
   executor: Executor,
   filter: EventFilter,
   limit: number,
   after?: string,
 ): Promise<readonly EventRow[]> {
-  const { text, values } = listQuery(filter, limit, after);
-  return (await executor.query<EventRow>(text, values)).rows;
+  const partitions = await findPartitions(executor, {
+    ...(filter.account !== undefined && { account: filter.account }),
+    ...(after !== undefined && { to: receivedAtOf(after).getTime() }),
+  });
+  const rows: EventRow[] = [];
+  for (const span of spansOf(partitions)) {
+    rows.push(...(await listSpan(executor, filter, span, limit - rows.length, after)));
+    if (rows.length === limit) break;
+  }
+  return rows;
 }
+
+/** Where more partitions than a slice are of one time, because there are so many purposes, each slice gives a page. */
+async function listSpan(
+  executor: Executor,
+  filter: EventFilter,
+  span: Span,
+  limit: number,
+  after: string | undefined,
+): Promise<readonly EventRow[]> {
+  const rows = new Map<string, EventRow>();
+  const slices = span.partitions.length === 0 ? [[]] : slicesOf(span.partitions);
+  for (const partitions of slices) {
+    const { text, values } = listQuery(filter, { ...span, partitions }, limit, after);
+    for (const row of (await executor.query<EventRow>(text, values)).rows) rows.set(row.event_id, row);
+  }
+  return [...rows.values()].toSorted(newestFirst).slice(0, limit);
+}
+
+const newestFirst = (a: EventRow, b: EventRow): number =>
+  compare(b.received_at, a.received_at) || compare(b.event_id, a.event_id);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -29,6 +29,10 @@ const SECTIONS: Readonly<Record<string, string>> = {
     select c.relname || case c.relkind when 'p' then ' partition by ' || pg_get_partkeydef(c.oid) else '' end ||
         coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as line
       from pg_class c where ${OURS} and c.relkind in ('r', 'p')`,
+  views: `
+    select c.relname || coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') || ':' ||
+        E'\\n' || pg_get_viewdef(c.oid) as line
+      from pg_class c where ${OURS} and c.relkind = 'v'`,
   columns: `
     select c.relname || ':' || string_agg(E'\\n  ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) ||
         case when a.attnotnull then ' not null' else '' end ||

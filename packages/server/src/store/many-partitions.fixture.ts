@@ -1,0 +1,32 @@
+import type pg from "pg";
+
+/** Purposes that share the partitions of `makePartitions`. */
+export const PURPOSES = 20;
+
+/** Makes partitions of a day for each purpose, today's and those before it, until there are so many. */
+export async function makePartitions(owner: pg.Client, partitions: number): Promise<void> {
+  await owner.query(
+    `insert into purpose (code, id, title) select code, 'purpose-' || code, 'Purpose' from generate_series(2, ${PURPOSES}) code`,
+  );
+  await owner.query("set synchronous_commit = off");
+  await owner.query(`
+    do $$
+    declare
+      lower_at timestamptz;
+      name text;
+    begin
+      for day in 0..${Math.ceil(partitions / PURPOSES) - 1} loop
+        lower_at := date_trunc('day', now()) - make_interval(days => day);
+        for code in 1..${PURPOSES} loop
+          name := format('event_p%s_%s', code, to_char(lower_at, 'YYYYMMDD'));
+          execute format('create table %I partition of event for values from (%L, %L) to (%L, %L)',
+            name, code, lower_at, code, lower_at + interval '1 day');
+          insert into event_partition (purpose, lower_bound, upper_bound, table_name)
+            values (code, lower_at, lower_at + interval '1 day', name);
+        end loop;
+        -- A transaction for all of them would need more locks than there are.
+        commit;
+      end loop;
+    end
+    $$`);
+}

@@ -192,6 +192,49 @@ describe("lifting a hold", () => {
   });
 });
 
+describe("the idempotency key of a held event", () => {
+  /** As if the replay window of everything that is gone were over. */
+  async function passWindow(): Promise<void> {
+    await owner.query("update event_partition set dropped_at = dropped_at - interval '31 days'");
+    await owner.query("update tombstone set made_at = made_at - interval '31 days'");
+    await run();
+  }
+
+  const again = ({ account, idempotencyKey }: PastEvent): Promise<PastEvent> =>
+    past.store(0, { account, idempotencyKey });
+
+  test("lives as long as a copy is kept, and for the replay window after it", async () => {
+    const event = await expired({ account: newAccount() });
+    const id = await hold("--account", event.account);
+    await run();
+    await passWindow();
+    await expect(again(event), "under the hold").rejects.toThrow("the key was taken");
+    await lift(id);
+    expect(await run()).toMatchObject({ copies: 1 });
+    await expect(again(event), "within the window").rejects.toThrow("the key was taken");
+    expect(await rows(`idempotency_key where account = '${event.account}'`), "as a tombstone").toBe(0);
+    await passWindow();
+    await expect(again(event), "after it").resolves.toBeDefined();
+  });
+
+  test("of an erased one does, too", async () => {
+    const event = await expired({ account: newAccount() });
+    const id = await hold("--account", event.account);
+    await run();
+    expect((await drs("erase", "run", "--event", event.eventId, "--reason", "request", "--yes")).code).toBe(3);
+    await passWindow();
+    await expect(again(event), "under the hold").rejects.toThrow("the key was taken");
+    await owner.query("update tombstone set made_at = made_at - interval '20 days'");
+    await lift(id);
+    expect(await run()).toMatchObject({ copies: 1 });
+    await owner.query("update tombstone set made_at = made_at - interval '20 days'");
+    await run();
+    await expect(again(event), "within the window").rejects.toThrow("the key was taken");
+    await passWindow();
+    await expect(again(event), "after it").resolves.toBeDefined();
+  });
+});
+
 describe("expiry and a hold", () => {
   test("exclude each other: what is told as held is there, what is not is gone", async () => {
     for (let round = 0; round < 15; round++, hoursAgo--) {

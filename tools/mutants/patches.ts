@@ -449,7 +449,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: keys outlive their events by the replay window",
-    file: "packages/server/src/store/migrations/0006_retention.sql",
+    file: "packages/server/src/store/migrations/0014_kept_keys.sql",
     find: "p.keys_forgotten_at is null and p.dropped_at + in_window <= now();",
     replace: "p.keys_forgotten_at is null;",
     suite: "retention",
@@ -602,9 +602,9 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "holds: a copy stays while any hold covers it",
-    file: MIGRATION,
-    find: "        and not is_held(c.account, c.action_id, c.event_id) limit in_limit",
-    replace: "        limit in_limit",
+    file: "packages/server/src/store/migrations/0014_kept_keys.sql",
+    find: "\n      and not is_held(c.account, c.action_id, c.event_id);",
+    replace: ";",
     suite: "holds",
   },
   {
@@ -801,9 +801,9 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: a hold's copy waits",
-    file: MIGRATION,
-    find: "        and (c.erased_by is not null or c.received_at + u.raw_retention <= now())",
-    replace: "        and c.received_at + u.raw_retention <= now()",
+    file: "packages/server/src/store/migrations/0014_kept_keys.sql",
+    find: "      and (c.erased_by is not null or c.received_at + u.raw_retention <= now())",
+    replace: "      and c.received_at + u.raw_retention <= now()",
     suite: "erasure",
     test: "waits for its end",
   },

@@ -1,11 +1,12 @@
 import { copyHeldEvents, type ErasedIds, findHeldOfErasure } from "../holds/held-copies.ts";
 import type { Sealer } from "../ports.ts";
-import { type LedgerNames, uuidBytes } from "../seal/ledger-names.ts";
+import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
 import { groupByPartition, withinOf } from "../store/partition-slices.ts";
 import { receivedAtOf } from "../store/read-events.ts";
 import type { ErasureEntry } from "./journal.ts";
 import { recordApplied } from "./journal-head.ts";
+import { insertTombstones, type KeyName, type LedgerRow, renewTombstones } from "./tombstones.ts";
 
 /** Events that one statement takes. */
 const BATCH = 5_000;
@@ -103,11 +104,12 @@ async function eraseEvents(
     ...values,
     sequence,
   ]);
-  const { rows: released } = await executor.query<{ event_id: string }>(
-    `delete from held_event c using ${gone}
-      where ${of("c")} and not is_held(c.account, c.action_id, c.event_id) returning c.event_id`,
+  const { rows: released } = await executor.query<KeyName & { event_id: string }>(
+    `delete from held_event c using ${gone} where ${of("c")} and not is_held(c.account, c.action_id, c.event_id)
+      returning c.event_id, c.account, c.idempotency_key as key`,
     values,
   );
+  await renewTombstones(executor, names, released);
   const copies = new Set(released.map((row) => row.event_id));
   const deleted = new Set([...copies, ...(await deleteRows(executor, ledger))]);
   const { rows: kept } = await executor.query<{ event_id: string }>(
@@ -152,36 +154,18 @@ async function deleteRows(executor: Executor, keys: readonly FullKey[]): Promise
 }
 
 async function endHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<void> {
+  // Keys that were kept for the copies alone are forgotten by the next retention pass.
+  await executor.query(
+    `update event_partition p set keys_forgotten_at = null from held_event c where c.hold_id = $1
+      and p.purpose = c.purpose and p.lower_bound <= c.received_at and c.received_at < p.upper_bound`,
+    [holdId],
+  );
   await executor.query("delete from held_event where hold_id = $1", [holdId]);
   await executor.query(
     `update legal_hold set lifted_at = coalesce(lifted_at, now()), lifted_by = coalesce(lifted_by, $2),
         lift_reason = coalesce(lift_reason, $3), secret_destroyed_at = now()
       where hold_id = $1 and secret_destroyed_at is null`,
     [holdId, actor, reason],
-  );
-}
-
-export interface LedgerRow {
-  readonly account: string;
-  readonly key: string;
-  readonly event_id: string;
-  readonly request_mac: Buffer;
-}
-
-export async function insertTombstones(
-  executor: Executor,
-  names: LedgerNames,
-  rows: readonly LedgerRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await executor.query(
-    `insert into tombstone (name_mac, masked_event_id, request_mac)
-      select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) on conflict do nothing`,
-    [
-      rows.map(({ account, key }) => names.nameOf(account, key)),
-      rows.map(({ account, key, event_id }) => names.mask(account, key, uuidBytes(event_id))),
-      rows.map(({ request_mac }) => request_mac),
-    ],
   );
 }
 

@@ -2,10 +2,10 @@ import type { Clock } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import { writeAudit } from "../store/audit.ts";
 import { type Executor, inOneTransaction } from "../store/database.ts";
-import { insertTombstones, type LedgerRow } from "./carry-out.ts";
 import { groupByPartition } from "../store/partition-slices.ts";
 import { closeEpoch } from "./close-epoch.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
+import { insertTombstones, type LedgerRow } from "./tombstones.ts";
 
 /** Ledger rows that are looked at together. */
 const BATCH = 5_000;

@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { QueryResultRow } from "pg";
+import { closeEpoch } from "../erasure/close-epoch.ts";
 import { destroyHoldSecrets } from "../erasure/ended-holds.ts";
+import { insertTombstones, renewHeldTombstones, renewTombstones } from "../erasure/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/held-copies.ts";
 import type { EntryCodec } from "../erasure/entry-codec.ts";
 import type { ErasureJournal } from "../erasure/journal.ts";
 import type { Clock, KeysGone, Sealer } from "../ports.ts";
 import type { KeyStore } from "../seal/key-store.ts";
+import type { LedgerNames } from "../seal/ledger-names.ts";
 import { isUnreadable } from "../seal/open-if-readable.ts";
 import { partitionSecretName, type SealBroken } from "../seal/sealer.ts";
 import type { Secrets } from "../seal/secrets.ts";
-import { type Executor, sqlState } from "../store/database.ts";
+import { type Executor, inOneTransaction, sqlState } from "../store/database.ts";
 import { type Partition, PARTITION_COLUMNS } from "../store/partition-slices.ts";
 import { isAwaited } from "../store/worker-lock.ts";
 
@@ -25,6 +29,7 @@ export interface ExpiryOptions {
   readonly secrets: Secrets;
   /** Re-seals what a hold covers, before its partition goes. */
   readonly sealer: Sealer;
+  readonly names: LedgerNames;
   /** For how long a key is remembered after its event is gone: milliseconds. */
   readonly replayWindow: number;
   readonly journal: ErasureJournal | undefined;
@@ -74,7 +79,7 @@ export async function expire(executor: Executor, options: ExpiryOptions, expired
   try {
     await deleteRows(executor, options, expired);
     const unreadable = await dropPartitions(executor, options, expired);
-    expired.copies += await inBatches(executor, "delete_released_copies($1)", [], options.signal);
+    await releaseCopies(executor, options, expired);
     await destroySecrets(executor, options, expired);
     await forgetKeys(executor, options, expired);
     if (unreadable) throw unreadable;
@@ -195,6 +200,38 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
+interface ReleasedCopy {
+  readonly account: string;
+  readonly key: string;
+  readonly event_id: string;
+  /** Absent where the event is erased: then a tombstone has it. */
+  readonly request_mac: Buffer | null;
+}
+
+/**
+ * Deletes copies that no hold covers any more. Their keys become tombstones, or are renewed if they are, so that the
+ * replay window begins with the end of the last copy.
+ */
+async function releaseCopies(executor: Executor, { names, signal }: ExpiryOptions, expired: Expired): Promise<void> {
+  const text = `select account, idempotency_key as key, event_id, request_mac from released_copy limit ${BATCH}`;
+  for (;;) {
+    if (signal?.aborted) return;
+    const { rows } = await executor.query<ReleasedCopy & QueryResultRow>(text);
+    if (rows.length === 0) return;
+    const ledger = rows.flatMap((row) => (row.request_mac ? [{ ...row, request_mac: row.request_mac }] : []));
+    await insertTombstones(executor, names, ledger);
+    await renewTombstones(executor, names, rows);
+    // No commit batch is under way then that has not seen the tombstones.
+    if (ledger.length > 0) await inOneTransaction(executor, () => closeEpoch(executor));
+    const ids = rows.map(({ event_id }) => event_id);
+    const deleted = await unlessLocked(() =>
+      executor.query<{ done: number }>("select delete_released_copies($1::uuid[]) as done", [ids]),
+    );
+    expired.copies += deleted?.rows[0]?.done ?? 0;
+    if (!deleted || rows.length < BATCH || (await isAwaited(executor))) return;
+  }
+}
+
 /** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
 async function destroySecrets(
   executor: Executor,
@@ -217,7 +254,7 @@ async function destroySecrets(
 
 async function forgetKeys(
   executor: Executor,
-  { replayWindow, signal }: ExpiryOptions,
+  { names, replayWindow, signal }: ExpiryOptions,
   expired: Expired,
 ): Promise<void> {
   const window = `${replayWindow} milliseconds`;
@@ -228,5 +265,6 @@ async function forgetKeys(
   for (const { partition_id } of rows) {
     expired.keys += await inBatches(executor, "forget_keys($1, $2, $3)", [partition_id, window], signal);
   }
+  await renewHeldTombstones(executor, names, window);
   expired.keys += await inBatches(executor, "forget_tombstones($1, $2)", [window], signal);
 }

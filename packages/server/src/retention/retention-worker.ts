@@ -3,7 +3,6 @@ import { destroyErased } from "../erasure/catch-up.ts";
 import { markPartitions } from "../erasure/key-store-mark.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { finishErasures } from "../erasure/finish.ts";
-import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { DatabaseOptions, Executor } from "../store/database.ts";
 import { COUNTS, type Expired, expire, type ExpiryOptions, nothingExpired } from "./expiry.ts";
 import { type HoldState, holdState } from "../holds/holds.ts";
@@ -13,7 +12,6 @@ import { alone, ifAlone } from "../store/worker-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
-  readonly names: LedgerNames;
   readonly attest: AttestPorts;
   /** Who runs it, for the record. */
   readonly actor: string;

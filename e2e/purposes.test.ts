@@ -258,3 +258,41 @@ describe("what is wrong ends the command with 1 and names its place", () => {
     expect(stderr).toMatch(/purposes\.0\.raw_retention: must be[^]*unmapped: must be/);
   });
 });
+
+test("a policy is in force from the moment it is applied, and the same file is accepted again", async () => {
+  const fresh = await database.environment();
+  const other = await openTestSystem(fresh);
+  const running = await startServer({ ...fresh, DRS_THROTTLE_RATE: "0" });
+  try {
+    const who = await makeCredentials(other, "one");
+    const purposes = [PAYMENTS, OTHERS];
+    for (const purpose of ["payments", "others", "payments"]) {
+      const file = await fileOf(purposes, { [who.actionType]: purpose }, "others");
+      const child = command(fresh, "purpose", "apply", file, "--yes");
+      // The command is still ending when the policy is in force.
+      await until(async () => (await mappedTo(other, who.actionType)) === purpose);
+      const body = JSON.stringify({ ...transport(who) });
+      const answer = await send({ url: running.url, headers: authorized(who), body });
+      expect(answer.status, answer.text).toBe(201);
+      const { rows } = await other.pool.query(
+        "select p.id from event e join purpose p on p.code = e.purpose where e.event_id = $1",
+        [answer.json["event_id"]],
+      );
+      expect(rows).toEqual([{ id: purpose }]);
+      expect(await child).toMatchObject({ code: 0, stderr: "" });
+      expect(await command(fresh, "purpose", "apply", file, "--yes"), "again").toMatchObject({ code: 0, stderr: "" });
+    }
+  } finally {
+    await running.stop();
+    await other.close();
+  }
+});
+
+async function mappedTo({ pool }: System, actionType: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select p.id from purpose_mapping m join purpose p on p.code = m.purpose
+      where m.action_type = $1 order by m.policy_version desc limit 1`,
+    [actionType],
+  );
+  return rows[0]?.id;
+}

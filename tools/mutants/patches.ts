@@ -666,10 +666,18 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: what was sealed before it is sealed anew",
     file: "packages/server/src/store/commit-batch.ts",
-    find: "where ${EPOCH} = $9 and not exists",
-    replace: "where $9::bigint is not null and not exists",
+    find: "where ${EPOCH} = $9 and ${POLICY}",
+    replace: "where $9::bigint is not null and ${POLICY}",
     suite: "erasure",
     test: "a commit batch that waited",
+  },
+  {
+    rule: "purposes: an event is stored under the policy that is in force",
+    file: "packages/server/src/store/commit-batch.ts",
+    find: "${POLICY} = $10 and not exists",
+    replace: "$10::bigint is not null and not exists",
+    suite: "purposes",
+    test: "from the moment",
   },
   {
     rule: "erasure: a key that is a tombstone is taken",

@@ -47,6 +47,8 @@ export interface ActionRegistry {
 /** The purpose that an event is kept for. */
 export interface AssignedPurpose {
   readonly code: number;
+  /** Of the policy that says so; 0 before one was applied. */
+  readonly policyVersion: number;
   /** Whether somebody thought of the action type; otherwise it is the purpose of all others. */
   readonly mapped: boolean;
   /**
@@ -95,6 +97,8 @@ export interface PromotedAttributes extends EventIdentity {
 }
 
 export interface NewEvent extends PromotedAttributes {
+  /** The policy by which its purpose was chosen: after another one it must be chosen again. */
+  readonly policyVersion: number;
   readonly collectedAt: Instant;
   /** Keyed MAC of the request's bytes. */
   readonly requestMac: Buffer;
@@ -130,7 +134,8 @@ export interface EventStore {
   readonly available: boolean;
   /**
    * Stores the event, once per account and key: durable when the promise resolves.
-   * @returns `"stored"`, what already stands under the key, or `"stale"` where something was erased since it was sealed.
+   * @returns `"stored"`, what already stands under the key, or `"stale"` where something was erased since it was sealed,
+   *   or a policy applied since its purpose was chosen.
    * @throws Unavailable where the database can't be reached or has no room.
    */
   append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry>;

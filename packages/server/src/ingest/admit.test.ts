@@ -17,7 +17,7 @@ interface Scene {
   readonly erased?: boolean;
 }
 
-const PURPOSE: AssignedPurpose = { code: 7, mapped: true };
+const PURPOSE: AssignedPurpose = { policyVersion: 0, code: 7, mapped: true };
 const probes = { fonts: { status: "success" } };
 
 async function verdict(given: Scene = {}): Promise<unknown> {
@@ -52,7 +52,8 @@ async function verdict(given: Scene = {}): Promise<unknown> {
 
 const placesOf = (errors: readonly ErrorItem[]): string[] => errors.map(({ code, pointer }) => `${code} ${pointer}`);
 
-const ADMITTED = { purpose: PURPOSE, beyondPurpose: false, sessionMismatch: false };
+const ASSIGNED = { purpose: PURPOSE, beyondPurpose: false };
+const ADMITTED = { assigned: ASSIGNED, sessionMismatch: false };
 const STALE = ["collected-at-stale /observations/collected_at"];
 const FUTURE = ["collected-at-future /observations/collected_at"];
 const REFUSED = ["action-refused /action_id"];
@@ -125,9 +126,12 @@ describe("the purpose", () => {
 
   it("covers what it says", async () => {
     const recorded = { ...PURPOSE, coverage, beyond: "record" } as const;
-    expect(await verdict({ purpose: recorded })).toEqual({ ...ADMITTED, purpose: recorded, beyondPurpose: true });
+    expect(await verdict({ purpose: recorded })).toEqual({
+      ...ADMITTED,
+      assigned: { purpose: recorded, beyondPurpose: true },
+    });
     const covered = { ...PURPOSE, coverage: () => [], beyond: "refuse" } as const;
-    expect(await verdict({ purpose: covered })).toEqual({ ...ADMITTED, purpose: covered });
+    expect(await verdict({ purpose: covered })).toEqual({ ...ADMITTED, assigned: { ...ASSIGNED, purpose: covered } });
     expect(await verdict({ purpose: { ...PURPOSE, coverage, beyond: "refuse" } })).toEqual([
       "purpose-exceeded /observations/probes/fonts",
     ]);
@@ -138,7 +142,7 @@ describe("the purpose", () => {
       for (;;) yield "/observations/probes/x";
     }
     const recorded = { ...PURPOSE, coverage: endless, beyond: "record" } as const;
-    expect(await verdict({ purpose: recorded })).toMatchObject({ beyondPurpose: true });
+    expect(await verdict({ purpose: recorded })).toMatchObject({ assigned: { beyondPurpose: true } });
     const refused = await verdict({ purpose: { ...PURPOSE, coverage: endless, beyond: "refuse" } });
     expect(refused).toHaveLength(101);
     expect(refused).toContain("more-errors ");

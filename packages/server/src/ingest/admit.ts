@@ -17,10 +17,14 @@ export interface AdmitPorts {
   readonly accounts: Pick<Accounts, "refuses">;
 }
 
-export interface Admitted {
+export interface Assignment {
   readonly purpose: AssignedPurpose;
   /** Whether the event holds more than its purpose covers. */
   readonly beyondPurpose: boolean;
+}
+
+export interface Admitted {
+  readonly assigned: Assignment;
   readonly sessionMismatch: boolean;
 }
 
@@ -50,6 +54,12 @@ export async function admit(
   if (sessionMismatch && options.sessionBinding === "enforce") {
     return new Refusal(reject("session-mismatch", undefined, "/observations/session_id"));
   }
+  const assigned = assignPurpose(valid, purposes);
+  return assigned instanceof Refusal ? assigned : { assigned, sessionMismatch };
+}
+
+/** Chooses the purpose of an event by the policy that is in force. */
+export function assignPurpose({ request }: ValidRequest, purposes: Purposes): Assignment | Refusal {
   const purpose = purposes.find(request.action_type);
   if (!purpose) return new Refusal(reject("purpose-missing", undefined, "/action_type"));
   const errors = new ErrorList();
@@ -61,5 +71,5 @@ export async function admit(
   if (beyondPurpose && purpose.beyond === "refuse") {
     return new Refusal({ code: "purpose-exceeded", errors: errors.entries });
   }
-  return { purpose, beyondPurpose, sessionMismatch };
+  return { purpose, beyondPurpose };
 }

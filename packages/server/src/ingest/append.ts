@@ -1,36 +1,50 @@
 import { type Accounts, type EventStore, type LedgerEntry, type NewEvent, type Sealer, Unavailable } from "../ports.ts";
-import { type Refusal, refuse } from "./request.ts";
+import type { Assignment } from "./admit.ts";
+import { Refusal, refuse } from "./request.ts";
 
-/** Erasures, one after the other, that an event is sealed anew after. */
+/** Erasures and policies, one after the other, that an event is sealed again after. */
 const MOST_TURNS = 20;
 
 export interface AppendPorts {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly accounts: Accounts;
+  /** Chooses the purpose by the policy that is in force now. */
+  readonly assign: () => Assignment | Refusal;
+}
+
+/** Stored, for the purpose that was in force when it was committed. */
+export interface Stored {
+  readonly stored: Assignment;
 }
 
 /**
- * Seals an event and stores it. What was erased meanwhile, by whichever server, took the key it was sealed under: then it
- * is sealed anew, unless its account is refused from then on.
+ * Seals an event and stores it. An erasure meanwhile, by any server, destroyed the key it was sealed under; a policy that
+ * was applied meanwhile may give it another purpose: then it is sealed again, unless it is refused from then on.
  *
  * @returns the ledger's entry where the key is taken.
  * @throws Unavailable
  */
 export async function append(
-  event: Omit<NewEvent, "sealed">,
+  event: Omit<NewEvent, "sealed" | "purpose" | "policyVersion">,
+  first: Assignment,
   exact: Buffer,
-  { store, sealer, accounts }: AppendPorts,
-): Promise<"stored" | LedgerEntry | Refusal> {
+  { store, sealer, accounts, assign }: AppendPorts,
+): Promise<Stored | LedgerEntry | Refusal> {
+  let assigned = first;
   for (let turn = 0; turn < MOST_TURNS; turn++) {
+    const { code: purpose, policyVersion } = assigned.purpose;
     // Sealing gives an unknown account a key, and with it a name and a secret: a retry of what was erased gets none.
-    const isKnown = await accounts.isKnown(event.account, event.purpose);
+    const isKnown = await accounts.isKnown(event.account, purpose);
     const taken = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     if (taken) return taken;
-    const outcome = await store.append({ ...event, sealed: await sealer.seal(event, exact) });
+    const sealed = await sealer.seal({ ...event, purpose }, exact);
+    const outcome = await store.append({ ...event, purpose, policyVersion, sealed });
+    if (outcome === "stored") return { stored: assigned };
     if (outcome !== "stale") return outcome;
-    if (!accounts.refuses(event.account)) continue;
-    return (await store.findKey(event.account, event.idempotencyKey)) ?? refuse("account-erased");
+    const next = accounts.refuses(event.account) ? refuse("account-erased") : assign();
+    if (next instanceof Refusal) return (await store.findKey(event.account, event.idempotencyKey)) ?? next;
+    assigned = next;
   }
-  throw new Unavailable("an event was sealed time and again, and something was erased each time");
+  throw new Unavailable("an event was sealed time and again, and an erasure or a policy came in between each time");
 }

@@ -16,7 +16,7 @@ import {
   Unavailable,
 } from "../ports.ts";
 import { type Admission } from "./admission.ts";
-import { admit, type Admitted, type AdmitOptions } from "./admit.ts";
+import { admit, type AdmitOptions, assignPurpose, type Assignment } from "./admit.ts";
 import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
 import { costOf, costOfComparison } from "./cost.ts";
@@ -142,10 +142,9 @@ async function run(
     }
 
     const { observations } = valid.request;
-    const attributes: PromotedAttributes = {
+    const attributes: Omit<PromotedAttributes, "purpose"> = {
       account,
       eventId: uuidv7(receivedAt),
-      purpose: admitted.purpose.code,
       receivedAt,
       idempotencyKey: header.idempotencyKey,
       schemaVersion: observations.schema_version,
@@ -159,11 +158,13 @@ async function run(
     };
     const exact = locateObservations(body);
     const requestMac = ports.sealer.requestMac(attributes.eventId, body);
-    const outcome = await append({ ...attributes, collectedAt: valid.collectedAt, requestMac }, exact, ports);
+    const event = { ...attributes, collectedAt: valid.collectedAt, requestMac };
+    const assign = (): Assignment | Refusal => assignPurpose(valid, ports.purposes);
+    const outcome = await append(event, admitted.assigned, exact, { ...ports, assign });
     if (outcome instanceof Refusal) return outcome;
-    if (outcome !== "stored") return await resolve(outcome);
+    if (!("stored" in outcome)) return await resolve(outcome);
 
-    for (const remark of remarksOn(admitted)) {
+    for (const remark of remarksOn(outcome.stored, admitted.sessionMismatch)) {
       ports.audit.record({ operation: "event.create", outcome: remark, account, eventId: attributes.eventId });
       ports.meter.remarked(remark);
     }
@@ -184,7 +185,7 @@ function answerTurn({ ok, headers, retryAfterSeconds }: Turn, progress: Progress
   return ok ? undefined : refuse("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
 }
 
-function remarksOn({ purpose, beyondPurpose, sessionMismatch }: Admitted): Remark[] {
+function remarksOn({ purpose, beyondPurpose }: Assignment, sessionMismatch: boolean): Remark[] {
   const remarks: Remark[] = [];
   if (sessionMismatch) remarks.push("session-mismatch");
   if (beyondPurpose) remarks.push("beyond-purpose");

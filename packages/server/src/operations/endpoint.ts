@@ -69,7 +69,9 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     executor: pool,
     partitions,
     names: system.names,
-    onStale: () => system.accountKeys.refresh(),
+    onStale: async () => {
+      await Promise.all([system.accountKeys.refresh(), purposes.refresh()]);
+    },
     onLost: () => {
       system.accountKeys.forget();
       partitions.forgetAll();

@@ -1,3 +1,4 @@
+import { closeEpoch } from "../erasure/close-epoch.ts";
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { Executor } from "../store/database.ts";
@@ -49,11 +50,12 @@ export async function policyDocument(executor: Executor): Promise<Policy | undef
   return (await executor.query<{ document: Policy }>(text)).rows[0]?.document;
 }
 
+/** The version first: a policy that is applied meanwhile may add purposes to those of the version, and take none. */
 export async function currentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
-  const { rows: purposes } = await executor.query<PurposeRow>(`select ${PURPOSE_COLUMNS} from purpose order by code`);
   const { rows } = await executor.query<{ version: number; unmapped: number | null }>(
     "select version, unmapped from policy order by version desc limit 1",
   );
+  const { rows: purposes } = await executor.query<PurposeRow>(`select ${PURPOSE_COLUMNS} from purpose order by code`);
   const [latest] = rows;
   if (!latest) return { version: 0, purposes, actions: new Map(), unmapped: builtIn };
   const { rows: mapped } = await executor.query<{ action_type: string; purpose: number }>(
@@ -100,7 +102,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Puts a policy in force, in the transaction of the executor. Stored events keep the purpose that they came under; a
+ * Puts a policy in force, in the transaction of the executor. Commit batches are let out before it is written: what they
+ * store later has its purpose by this policy. Stored events keep the purpose that they came under; a
  * changed period holds for them, too. What changes nothing makes no version.
  *
  * @throws PolicyUnfit where it leaves out a purpose that holds events.
@@ -120,6 +123,9 @@ export async function applyPolicy(
   ];
   if (dryRun || (changes.length === 0 && current.version > 0)) return { version: current.version, changes };
 
+  // No batch commits from here on under the policy that is replaced.
+  await closeEpoch(executor);
+  await requireUnused(executor, omittedBy(policy, current), clock.now() - RECENT_MS);
   const version = current.version + 1;
   const at = new Date(clock.now()).toISOString();
   const codes = await writePurposes(executor, current, policy, at);
@@ -149,19 +155,41 @@ async function purposeChanges(executor: Executor, current: CurrentPolicy, policy
     changes.push({ purpose: purpose.id, change, members, ...counts });
   }
   const inUse: string[] = [];
-  for (const standing of current.purposes) {
-    if (policy.purposes.some(({ id }) => id === standing.id)) continue;
+  for (const standing of omittedBy(policy, current)) {
     const counts = await countEvents(executor, standing, undefined);
     if (standing.retired_at !== null && counts.events === 0) continue;
     if (counts.events > 0) inUse.push(`${standing.id} (${counts.events} events)`);
     changes.push({ purpose: standing.id, change: "removed", members: [], ...counts });
   }
-  if (inUse.length > 0) {
-    throw new PolicyUnfit(
-      `the file leaves out purposes that hold events: ${inUse.join(", ")}. Name each, with retired: true if it takes no more`,
-    );
-  }
+  if (inUse.length > 0) throw leavesOut(inUse.join(", "));
   return changes;
+}
+
+const omittedBy = (policy: Policy, current: CurrentPolicy): readonly PurposeRow[] =>
+  current.purposes.filter((standing) => !policy.purposes.some(({ id }) => id === standing.id));
+
+const leavesOut = (inUse: string): PolicyUnfit =>
+  new PolicyUnfit(
+    `the file leaves out purposes that hold events: ${inUse}. Name each, with retired: true if it takes no more`,
+  );
+
+/** More than lies between the receipt of an event and its commit. */
+const RECENT_MS = 3_600_000;
+
+/** What held no event when it was looked at may have got one meanwhile. @throws PolicyUnfit */
+async function requireUnused(executor: Executor, omitted: readonly PurposeRow[], since: number): Promise<void> {
+  for (const { code, id, retired_at } of omitted) {
+    if (retired_at !== null) continue;
+    const partitions = await findPartitions(executor, { purpose: code, from: since });
+    const search = {
+      view: "kept_event",
+      select: "event_id",
+      where: "purpose = $1",
+      partitions,
+      values: [code],
+    } as const;
+    for await (const _ of searchEvents(executor, search)) throw leavesOut(id);
+  }
 }
 
 async function changedMembers(executor: Executor, standing: PurposeRow, purpose: PurposeDefinition): Promise<string[]> {
@@ -262,7 +290,7 @@ async function writePurposes(
       ],
     );
   }
-  // What was omitted held nothing when it was looked at; an event that was under way gets the shortest period there is.
+  // What was omitted holds nothing; a period lets its empty partitions go.
   await executor.query(
     `update purpose set retired_at = $2,
         raw_retention = coalesce(raw_retention, (select min(raw_retention) from purpose where code = any ($1))),

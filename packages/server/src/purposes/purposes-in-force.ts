@@ -3,7 +3,7 @@ import { asUnavailable, type Executor } from "../store/database.ts";
 import { coverageOf } from "./coverage.ts";
 import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table.ts";
 
-/** A policy that is applied is in force on every server after this long. */
+/** How often it is looked for a policy that was applied; a commit under the one before finds out at once. */
 const LOOK_EVERY_MS = 1_000;
 
 /** The policy in memory, looked up anew when another version was applied. */
@@ -63,7 +63,7 @@ export class PurposesInForce implements Purposes {
     const assigned = new Map<number, AssignedPurpose>();
     for (const { code, probes, highest_sensitivity, beyond } of purposes) {
       const coverage = coverageOf(probes, highest_sensitivity);
-      assigned.set(code, { code, mapped: true, ...(coverage && { coverage, beyond }) });
+      assigned.set(code, { code, policyVersion: version, mapped: true, ...(coverage && { coverage, beyond }) });
     }
     this.#byType = new Map([...actions].map(([type, code]) => [type, assigned.get(code) as AssignedPurpose]));
     const rest = unmapped === undefined ? undefined : assigned.get(unmapped);

@@ -8,13 +8,16 @@ import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from ".
 /** Of the last erasure. */
 const EPOCH = "(select coalesce(max(sequence), 0) from erasure)";
 
+/** The policy in force. Shared with the epoch's lock, which a policy closes before it is written. */
+const POLICY = "(select coalesce(max(version), 0) from policy)";
+
 const CLAIM_KEYS = {
   name: "claim_keys",
   text: `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
     select account, key, event_id, purpose, received_at, request_mac, key_id
     from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
-    where ${EPOCH} = $9 and not exists (select from tombstone t where t.name_mac = asked.name_mac)
+    where ${EPOCH} = $9 and ${POLICY} = $10 and not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing`,
 };
 
@@ -23,7 +26,7 @@ const BEGIN = "begin; select join_epoch()";
 
 const CLAIMED_KEYS = {
   name: "claimed_keys",
-  text: `select ${EPOCH} as epoch, array(select k.event_id::text from unnest($1::text[], $2::text[]) as asked (account, key)
+  text: `select ${EPOCH} as epoch, ${POLICY} as policy, array(select k.event_id::text from unnest($1::text[], $2::text[]) as asked (account, key)
     join idempotency_key k on k.account = asked.account and k.key = asked.key) as event_ids`,
 };
 
@@ -49,7 +52,8 @@ export type Committed = "stored" | "taken" | "stale";
  * sent when it is known who holds the keys.
  *
  * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
- * @returns for each event whether it was stored, its key was taken, or something was erased since it was sealed.
+ * @returns for each event whether it was stored, its key was taken, or something was erased since it was sealed, or a policy
+ * applied since its purpose was chosen.
  */
 export async function commitBatch(
   client: pg.Client,
@@ -87,8 +91,8 @@ async function claimKeys(
   events: readonly NewEvent[],
   names: LedgerNames,
 ): Promise<readonly NewEvent[] | "stale"> {
-  const epoch = events[0]?.sealed.epoch;
-  if (events.some((event) => event.sealed.epoch !== epoch)) return "stale";
+  const [epoch, policy] = [events[0]?.sealed.epoch, events[0]?.policyVersion];
+  if (events.some((event) => event.sealed.epoch !== epoch || event.policyVersion !== policy)) return "stale";
   const accounts = textArray(events.map((event) => event.account));
   const keys = textArray(events.map((event) => event.idempotencyKey));
   const values = [
@@ -101,15 +105,16 @@ async function claimKeys(
     uuidArray(events.map((event) => event.sealed.keyId)),
     byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
     epoch,
+    policy,
   ];
   const [, claimed] = await Promise.all([client.query(BEGIN), client.query({ ...CLAIM_KEYS, values })]);
   if (claimed.rowCount === events.length) return events;
-  const { rows } = await client.query<{ epoch: number; event_ids: string[] }>({
+  const { rows } = await client.query<{ epoch: number; policy: number; event_ids: string[] }>({
     ...CLAIMED_KEYS,
     values: [accounts, keys],
   });
   const [found] = rows;
-  if (!found || found.epoch !== epoch) return "stale";
+  if (!found || found.epoch !== epoch || found.policy !== policy) return "stale";
   const holders = new Set(found.event_ids);
   return events.filter((event) => holders.has(event.eventId));
 }

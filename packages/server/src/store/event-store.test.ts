@@ -87,7 +87,7 @@ describe("an event", () => {
       sealed: { ...newEvent().sealed, payload: Buffer.alloc(300_000, 7) },
     });
     expect(await store.append(event)).toBe("stored");
-    const { collectedAt: _, requestMac: __, sealed, ...same } = event;
+    const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
     expect(await store.findStored(event.account, ledgerOf(event))).toEqual({
       ...same,
       payload: sealed.payload,

@@ -14,6 +14,7 @@ export function newEvent(change: Partial<NewEvent> = {}): NewEvent {
     account: "customer-1",
     eventId: uuidv7(receivedAt),
     purpose: 1,
+    policyVersion: 0,
     receivedAt,
     schemaVersion: 1,
     idempotencyKey: `key-${made++}`,

@@ -118,7 +118,7 @@ describe("what is listed", () => {
 
   it("one event is found by its id alone, with its payload", async () => {
     const [event] = events as [NewEvent];
-    const { collectedAt: _, requestMac: __, sealed, ...same } = event;
+    const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
     const expected = { ...same, payload: sealed.payload, sealedUnder: { keyId: sealed.keyId } };
     expect(await findEvent(system.pool, event.eventId)).toMatchObject(expected);
     expect(await findEvent(system.pool, uuidv7(event.receivedAt))).toBeUndefined();

@@ -566,7 +566,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "holds: an older key store lacks their keys",
     file: "packages/server/src/seal/installation.ts",
-    find: "await requireAll(executor, secrets, NEWEST_HOLDS, holdSecretName);",
+    find: "await requireAll(secrets, ids(NEWEST_HOLDS), holdSecretName);",
     replace: "",
     suite: "holds",
     test: "is an older one",
@@ -714,7 +714,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: nothing left is no entry",
     file: `${ERASURE}/erase.ts`,
-    find: "  if (!refuseLater && isNothing(await planErasure(executor, subject))) return undefined;\n",
+    find: "  if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;\n",
     replace: "",
     suite: "erasure",
     test: "several at once",
@@ -850,7 +850,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: what is held is copied first",
     file: `${ERASURE}/carry-out.ts`,
-    find: 'await copyHeldEvents(executor, sealer, { where: "u.key_id = any ($1::uuid[])", values: [keys] }, tell);',
+    find: "await copyHeldEvents(executor, sealer, held, (eventId) => void unreadable.push(eventId));",
     replace: "",
     suite: "erasure",
     test: "waits for its end",
@@ -1066,8 +1066,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "requests: an export holds the account's events only",
     file: "packages/server/src/requests/account-export.ts",
-    find: "listEvents(executor, { account }, PAGE, after)",
-    replace: "listEvents(executor, {}, PAGE, after)",
+    find: "listEvents(reading, { account }, PAGE, after)",
+    replace: "listEvents(reading, {}, PAGE, after)",
     suite: "requests",
   },
   {

@@ -18,17 +18,14 @@ const CLAIM_KEYS = {
     from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
     where ${EPOCH} = $9 and ${POLICY} = $10 and not exists (select from tombstone t where t.name_mac = asked.name_mac)
-    on conflict do nothing`,
+    on conflict do nothing
+    returning event_id`,
 };
 
 /** The lock first: what the next statement sees of erasures, no other transaction changes any more. */
 const BEGIN = "begin; select join_epoch()";
 
-const CLAIMED_KEYS = {
-  name: "claimed_keys",
-  text: `select ${EPOCH} as epoch, ${POLICY} as policy, array(select k.event_id::text from unnest($1::text[], $2::text[]) as asked (account, key)
-    join idempotency_key k on k.account = asked.account and k.key = asked.key) as event_ids`,
-};
+const LATEST = { name: "latest_epoch_and_policy", text: `select ${EPOCH} as epoch, ${POLICY} as policy` };
 
 const INSERT_EVENTS = {
   name: "insert_events",
@@ -107,16 +104,16 @@ async function claimKeys(
     epoch,
     policy,
   ];
-  const [, claimed] = await Promise.all([client.query(BEGIN), client.query({ ...CLAIM_KEYS, values })]);
-  if (claimed.rowCount === events.length) return events;
-  const { rows } = await client.query<{ epoch: number; policy: number; event_ids: string[] }>({
-    ...CLAIMED_KEYS,
-    values: [accounts, keys],
-  });
-  const [found] = rows;
-  if (!found || found.epoch !== epoch || found.policy !== policy) return "stale";
-  const holders = new Set(found.event_ids);
-  return events.filter((event) => holders.has(event.eventId));
+  const [, { rows: claimed }] = await Promise.all([
+    client.query(BEGIN),
+    client.query<{ event_id: string }>({ ...CLAIM_KEYS, values }),
+  ]);
+  if (claimed.length === events.length) return events;
+  // Counted by what was returned: the command tag counts what was selected, where the table is distributed.
+  const { rows } = await client.query<{ epoch: number; policy: number }>(LATEST);
+  if (rows[0]?.epoch !== epoch || rows[0]?.policy !== policy) return "stale";
+  const ids = new Set(claimed.map(({ event_id }) => event_id));
+  return events.filter((event) => ids.has(event.eventId));
 }
 
 function eventColumns(events: readonly NewEvent[]): Buffer[] {

@@ -549,6 +549,7 @@ describe("a database that is away", () => {
       DRS_KEY_DIR: home.keyDir,
       DRS_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64"),
       DRS_THROTTLE_RATE: "0",
+      DRS_DEPENDENCY_TIMEOUT: "20s",
     };
     const system = await openTestSystem(environment);
     const [who, other] = [await makeCredentials(system, "who"), await makeCredentials(system, "other")];
@@ -561,7 +562,7 @@ describe("a database that is away", () => {
     expect((await post(server, who)).status).toBe(201);
     await standing?.close();
     await until(async () => (await get(server.adminUrl, "/readyz")).status === 503);
-    expect((await get(server.adminUrl, "/readyz")).text).toBe("database: can't be reached\n");
+    expect((await get(server.adminUrl, "/readyz")).text).toMatch(/^database: can't be reached \(since .+Z\)\n$/);
 
     const key = freshKey();
     const away = Date.now();
@@ -606,12 +607,8 @@ describe("a database that is away", () => {
     try {
       const waiting = post(server, who);
       waiting.catch(() => {});
-      const asked = Date.now();
-      expect(await get(server.adminUrl, "/readyz")).toMatchObject({
-        status: 503,
-        text: "database: can't be reached\n",
-      });
-      expect(Date.now() - asked).toBeLessThan(4_000);
+      await until(async () => (await get(server.adminUrl, "/readyz")).status === 503, 5_000);
+      expect((await get(server.adminUrl, "/readyz")).text).toMatch(/^database: does not answer/);
       for (const pid of all) process.kill(pid, "SIGCONT");
       expect((await waiting).status).toBe(201);
       await until(async () => (await get(server.adminUrl, "/readyz")).status === 200);

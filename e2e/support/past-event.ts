@@ -26,6 +26,7 @@ export class Past {
       executor: pool,
       partitions,
       names,
+      canStore: () => true,
       onStale: () => accountKeys.refresh(),
       onLost: () => accountKeys.forget(),
       generation: () => accountKeys.generation,

@@ -31,8 +31,8 @@ async function serve(context: Context): Promise<void> {
     } finally {
       await service.stop();
     }
-    logger.info("stopped");
   } finally {
     await system.close();
   }
+  logger.info("stopped");
 }

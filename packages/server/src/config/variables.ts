@@ -170,7 +170,16 @@ export const VARIABLES = {
     String(64 * 1024 * 1024),
     "Bytes of request bodies in memory at once; past it, 503.",
   ),
-  DRS_DRAIN_TIMEOUT: variable(durationWithin("0s", "24h"), "25s", "How long SIGTERM waits for accepted requests."),
+  DRS_DEPENDENCY_TIMEOUT: variable(
+    durationWithin("100ms", "10m"),
+    "5s",
+    "How long a call to the database, the key store, the erasure journal, the JWKS or the introspection endpoint may take.",
+  ),
+  DRS_DRAIN_TIMEOUT: variable(
+    durationWithin("0s", "24h"),
+    "25s",
+    "How long SIGTERM waits for accepted requests; a second later the server ends, whatever hangs.",
+  ),
   DRS_LOG_LEVEL: variable(
     oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
     "info",

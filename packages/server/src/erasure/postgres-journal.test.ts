@@ -16,12 +16,12 @@ const newUrl = async (): Promise<string> => (await database.environment())["DRS_
 
 journalContract("a journal in PostgreSQL", async () => {
   const url = await newUrl();
-  return { open: () => postgresJournal(url) };
+  return { open: () => postgresJournal({ connectionString: url }) };
 });
 
 test("neither entries nor losses can be changed or deleted", async () => {
   const url = await newUrl();
-  const journal = await postgresJournal(url);
+  const journal = await postgresJournal({ connectionString: url });
   await journal.append(1, "one");
   await journal.appendLoss(2, "lost");
   const client = new pg.Client({ connectionString: url });

@@ -1,5 +1,6 @@
+import { NoAnswer } from "../dependencies/deadline.ts";
 import { Unavailable } from "../ports.ts";
-import { inTransaction, openPool, sqlState } from "../store/database.ts";
+import { type DatabaseOptions, inTransaction, openPool, sqlState } from "../store/database.ts";
 import { entryExists, type ErasureJournal, type StoredText } from "./journal.ts";
 
 const LOCK = 7_236_522;
@@ -31,21 +32,25 @@ const SCHEMA = `
 const PAGE = 1_000;
 
 /** In a PostgreSQL that is neither the events' nor the keys', where several hosts share it. */
-export async function postgresJournal(url: string): Promise<ErasureJournal> {
-  const durable = { options: "-c synchronous_commit=on", connectionTimeoutMillis: 5_000 };
-  const pool = openPool({ connectionString: url, ...durable }, { max: 2, onFault: () => {} });
+export async function postgresJournal(database: DatabaseOptions): Promise<ErasureJournal> {
+  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 2, onFault: () => {} });
   const unavailable = (fault: unknown): never => {
+    if (fault instanceof NoAnswer) throw fault;
     throw new Unavailable("the erasure journal's database can't be reached", { cause: fault });
   };
-  const { rows } = await pool
-    .query("select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'")
-    .catch(unavailable);
-  if (rows.length === 0) {
+  const prepare = async (): Promise<void> => {
+    const text = "select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'";
+    const { rows } = await pool.query(text);
+    if (rows.length > 0) return;
     await inTransaction(pool, async (executor) => {
       await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
       await executor.query(SCHEMA);
-    }).catch(unavailable);
-  }
+    });
+  };
+  await prepare().catch(async (fault: unknown) => {
+    await pool.end();
+    unavailable(fault);
+  });
   const select = async (text: string, values: readonly unknown[]): Promise<readonly StoredText[]> => {
     const { rows } = await pool.query<{ sequence: string; entry: string }>(text, [...values]).catch(unavailable);
     return rows.map(({ sequence, entry }) => ({ sequence: Number(sequence), text: entry }));

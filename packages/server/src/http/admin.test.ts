@@ -15,7 +15,7 @@ async function listening(options: Partial<AdminOptions> = {}): Promise<string> {
   const server = createAdminServer({
     hosts: [],
     onFault: () => {},
-    readiness: async () => [],
+    readiness: async () => ({ ready: true, lines: [] }),
     metrics: async () => ({ type: "text/plain; version=0.0.4", text: "drs_up 1\n" }),
     ...options,
   });
@@ -35,7 +35,7 @@ it("says that it lives, whatever else is wrong", async () => {
 
 it("says that it is ready, or what is missing, a line each", async () => {
   expect(await ask("/readyz")).toMatchObject({ status: 200, text: "ok\n" });
-  const readiness = async () => ["database: can't be reached", "disk: full"];
+  const readiness = async () => ({ ready: false, lines: ["database: can't be reached", "disk: full"] });
   expect(await ask("/readyz?verbose", { readiness })).toMatchObject({
     status: 503,
     text: "database: can't be reached\ndisk: full\n",

@@ -1,5 +1,6 @@
 /** The operators' listener: health and metrics. Never on the endpoint's port. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Readiness } from "../operations/readiness.ts";
 import { hasOneHost, isForListener } from "./host.ts";
 import { notFound, pathOf } from "./paths.ts";
 
@@ -8,8 +9,7 @@ export interface AdminOptions {
   readonly hosts: readonly string[];
   /** Called with what should not happen. */
   readonly onFault: (fault: unknown) => void;
-  /** What is not ready, each with a line for people; empty means ready. */
-  readonly readiness: () => Promise<readonly string[]>;
+  readonly readiness: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
 }
 
@@ -46,9 +46,9 @@ async function answer(path: string, { readiness, metrics }: AdminOptions): Promi
     case "/livez":
       return { status: 200, type: "text/plain", body: "ok\n" };
     case "/readyz": {
-      const missing = await readiness();
-      const ready = missing.length === 0;
-      return { status: ready ? 200 : 503, type: "text/plain", body: ready ? "ok\n" : `${missing.join("\n")}\n` };
+      const { ready, lines } = await readiness();
+      const body = [...(ready ? ["ok"] : []), ...lines, ""].join("\n");
+      return { status: ready ? 200 : 503, type: "text/plain", body };
     }
     case "/metrics": {
       const { type, text } = await metrics();

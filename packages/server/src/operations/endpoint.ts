@@ -17,7 +17,8 @@ import { RetentionWorker } from "../retention/retention-worker.ts";
 import { PostgresEventStore } from "../store/event-store.ts";
 import { NoPartition } from "../store/partitions.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { readiness } from "./readiness.ts";
+import { type Readiness, readiness } from "./readiness.ts";
+import { superviseDependencies } from "./supervision.ts";
 import { erasurePorts, type System } from "./system.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
@@ -46,8 +47,8 @@ export interface EndpointPorts {
 export interface Endpoint {
   readonly ingest: Ingest;
   readonly metrics: Metrics;
-  /** What keeps it from serving, each with a line for people; empty means ready. */
-  readonly readiness: () => Promise<readonly string[]>;
+  /** Whether it can store events, and what is wrong. */
+  readonly readiness: () => Promise<Readiness>;
   /** Refuses new requests; resolves when those that were accepted have their answers. */
   readonly drain: () => Promise<void>;
   /** Writes what is buffered and lets go of the database. */
@@ -56,11 +57,11 @@ export interface Endpoint {
 
 /** @throws TypeError where the adopted fields are not of the catalog, AdoptedFieldsInvalid where their file can't be taken. */
 export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
-  const { config, clock, pool, partitions } = system;
+  const { config, clock, pool, partitions, dependencies } = system;
   const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);
   const { onFault } = ports;
   const admission = new Admission(config.DRS_MAX_REQUESTS, config.DRS_MAX_BUFFER_BYTES);
-  const metrics = createMetrics(() => admission.requests);
+  const metrics = createMetrics(() => admission.requests, dependencies);
   const audit = new BufferedAuditLog(pool, clock, onFault);
   const drift = new BufferedDriftLog(pool, clock, onFault);
   const purposes = await PurposesInForce.open(pool, onFault);
@@ -69,6 +70,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     executor: pool,
     partitions,
     names: system.names,
+    canStore: () => dependencies.canStore,
     onStale: async () => {
       await Promise.all([system.accountKeys.refresh(), purposes.refresh()]);
     },
@@ -85,7 +87,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   });
   const ingest = createIngest(
     {
-      sessions: ports.sessions ?? openSessions(config, pool, clock),
+      sessions: ports.sessions ?? openSessions(config, pool, dependencies, clock),
       actions: ports.actions ?? openActions(config, pool, clock),
       purposes,
       accounts: system.accountKeys,
@@ -117,7 +119,12 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       });
     }
   };
-  await prepare();
+  const supervision = superviseDependencies(system, onFault);
+  await prepare().catch(async (fault: unknown) => {
+    purposes.close();
+    await supervision.close();
+    throw fault;
+  });
   if (adopted instanceof AdoptedFieldsFile) adopted.follow({ onInvalid: onFault, onLook: metrics.adoptedFieldsRead });
   const refreshing = setInterval(() => {
     system.sealer.forgetEnded(clock.now());
@@ -131,7 +138,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     database: system.database,
     executor: pool,
     ...erasurePorts(system),
-    catchUp: () => system.catchUp(),
+    catchUp: supervision.inspect,
     everyMs: config.DRS_RETENTION_INTERVAL,
     onFault,
     onPass: metrics.retentionPassed,
@@ -147,10 +154,9 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       clearInterval(refreshing);
       purposes.close();
       if (adopted instanceof AdoptedFieldsFile) adopted.close();
-      await retention.close();
-      await audit.close();
-      await drift.close();
+      await Promise.all([retention.close(), audit.close(dependencies.stopping), drift.close()]);
       await store.close();
+      await supervision.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Dependencies } from "../dependencies/dependencies.ts";
 import { COUNTS, type Expired } from "../retention/expiry.ts";
 import type { PassState } from "../retention/retention-worker.ts";
 import type { Meter } from "../ports.ts";
@@ -13,7 +14,7 @@ export interface Metrics extends Meter {
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Prometheus metrics; no label ever holds what a client sent. */
-export function createMetrics(inFlight: () => number): Metrics {
+export function createMetrics(inFlight: () => number, dependencies: Dependencies): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -94,6 +95,19 @@ export function createMetrics(inFlight: () => number): Metrics {
     help: "Requests of data subjects that were closed partly and can be closed as done, because the hold has ended.",
     registers,
   });
+  registry.registerMetric(
+    new Gauge({
+      name: "drs_dependency_up",
+      help: "Whether a dependency answers, and with what was acknowledged: 1 or 0.",
+      labelNames: ["dependency"],
+      registers: [],
+      collect() {
+        for (const { name, problems } of dependencies.health) {
+          this.set({ dependency: name }, problems.length === 0 ? 1 : 0);
+        }
+      },
+    }),
+  );
   registry.registerMetric(
     new Gauge({
       name: "drs_requests_in_flight",

@@ -24,6 +24,10 @@ export interface Service {
 export async function startService(system: System, logger: Logger): Promise<Service> {
   const { config } = system;
   const onFault = faultLog(logger);
+  system.dependencies.onChange(({ name, problems }) => {
+    if (problems.length === 0) logger.info({ dependency: name }, "dependency is up");
+    else logger.warn({ dependency: name, problems }, "dependency is down");
+  });
   const tlsPaths = tlsPathsOf(config);
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
   const endpoint = await createEndpoint(system, { onFault });
@@ -63,8 +67,12 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     reload: () => tls?.reload(),
     async stop() {
       tls?.close();
-      await Promise.race([endpoint.drain(), sleep(config.DRS_DRAIN_TIMEOUT, undefined, { ref: false })]);
-      await closeListener(listener);
+      const deadline = config.DRS_DRAIN_TIMEOUT;
+      // A second later nothing waits for a dependency any more.
+      setTimeout(() => system.dependencies.abandon(), deadline + CLOSE_WITHIN_MS).unref();
+      const drained = endpoint.drain().then(() => true);
+      const isDrained = await Promise.race([drained, sleep(deadline, false, { ref: false })]);
+      await closeListener(listener, isDrained ? CLOSE_WITHIN_MS : 0);
       await endpoint.close();
       await closeListener(admin);
     },
@@ -94,13 +102,13 @@ function urlOf(server: Server, host: string, scheme: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Connections that are still open when it is time to go are given a second. */
+/** For what is left to do when the requests have their answers, or the time for them is over. */
 const CLOSE_WITHIN_MS = 1_000;
 
-function closeListener(server: Server): Promise<void> {
+function closeListener(server: Server, withinMs = CLOSE_WITHIN_MS): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
-    setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN_MS).unref();
+    setTimeout(() => server.closeAllConnections(), withinMs).unref();
   });
 }

@@ -4,6 +4,8 @@
  */
 import type pg from "pg";
 import type { Config } from "../config/config.ts";
+import { boundedJournal, boundedKeyStore } from "../dependencies/bounded-ports.ts";
+import { Dependencies, type Dependency } from "../dependencies/dependencies.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Clock } from "../ports.ts";
 import { directoryKeyStore } from "../seal/directory-key-store.ts";
@@ -27,7 +29,15 @@ import { type CachingSealer, createSealer } from "../seal/sealer.ts";
 import { installationSecret, requireKeys } from "../seal/installation.ts";
 import { Secrets } from "../seal/secrets.ts";
 import { PostgresAccountKeys } from "../store/account-keys.ts";
-import { administrationOptions, type DatabaseOptions, openPool, servingOptions } from "../store/database.ts";
+import {
+  administrationOptions,
+  boundTo,
+  type DatabaseOptions,
+  impatient,
+  openPool,
+  patient,
+  servingOptions,
+} from "../store/database.ts";
 import { isMigrated, migrate } from "../store/migrate.ts";
 import { Partitions } from "../store/partitions.ts";
 import { type Warning, warningsOf } from "./warnings.ts";
@@ -35,6 +45,7 @@ import { type Warning, warningsOf } from "./warnings.ts";
 export interface System {
   readonly config: Config;
   readonly clock: Clock;
+  readonly dependencies: Dependencies;
   /** Options of a serving connection. */
   readonly database: DatabaseOptions;
   readonly pool: pg.Pool;
@@ -43,6 +54,9 @@ export interface System {
   readonly partitions: Partitions;
   readonly sealer: CachingSealer;
   readonly keyStore: KeyStore;
+  /** Options of connections to the key store and to the erasure journal, where they are databases. */
+  readonly keyDatabase: DatabaseOptions | undefined;
+  readonly journalDatabase: DatabaseOptions | undefined;
   readonly keyEncryption: KeyEncryption;
   readonly secrets: Secrets;
   readonly accountKeys: PostgresAccountKeys;
@@ -64,9 +78,6 @@ export interface System {
   close(): Promise<void>;
 }
 
-/** How long a server waits for an answer of its database. */
-const ANSWER_WITHIN_MS = 10_000;
-
 export interface OpenOptions {
   readonly asServer: boolean;
   readonly onFault: (fault: unknown) => void;
@@ -80,6 +91,7 @@ export async function openSystem(
   config: Config,
   { asServer, onFault, acceptsDamagedJournal = false }: OpenOptions,
 ): Promise<System> {
+  const dependencies = new Dependencies(config.DRS_DEPENDENCY_TIMEOUT);
   const closers: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const closer of closers.toReversed()) await closer().catch(onFault);
@@ -90,14 +102,17 @@ export async function openSystem(
       : undefined;
     if (embedded) closers.push(() => embedded.close());
 
-    const serving: DatabaseOptions = embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL };
+    const bound = (login: DatabaseOptions): DatabaseOptions => boundTo(dependencies.get("database"), login);
+    const serving = bound(embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL });
+    const owner = bound(ownerOf(config, embedded));
     // As the serving login first: whoever finds the schema up to date needs no owner.
-    if (!(await isMigrated(servingOptions(serving)))) await migrate(ownerOf(config, embedded), loginOf(serving));
-    const database = servingOptions(serving, asServer ? ANSWER_WITHIN_MS : undefined);
+    if (!(await isMigrated(servingOptions(serving)))) await migrate(owner, loginOf(serving));
+    const database = servingOptions(asServer ? impatient(serving) : patient(serving));
     const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
     closers.push(() => pool.end());
 
-    const keyStore = await openKeyStore(config);
+    const keyDatabase = databaseAt(config.DRS_KEY_DATABASE_URL, dependencies.get("key_store"));
+    const keyStore = await openKeyStore(config, keyDatabase, dependencies);
     closers.push(() => keyStore.close());
     const keyEncryption = new LocalKeyEncryption(await keyEncryptionKeys(config));
     const secrets = new Secrets(keyStore, keyEncryption);
@@ -108,9 +123,10 @@ export async function openSystem(
     const sealer = createSealer(secrets, accountKeys, partitions, deriveKey(installation, "request mac"));
     const codec = new EntryCodec(deriveKey(installation, "erasure journal"), await installationId(pool));
     const receipts = await receiptSigner(secrets);
-    const journal = await openJournal(config);
+    const journalDatabase = databaseAt(config.DRS_ERASURE_JOURNAL_DATABASE_URL, dependencies.get("erasure_journal"));
+    const journal = await openJournal(config, journalDatabase, dependencies);
     if (journal) closers.push(() => journal.close());
-    const administration = administrationOptions(ownerOf(config, embedded));
+    const administration = administrationOptions(owner);
     const attested = await attestedHead(config, receipts, codec.installation);
     const replayed = {
       executor: pool,
@@ -132,6 +148,7 @@ export async function openSystem(
     return {
       config,
       clock: SYSTEM_CLOCK,
+      dependencies,
       database,
       pool,
       administration,
@@ -142,6 +159,8 @@ export async function openSystem(
       attested,
       receipts,
       keyStore,
+      keyDatabase,
+      journalDatabase,
       keyEncryption,
       secrets,
       accountKeys,
@@ -167,16 +186,27 @@ function loginOf({ user, connectionString }: DatabaseOptions): string | undefine
   return said === "" ? undefined : said;
 }
 
-async function openKeyStore(config: Config): Promise<KeyStore> {
-  return config.DRS_KEY_DATABASE_URL === undefined
-    ? directoryKeyStore(config.DRS_KEY_DIR ?? "")
-    : postgresKeyStore(config.DRS_KEY_DATABASE_URL);
+function databaseAt(url: string | undefined, dependency: Dependency): DatabaseOptions | undefined {
+  return url === undefined ? undefined : impatient(boundTo(dependency, { connectionString: url }));
 }
 
-async function openJournal(config: Config): Promise<ErasureJournal | undefined> {
-  const { DRS_ERASURE_JOURNAL: directory, DRS_ERASURE_JOURNAL_DATABASE_URL: url } = config;
-  if (url !== undefined) return postgresJournal(url);
-  return directory === undefined ? undefined : directoryJournal(directory);
+async function openKeyStore(
+  config: Config,
+  database: DatabaseOptions | undefined,
+  dependencies: Dependencies,
+): Promise<KeyStore> {
+  if (database) return postgresKeyStore(database);
+  return boundedKeyStore(await directoryKeyStore(config.DRS_KEY_DIR ?? ""), dependencies.get("key_store"));
+}
+
+async function openJournal(
+  { DRS_ERASURE_JOURNAL: directory }: Config,
+  database: DatabaseOptions | undefined,
+  dependencies: Dependencies,
+): Promise<ErasureJournal | undefined> {
+  if (database) return postgresJournal(database);
+  if (directory === undefined) return undefined;
+  return boundedJournal(directoryJournal(directory), dependencies.get("erasure_journal"));
 }
 
 /** What was done before anything is served. */

@@ -79,6 +79,17 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     }
   }
 
+  async function lacking(ids: readonly string[]): Promise<readonly string[]> {
+    const missing: string[] = [];
+    for (const id of ids) {
+      const there = await stat(pathOf(id)).catch((fault: NodeJS.ErrnoException) => {
+        if (fault.code !== "ENOENT") throw new Unavailable("the key directory can't be read", { cause: fault });
+      });
+      if (!there) missing.push(id);
+    }
+    return missing;
+  }
+
   async function readMark(name: KeyStoreMark): Promise<string | undefined> {
     return readFile(join(directory, name), "utf8").catch((fault: NodeJS.ErrnoException) => {
       if (fault.code === "ENOENT") return undefined;
@@ -91,6 +102,7 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     create,
     destroy,
     replace,
+    lacking,
     ids,
     readMark,
     writeMark: (name, text) => writeOver(join(directory, name), Buffer.from(text)),

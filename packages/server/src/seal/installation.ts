@@ -38,10 +38,12 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   return secret;
 }
 
-/** The newest keys that are looked for, of each kind. */
+/** The newest that are looked for, of each kind. */
 const LOOKED_AT = 5;
+const KEYS_LOOKED_AT = 1_000;
 
-const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null order by created_at desc limit ${LOOKED_AT}`;
+const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null
+  order by created_at desc limit ${KEYS_LOOKED_AT}`;
 const NEWEST_HOLDS = `select hold_id as id from legal_hold h
   where exists (select from held_event c where c.hold_id = h.hold_id) order by placed_at desc limit ${LOOKED_AT}`;
 
@@ -61,31 +63,57 @@ async function newestPartitions(executor: Executor): Promise<string[]> {
   return found;
 }
 
+const PARTITIONS = "select partition_id as id from event_partition where dropped_at is null";
+
+type Names = () => Promise<readonly string[]>;
+
+function namesIn(executor: Executor, query: string, nameOf: (id: string) => string): Names {
+  return async () => (await executor.query<{ id: string }>(query)).rows.map(({ id }) => nameOf(id));
+}
+
 /**
  * A key store that is older than the events lacks keys that were made since: the newest are looked for.
  *
- * @param isDatabaseBehind the key store let go of partitions that the database still has: then it may lack theirs.
+ * @param isDatabaseBehind the key store destroyed secrets of partitions that the database still has: it may lack theirs.
  * @throws KeyStoreUnfit
  */
 export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
-  const ids = (newest: string) => async (): Promise<string[]> =>
-    (await executor.query<{ id: string }>(newest)).rows.map(({ id }) => id);
-  await requireAll(secrets, ids(NEWEST_KEYS), accountSecretName);
-  await requireAll(secrets, ids(NEWEST_HOLDS), holdSecretName);
-  if (!isDatabaseBehind) await requireAll(secrets, () => newestPartitions(executor), partitionSecretName);
-}
-
-async function requireAll(
-  secrets: Secrets,
-  newest: () => Promise<readonly string[]>,
-  nameOf: (id: string) => string,
-): Promise<void> {
-  for (const id of await newest()) {
-    if (await secrets.find(nameOf(id))) continue;
-    // Erased or dropped meanwhile, it is not among them any more.
-    if (!(await newest()).includes(id)) continue;
+  const partitions = async (): Promise<readonly string[]> =>
+    (await newestPartitions(executor)).map(partitionSecretName);
+  const needed = [
+    namesIn(executor, NEWEST_KEYS, accountSecretName),
+    namesIn(executor, NEWEST_HOLDS, holdSecretName),
+    ...(isDatabaseBehind ? [] : [partitions]),
+  ];
+  for (const names of needed) {
+    if ((await lostOf(secrets, names)).length === 0) continue;
     throw new KeyStoreUnfit(
-      "the key store lacks keys that events are sealed under: it is older than the events. Restore the latest backup of it",
+      "the key store lacks keys that events are sealed under: it is older than the events. " +
+        "Restore the latest backup of it; drs doctor lists what they are",
     );
   }
+}
+
+/** Names of secrets that a running server needs, and that the key store has lost. @throws Unavailable */
+export async function lostSecrets(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
+  const partitions = async (): Promise<readonly string[]> => {
+    const active = new Set(await namesIn(executor, PARTITIONS, partitionSecretName)());
+    return secrets.used.filter((name) => active.has(name));
+  };
+  const needed = [
+    namesIn(executor, NEWEST_KEYS, accountSecretName),
+    namesIn(executor, NEWEST_HOLDS, holdSecretName),
+    partitions,
+  ];
+  const lost: string[] = [];
+  for (const names of needed) lost.push(...(await lostOf(secrets, names)));
+  return lost;
+}
+
+async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
+  const lacking = await secrets.lacking(await names());
+  if (lacking.length === 0) return [];
+  // Erased or dropped meanwhile, it is not among them any more.
+  const needed = new Set(await names());
+  return lacking.filter((name) => needed.has(name));
 }

@@ -26,6 +26,8 @@ export interface KeyStore {
    * may destroy secrets meanwhile. @returns whether that one stood. @throws Unavailable
    */
   replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean>;
+  /** Those of the ids that have no secret. @throws Unavailable */
+  lacking(ids: readonly string[]): Promise<readonly string[]>;
   /** Ids of all secrets. @throws Unavailable */
   ids(): AsyncIterable<string>;
   /** The text of a mark, or `undefined`. @throws Unavailable */

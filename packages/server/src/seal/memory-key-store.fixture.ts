@@ -32,6 +32,7 @@ export function memoryKeyStore(): MemoryKeyStore {
       entries.set(id, wrapped);
       return true;
     },
+    lacking: async (ids) => ids.filter((id) => !entries.has(id)),
     async *ids() {
       // Of one moment: what comes meanwhile is not among them.
       const ids = Array.from(entries.keys());

@@ -33,7 +33,7 @@ const ID = "a".repeat(64);
 describeKeyStore("PostgreSQL", async () => {
   const url = await freshUrl();
   return {
-    open: () => postgresKeyStore(url),
+    open: () => postgresKeyStore({ connectionString: url }),
     spill: async () => {
       const rows = await query<{ wrapped: Buffer }>(url, "select wrapped from drs_keys.secret");
       return Buffer.concat(rows.map(({ wrapped }) => wrapped));
@@ -45,12 +45,12 @@ describeKeyStore("PostgreSQL", async () => {
 describe("in the database", () => {
   it("a secret is on the disk before it is used, whatever the database's own setting", async () => {
     const url = await freshUrl();
-    await (await postgresKeyStore(url)).close();
+    await (await postgresKeyStore({ connectionString: url })).close();
     const name = new URL(url).pathname.slice(1);
     await query(url, `alter database ${name} set synchronous_commit = off`);
     const column = "add column how text default current_setting('synchronous_commit')";
     await query(url, `alter table drs_keys.secret ${column}`);
-    const store = await postgresKeyStore(url);
+    const store = await postgresKeyStore({ connectionString: url });
     await store.create(ID, Buffer.from("wrapped"));
     await store.close();
     expect(await query(url, "select how from drs_keys.secret")).toEqual([{ how: "on" }]);
@@ -58,19 +58,19 @@ describe("in the database", () => {
 
   it("one that stands needs no right to make a schema", async () => {
     const url = await freshUrl();
-    await (await postgresKeyStore(url)).close();
+    await (await postgresKeyStore({ connectionString: url })).close();
     await query(
       url,
       `create role lesser login; grant usage on schema drs_keys to lesser; grant select, insert on drs_keys.secret to lesser`,
     );
-    const store = await postgresKeyStore(url.replace("postgres@", "lesser@"));
+    const store = await postgresKeyStore({ connectionString: url.replace("postgres@", "lesser@") });
     expect(await store.create(ID, Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
     await store.close();
   });
 
   it("trouble is told as Unavailable, and passes", async () => {
     const url = await freshUrl();
-    const store = await postgresKeyStore(url);
+    const store = await postgresKeyStore({ connectionString: url });
     await query(url, "alter table drs_keys.secret rename to away");
     await expect(store.read(ID)).rejects.toBeInstanceOf(Unavailable);
     await expect(store.create(ID, Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
@@ -86,6 +86,8 @@ describe("in the database", () => {
   });
 
   it("a database that isn't there is told as Unavailable", async () => {
-    await expect(postgresKeyStore(database.url("no_such_database"))).rejects.toBeInstanceOf(Unavailable);
+    await expect(postgresKeyStore({ connectionString: database.url("no_such_database") })).rejects.toBeInstanceOf(
+      Unavailable,
+    );
   });
 });

@@ -1,5 +1,6 @@
+import { NoAnswer } from "../dependencies/deadline.ts";
 import { Unavailable } from "../ports.ts";
-import { inTransaction, openPool } from "../store/database.ts";
+import { type DatabaseOptions, inTransaction, openPool } from "../store/database.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const LOCK = 7_236_516;
@@ -17,10 +18,10 @@ const SCHEMA = `
   )`;
 
 /** Secrets in a PostgreSQL that is not the one of the events. */
-export async function postgresKeyStore(url: string): Promise<KeyStore> {
-  const durable = { options: "-c synchronous_commit=on", connectionTimeoutMillis: 5_000 };
-  const pool = openPool({ connectionString: url, ...durable }, { max: 4, onFault: () => {} });
+export async function postgresKeyStore(database: DatabaseOptions): Promise<KeyStore> {
+  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 4, onFault: () => {} });
   const unavailable = (fault: unknown): never => {
+    if (fault instanceof NoAnswer) throw fault;
     throw new Unavailable("the key database can't be reached", { cause: fault });
   };
   const query = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
@@ -29,13 +30,18 @@ export async function postgresKeyStore(url: string): Promise<KeyStore> {
     const [row] = await query<{ wrapped: Buffer }>("select wrapped from drs_keys.secret where id = $1", [id]);
     return row?.wrapped;
   };
-  const prepared = await query("select where to_regclass('drs_keys.mark') is not null");
-  if (prepared.length === 0) {
+  const prepare = async (): Promise<void> => {
+    const prepared = await query("select where to_regclass('drs_keys.mark') is not null");
+    if (prepared.length > 0) return;
     await inTransaction(pool, async (executor) => {
       await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
       await executor.query(SCHEMA);
     }).catch(unavailable);
-  }
+  };
+  await prepare().catch(async (fault: unknown) => {
+    await pool.end();
+    throw fault;
+  });
   return {
     read,
     async destroy(id) {
@@ -44,6 +50,11 @@ export async function postgresKeyStore(url: string): Promise<KeyStore> {
     async replace(id, standing, wrapped) {
       const text = "update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2 returning wrapped";
       return (await query(text, [id, standing, wrapped])).length === 1;
+    },
+    async lacking(ids) {
+      const text = `select id from unnest($1::text[]) as asked (id)
+        where not exists (select from drs_keys.secret s where s.id = asked.id)`;
+      return (await query<{ id: string }>(text, [ids])).map(({ id }) => id);
     },
     async *ids() {
       const page = "select id from drs_keys.secret where id > $1 order by id limit 1000";

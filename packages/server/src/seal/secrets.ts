@@ -3,6 +3,8 @@ import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
+/** Names in memory; past it the oldest go first. */
+const MOST_USED = 1_000;
 
 /** What a key store knows a secret by: SHA-256 of its name, in hexadecimal. A listing of it names nothing. */
 export const secretId = (name: string): string => createHash("sha256").update(name).digest("hex");
@@ -13,6 +15,8 @@ export class Secrets {
   readonly #keys: KeyEncryption;
   /** Secrets that are being made: whoever asks for one meanwhile waits for the same. */
   readonly #making = new Map<string, Promise<Buffer>>();
+
+  readonly #used = new Set<string>();
 
   constructor(store: KeyStore, keys: KeyEncryption) {
     this.#store = store;
@@ -27,14 +31,39 @@ export class Secrets {
 
   /** Durable before it is returned. Whoever comes second gets the secret of whoever came first. */
   findOrCreate(name: string): Promise<Buffer> {
-    const making = this.#making.get(name) ?? this.#findOrCreate(name).finally(() => this.#making.delete(name));
+    const standing = this.#making.get(name);
+    if (standing) return standing;
+    const making = this.#findOrCreate(name)
+      .then((secret) => {
+        this.#remember(name);
+        return secret;
+      })
+      .finally(() => this.#making.delete(name));
     this.#making.set(name, making);
     return making;
+  }
+
+  /** Names that were last found or made because something was sealed under them. */
+  get used(): readonly string[] {
+    return [...this.#used];
+  }
+
+  /** Those of the names that have no secret. */
+  async lacking(names: readonly string[]): Promise<readonly string[]> {
+    const lacking = new Set(await this.#store.lacking(names.map(secretId)));
+    return names.filter((name) => lacking.has(secretId(name)));
   }
 
   /** What was sealed under it can't be opened any more, once the last backup of the key store is gone. */
   destroy(name: string): Promise<void> {
     return this.#store.destroy(secretId(name));
+  }
+
+  #remember(name: string): void {
+    this.#used.delete(name);
+    this.#used.add(name);
+    const [oldest = ""] = this.#used;
+    if (this.#used.size > MOST_USED) this.#used.delete(oldest);
   }
 
   async #findOrCreate(name: string): Promise<Buffer> {

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Dependencies } from "../dependencies/dependencies.ts";
 import { Unavailable } from "../ports.ts";
 import {
   type AnsweringServer,
@@ -15,6 +16,8 @@ import { type IntrospectionOptions, introspectionVerifier } from "./introspectio
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 
+const dependency = new Dependencies(500).get("introspection");
+
 let server: AnsweringServer;
 
 beforeAll(async () => {
@@ -28,7 +31,7 @@ beforeEach(() => {
 });
 
 function verifierOf(options: Partial<IntrospectionOptions> = {}) {
-  return introspectionVerifier({ url: server.url, accountClaim: "sub", ...options }, { now: () => NOW });
+  return introspectionVerifier({ url: server.url, dependency, accountClaim: "sub", ...options }, { now: () => NOW });
 }
 
 /** What the verifier makes of this answer of the authorization server. */

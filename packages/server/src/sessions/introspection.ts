@@ -1,15 +1,15 @@
+import type { Dependency } from "../dependencies/dependencies.ts";
 import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
 import { accountOf } from "../ingest/account.ts";
 
 export interface IntrospectionOptions {
   readonly url: string;
+  readonly dependency: Dependency;
   readonly clientId?: string;
   readonly clientSecret?: string;
   readonly accountClaim: string;
   readonly fetch?: typeof fetch;
 }
-
-const TIMEOUT_MS = 3_000;
 
 /** Session tokens that an authorization server vouches for: OAuth 2.0 Token Introspection (RFC 7662). */
 export function introspectionVerifier(options: IntrospectionOptions, clock: Clock): SessionVerifier {
@@ -17,23 +17,24 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
   const authorization = basicCredentials(options);
 
   /** @returns what is known of an active token; `undefined` of any other. @throws Unavailable for what is no answer at all */
-  async function ask(token: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-    try {
+  function ask(token: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const call = async (signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | undefined> => {
       const response = await send(options.url, {
         method: "POST",
         headers: { Accept: "application/json", ...(authorization !== undefined && { Authorization: authorization }) },
         body: new URLSearchParams({ token, token_type_hint: "access_token" }),
         redirect: "error",
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal,
       });
       if (!response.ok) throw new Error(`the introspection endpoint answered ${response.status}`);
       const answer = parsed(await response.text());
       if (typeof answer?.["active"] !== "boolean")
         throw new Error("the introspection endpoint said neither yes nor no");
       return answer["active"] ? answer : undefined;
-    } catch (cause) {
+    };
+    return options.dependency.call(call).catch((cause: unknown) => {
       throw new Unavailable("session tokens can't be introspected", { cause });
-    }
+    });
   }
 
   return {

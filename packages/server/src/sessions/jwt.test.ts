@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Dependencies } from "../dependencies/dependencies.ts";
 import { Unavailable } from "../ports.ts";
 import {
   type AnsweringServer,
@@ -160,6 +161,8 @@ describe("by shared secret", () => {
 });
 
 describe("by the keys at a URL", () => {
+  const dependency = new Dependencies(500).get("jwks");
+
   let server: AnsweringServer;
   let es: KeyPair;
   let rs: KeyPair;
@@ -182,7 +185,7 @@ describe("by the keys at a URL", () => {
   });
 
   const remote = (options: Partial<JwtOptions> = {}) =>
-    verifierOf({ keys: { jwksUrl: server.url }, algorithms: DEFAULT_ALGORITHMS.jwks, ...options });
+    verifierOf({ keys: { dependency, jwksUrl: server.url }, algorithms: DEFAULT_ALGORITHMS.jwks, ...options });
 
   it("takes tokens of each key, and fetches the keys once", async () => {
     const verifier = remote();
@@ -288,7 +291,7 @@ describe("by the keys at a URL", () => {
   });
 
   it("says Unavailable when nobody listens there", async () => {
-    const verifier = remote({ keys: { jwksUrl: await deadUrl() } });
+    const verifier = remote({ keys: { dependency, jwksUrl: await deadUrl() } });
     const token = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });
     await expect(verifier.verify(token)).rejects.toBeInstanceOf(Unavailable);
   });

@@ -6,12 +6,13 @@ import {
   jwtVerify,
   type JWTVerifyGetKey,
 } from "jose";
+import type { Dependency } from "../dependencies/dependencies.ts";
 import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
 import { accountOf } from "../ingest/account.ts";
 
 export interface JwtOptions {
   /** `{ jwksUrl }` for asymmetric keys, `{ secret }` for HMAC. */
-  readonly keys: { readonly jwksUrl: string } | { readonly secret: string };
+  readonly keys: { readonly jwksUrl: string; readonly dependency: Dependency } | { readonly secret: string };
   readonly issuer: string;
   readonly audience: string;
   /** Pinned: a token of another algorithm is not good, whatever its header says. */
@@ -26,8 +27,6 @@ export const DEFAULT_ALGORITHMS = {
   jwks: ["RS256", "PS256", "ES256", "EdDSA"],
   secret: ["HS256"],
 } as const;
-
-const JWKS_TIMEOUT_MS = 3_000;
 
 /** Session tokens that are JWTs (RFC 7519), checked as RFC 8725 asks: issuer, audience and algorithm pinned, `exp` required. */
 export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier {
@@ -55,14 +54,21 @@ export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier 
   };
 }
 
-function keyResolver({ keys, fetch }: JwtOptions): JWTVerifyGetKey {
+function keyResolver({ keys, fetch: send = fetch }: JwtOptions): JWTVerifyGetKey {
   if ("secret" in keys) {
     const secret = new TextEncoder().encode(keys.secret);
     return async () => secret;
   }
-  return createRemoteJWKSet(new URL(keys.jwksUrl), {
-    timeoutDuration: JWKS_TIMEOUT_MS,
-    ...(fetch && { [customFetch]: fetch }),
+  const { jwksUrl, dependency } = keys;
+  return createRemoteJWKSet(new URL(jwksUrl), {
+    // Longer than the deadline, which is ours.
+    timeoutDuration: 2 * dependency.timeoutMs,
+    [customFetch]: (url, options) =>
+      dependency.call(async (signal) => {
+        const response = await send(url, { ...options, signal });
+        if (response.status !== 200) throw new Error(`the JWKS endpoint answered ${response.status}`);
+        return new Response(await response.arrayBuffer(), response);
+      }),
   });
 }
 

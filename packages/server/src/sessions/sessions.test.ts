@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Config, readConfig } from "../config/config.ts";
+import { Dependencies } from "../dependencies/dependencies.ts";
 import type { Executor } from "../store/database.ts";
 import { type AnsweringServer, json, startAnsweringServer } from "./answering-server.fixture.ts";
 import { openSessions } from "./sessions.ts";
@@ -38,7 +39,7 @@ describe("which verifier is asked", () => {
 
   it("the table alone, where nothing else is set up", async () => {
     const { executor, queries } = databaseOf("own");
-    const sessions = openSessions(configOf({}), executor, clock);
+    const sessions = openSessions(configOf({}), executor, new Dependencies(500), clock);
     expect(await sessions.verify(OWN)).toMatchObject({ account: "own" });
     expect(await sessions.verify("other")).toBeUndefined();
     expect(queries()).toBe(1);
@@ -46,7 +47,12 @@ describe("which verifier is asked", () => {
 
   it("the table for tokens of our form, the authorization server for all others", async () => {
     const { executor } = databaseOf("own");
-    const sessions = openSessions(configOf({ DRS_INTROSPECTION_URL: server.url }), executor, clock);
+    const sessions = openSessions(
+      configOf({ DRS_INTROSPECTION_URL: server.url }),
+      executor,
+      new Dependencies(500),
+      clock,
+    );
     expect(await sessions.verify("other")).toEqual({ account: "foreign" });
     expect(await sessions.verify(OWN)).toMatchObject({ account: "own" });
     expect(server.asked.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual(["other"]);
@@ -74,6 +80,7 @@ describe("which verifier is asked", () => {
     const sessions = openSessions(
       configOf({ DRS_INTROSPECTION_URL: server.url }),
       databaseOf(undefined).executor,
+      new Dependencies(500),
       clock,
     );
     expect(await sessions.verify(OWN)).toBeUndefined();

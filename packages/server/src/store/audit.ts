@@ -88,11 +88,12 @@ export class BufferedAuditLog implements AuditLog {
   }
 
   /** What is not written now is lost: where the database is away, it is given some time to come back. */
-  async close(): Promise<void> {
+  async close(stop?: AbortSignal): Promise<void> {
     clearInterval(this.#timer);
     const deadline = performance.now() + CLOSE_WITHIN_MS;
+    const goesOn = (): boolean => this.#groups.size > 0 && performance.now() < deadline && stop?.aborted !== true;
     await this.flush(true);
-    while (this.#groups.size > 0 && performance.now() < deadline) {
+    while (goesOn()) {
       await sleep(CLOSE_RETRY_MS);
       await this.flush(true);
     }

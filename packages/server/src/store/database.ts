@@ -1,7 +1,10 @@
 import pg from "pg";
+import { NoAnswer } from "../dependencies/deadline.ts";
+import type { Dependency } from "../dependencies/dependencies.ts";
 import { Unavailable } from "../ports.ts";
+import { AbandonedBackends, BoundedClient, type BoundedOptions } from "./bounded-client.ts";
 
-export type DatabaseOptions = pg.ClientConfig;
+export type DatabaseOptions = BoundedOptions;
 
 /** What a query runs on: a pool for single statements, a client inside a transaction. */
 export interface Executor {
@@ -36,35 +39,58 @@ const SESSION = [
 /** A command that is stopped in the middle of a change (Ctrl-Z, a laptop that sleeps) keeps others waiting no longer. */
 const LONGEST_IDLE_MS = 15_000;
 
+/** Every call on a connection of these options has the deadline of the dependency. */
+export function boundTo(dependency: Dependency, database: DatabaseOptions): DatabaseOptions {
+  const bound = { dependency, abandoned: new AbandonedBackends(), isAway: isPassing };
+  // Longer than the deadline, which names the dependency.
+  return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };
+}
+
+/** The same for statements that may take long: they go on for as long as their backend works. */
+export function patient({ bound, ...database }: DatabaseOptions): DatabaseOptions {
+  return { ...database, statement_timeout: 0, ...(bound && { bound: { ...bound, isPatient: true } }) };
+}
+
+/** The database gives up before the server does: only a backend that does not react is abandoned. */
+const DATABASE_SHARE = 0.8;
+
+/** Statements end in the database as well, a little before the deadline. */
+export function impatient(database: DatabaseOptions): DatabaseOptions {
+  const { timeoutMs } = database.bound?.dependency ?? {};
+  if (timeoutMs === undefined) return database;
+  return {
+    ...database,
+    statement_timeout: Math.ceil(timeoutMs * DATABASE_SHARE),
+    idle_in_transaction_session_timeout: 2 * timeoutMs,
+  };
+}
+
 /** Options of a connection that changes what is kept, and for how long: as the owner, at a command's request. */
 export function administrationOptions(owner: DatabaseOptions): DatabaseOptions {
   return {
-    ...owner,
+    ...patient(owner),
     types,
     application_name: "drs administration",
     options: SESSION,
-    connectionTimeoutMillis: 5_000,
     idle_in_transaction_session_timeout: LONGEST_IDLE_MS,
   };
 }
 
 /** Options of a serving connection: least privilege, UTC, and never an answer before the disk has it. */
-export function servingOptions(database: DatabaseOptions, answerWithinMs?: number): DatabaseOptions {
+export function servingOptions(database: DatabaseOptions): DatabaseOptions {
   return {
     ...database,
     types,
     application_name: "drs",
     options: `-c role=${SERVING_ROLE} ${SESSION}`,
-    connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    // A database that hangs is one that is away: without it, requests and the drain would hang with it.
-    // A server that stops in the middle of a transaction keeps its locks no longer than that, either.
-    ...(answerWithinMs !== undefined && {
-      query_timeout: answerWithinMs,
-      statement_timeout: answerWithinMs,
-      idle_in_transaction_session_timeout: answerWithinMs,
-    }),
   };
+}
+
+/** Options of a connection of the login itself, that looks after the others. */
+export function monitorOptions({ bound, ...database }: DatabaseOptions): DatabaseOptions {
+  const { options: _, ...login } = database;
+  return { ...login, application_name: "drs monitor", ...(bound && { bound: { ...bound, isProbe: true } }) };
 }
 
 export interface PoolSettings {
@@ -74,7 +100,8 @@ export interface PoolSettings {
 }
 
 export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettings): pg.Pool {
-  const pool = new pg.Pool({ ...database, max, idleTimeoutMillis: 30_000 });
+  const Client = BoundedClient as unknown as new () => pg.ClientBase;
+  const pool = new pg.Pool({ ...database, Client, max, idleTimeoutMillis: 30_000 });
   // A pool that ends does not wait for its connections: whatever still happens to them is no fault.
   pool.on("error", (fault) => {
     if (!pool.ending) onFault(fault);
@@ -84,10 +111,9 @@ export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettin
 
 /** Runs `work` on a connection of its own. */
 export async function withClient<T>(database: DatabaseOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(database);
-  client.on("error", () => {});
-  await client.connect();
+  const client = new BoundedClient(database);
   try {
+    await client.connect();
     return await work(client);
   } finally {
     await client.end().catch(() => {});
@@ -147,10 +173,12 @@ export function isPassing(fault: unknown): boolean {
   const state = sqlState(fault);
   if (state !== undefined) return /^(08|28|53|57|58)/.test(state) || state === "25006";
   if (!(fault instanceof Error) || fault instanceof TypeError) return false;
+  if (fault instanceof Unavailable) return fault instanceof NoAnswer;
   return typeof (fault as NodeJS.ErrnoException).code === "string" || NO_CONNECTION.test(fault.message);
 }
 
 /** Turns what may pass into `Unavailable`; leaves the rest as it is. */
 export function asUnavailable(fault: unknown): unknown {
+  if (fault instanceof Unavailable) return fault;
   return isPassing(fault) ? new Unavailable("the database can't be reached or has no room", { cause: fault }) : fault;
 }

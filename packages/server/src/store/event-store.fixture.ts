@@ -22,6 +22,7 @@ export async function openEventStore(
     executor: system.pool,
     partitions: system.partitions,
     names: system.names,
+    canStore: () => true,
     onStale: async () => {},
     onLost: () => {},
     generation: () => 0,

@@ -349,6 +349,17 @@ describe("trouble that passes", () => {
     await expect.poll(() => store.available, { timeout: 5_000 }).toBe(true);
   });
 
+  it("a connection that is being opened while the store closes ends with it", async () => {
+    const closing = await openStore({ database: { ...system.database, application_name: "closing" } });
+    const appended = closing.append(newEvent()).catch(() => undefined);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await closing.close();
+    await appended;
+    const count = async (): Promise<unknown> =>
+      (await owner.query("select from pg_stat_activity where application_name = 'closing'")).rowCount;
+    await expect.poll(count).toBe(0);
+  });
+
   it("a database that is away: refused early, until it answers again", async () => {
     let away = true;
     const inner = await openStore({

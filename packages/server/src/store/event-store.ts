@@ -1,7 +1,8 @@
-import pg from "pg";
+import type pg from "pg";
 import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Unavailable } from "../ports.ts";
 import { type LedgerNames, uuidText } from "../seal/ledger-names.ts";
 import { commitBatch, type Committed } from "./commit-batch.ts";
+import { BoundedClient } from "./bounded-client.ts";
 import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "./database.ts";
 import { MicroBatcher } from "./micro-batcher.ts";
 import { NoPartition, type Partitions } from "./partitions.ts";
@@ -29,6 +30,8 @@ export interface EventStoreOptions {
   readonly executor: Executor;
   readonly partitions: Partitions;
   readonly names: LedgerNames;
+  /** Whether all that an event needs is there, as far as is known. */
+  readonly canStore: () => boolean;
   /** Learns what was erased, so that what is stale can be sealed again. */
   readonly onStale: () => Promise<void>;
   /** Called when a connection was lost. What was sealed by what was known before is stale. */
@@ -54,7 +57,7 @@ class Failed {
 /** The events and their ledger in PostgreSQL. */
 export class PostgresEventStore implements EventStore {
   readonly #options: EventStoreOptions;
-  readonly #clients: (pg.Client | undefined)[] = [];
+  readonly #clients: (Promise<pg.Client> | undefined)[] = [];
   readonly #batcher: MicroBatcher<NewEvent, Result>;
   #available = true;
   #probe: NodeJS.Timeout | undefined;
@@ -71,7 +74,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   get available(): boolean {
-    return this.#available;
+    return this.#available && this.#options.canStore();
   }
 
   async append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry> {
@@ -123,7 +126,7 @@ export class PostgresEventStore implements EventStore {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#probe);
-    await Promise.all(this.#clients.map(async (client) => client?.end().catch(() => {})));
+    await Promise.all(this.#clients.map((client) => endWhenOpen(client)));
   }
 
   async #query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]> {
@@ -173,20 +176,24 @@ export class PostgresEventStore implements EventStore {
   }
 
   async #client(lane: number): Promise<pg.Client> {
-    const standing = this.#clients[lane];
-    if (standing) return standing;
+    if (this.#closed) throw new Unavailable("the event store is closed");
+    return (this.#clients[lane] ??= this.#connect(lane));
+  }
+
+  async #connect(lane: number): Promise<pg.Client> {
     const { database } = this.#options;
     const options = `${database.options ?? ""} ${ONE_PLAN}`;
-    const client = new pg.Client({ ...database, options, pipeline: true });
-    const forget = (): void => {
-      if (this.#clients[lane] !== client) return;
+    const client = new BoundedClient({ ...database, options, pipeline: true });
+    await client.connect().catch((fault: unknown) => {
+      this.#clients[lane] = undefined;
+      throw fault;
+    });
+    const opened = this.#clients[lane];
+    client.on("end", () => {
+      if (this.#clients[lane] !== opened) return;
       this.#clients[lane] = undefined;
       this.#options.onLost();
-    };
-    client.on("error", forget);
-    client.on("end", forget);
-    await client.connect();
-    this.#clients[lane] = client;
+    });
     return client;
   }
 
@@ -196,14 +203,15 @@ export class PostgresEventStore implements EventStore {
     if (!client) return;
     this.#clients[lane] = undefined;
     this.#options.onLost();
-    void client.end().catch(() => {});
+    void endWhenOpen(client);
   }
 
   /** What a request is told of a fault; the fault itself goes to the log. */
   #noted(fault: unknown): unknown {
-    if (fault instanceof Unavailable) return fault;
+    const passes = isPassing(fault);
+    if (fault instanceof Unavailable && !passes) return fault;
     this.#options.onFault(fault);
-    if (isPassing(fault)) this.#awaitReturn();
+    if (passes) this.#awaitReturn();
     return asUnavailable(fault);
   }
 
@@ -227,4 +235,9 @@ export class PostgresEventStore implements EventStore {
     };
     this.#probe = setTimeout(probe, PROBE_EVERY_MS);
   }
+}
+
+async function endWhenOpen(opening: Promise<pg.Client> | undefined): Promise<void> {
+  const client = await opening?.catch(() => undefined);
+  await client?.end().catch(() => {});
 }

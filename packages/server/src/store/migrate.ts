@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import pg from "pg";
-import { type DatabaseOptions, SCHEMA, SERVING_ROLE, sqlState } from "./database.ts";
+import type pg from "pg";
+import { BoundedClient } from "./bounded-client.ts";
+import { type DatabaseOptions, isPassing, patient, SCHEMA, SERVING_ROLE, sqlState } from "./database.ts";
 
 const FOLDER = join(import.meta.dirname, "migrations");
 const LOCK = 7_236_514;
@@ -29,16 +30,19 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   );
 }
 
-/** Whether the schema is just what this server knows, as far as the serving login can tell. */
+/**
+ * Whether the schema is just what this server knows, as far as the serving login can tell.
+ * @throws where the database gives no answer at all.
+ */
 export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
-  const client = new pg.Client(serving);
-  client.on("error", () => {});
+  const client = new BoundedClient(serving);
   try {
     await client.connect();
     const { rows } = await client.query<{ id: number }>("select id from schema_migration order by id");
     const known = await readMigrations();
     return rows.length === known.length && rows.every(({ id }, index) => id === known[index]?.id);
-  } catch {
+  } catch (fault) {
+    if (sqlState(fault) === undefined && isPassing(fault)) throw fault;
     return false;
   } finally {
     await client.end().catch(() => {});
@@ -54,7 +58,7 @@ export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
  * @throws DatabaseUnfit for a PostgreSQL that is too old or a schema that is newer than this server.
  */
 export async function migrate(owner: DatabaseOptions, servingLogin: string | undefined): Promise<void> {
-  const client = new pg.Client({ ...owner, application_name: "drs migrate", connectionTimeoutMillis: 10_000 });
+  const client = new BoundedClient({ ...patient(owner), application_name: "drs migrate" });
   await client.connect();
   try {
     await requireFit(client);
@@ -79,7 +83,7 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
         )
       : fault;
   } finally {
-    await client.end();
+    await client.end().catch(() => {});
   }
 }
 

@@ -1,5 +1,5 @@
 import { Unavailable } from "../ports.ts";
-import { type DatabaseOptions, type Executor, sqlState, withClient } from "./database.ts";
+import { type DatabaseOptions, type Executor, patient, sqlState, withClient } from "./database.ts";
 
 /** Held while secrets are destroyed or replaced: one worker at a time, over all servers and commands. */
 const LOCK = 7_236_518;
@@ -8,10 +8,8 @@ const LOCK_WITHIN = "60s";
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Work may take long; a worker that is stopped in the middle of a transaction keeps others waiting for a minute. */
-const patient = (database: DatabaseOptions): DatabaseOptions => ({
-  ...database,
-  query_timeout: 0,
-  statement_timeout: 0,
+const working = (database: DatabaseOptions): DatabaseOptions => ({
+  ...patient(database),
   idle_in_transaction_session_timeout: 60_000,
 });
 
@@ -20,7 +18,7 @@ const patient = (database: DatabaseOptions): DatabaseOptions => ({
  * @throws Unavailable where another is at it for more than a minute.
  */
 export function alone<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
-  return withClient(patient(database), async (client) => {
+  return withClient(working(database), async (client) => {
     await client.query(`set lock_timeout = '${LOCK_WITHIN}'`);
     await client.query("select pg_advisory_lock($1)", [LOCK]).catch((cause: unknown) => {
       if (sqlState(cause) !== LOCK_NOT_AVAILABLE) throw cause;
@@ -39,7 +37,7 @@ export function ifAlone<T>(
   database: DatabaseOptions,
   work: (executor: Executor) => Promise<T>,
 ): Promise<T | undefined> {
-  return withClient(patient(database), async (client) => {
+  return withClient(working(database), async (client) => {
     const { rows } = await client.query<{ alone: boolean }>("select pg_try_advisory_lock($1) as alone", [LOCK]);
     return rows[0]?.alone ? work(client) : undefined;
   });

@@ -1,0 +1,285 @@
+/** Dependencies that go silent, reset their connections or answer late: while ingesting, in a retention pass, in an erasure, at start, at shutdown. */
+import { join } from "node:path";
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type AnsweringServer,
+  json,
+  startAnsweringServer,
+} from "../packages/server/src/sessions/answering-server.fixture.ts";
+import { authorized, type Reply, send, transport } from "./support/client.ts";
+import { command, type Printed } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, SHARED_SOCKET, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { startTcpProxy, type TcpProxy, type Trouble } from "./support/tcp-proxy.ts";
+
+/** Long enough for a busy machine. */
+const TIMEOUT_MS = 700;
+const DRAIN_MS = 3_000;
+const TROUBLES: readonly Trouble[] = ["silent", "silent on established connections", "reset", "delayed"];
+
+type DependencyName = "database" | "key_store" | "erasure_journal" | "introspection" | "jwks";
+
+const TITLES: Readonly<Record<DependencyName, string>> = {
+  database: "database",
+  key_store: "key store",
+  erasure_journal: "erasure journal",
+  introspection: "introspection",
+  jwks: "JWKS",
+};
+
+let database: TestDatabase;
+let foreign: AnsweringServer;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  foreign = await startAnsweringServer();
+});
+
+afterAll(async () => {
+  await foreign?.close();
+  await database?.close();
+});
+
+interface Stage {
+  /** Of commands and servers that reach the dependency through the proxy. */
+  readonly environment: Record<string, string>;
+  readonly proxy: TcpProxy;
+  readonly owner: pg.Client;
+  /** Keeps others waiting. */
+  readonly blocker: pg.Client;
+  readonly who: Credentials;
+  readonly close: () => Promise<void>;
+}
+
+/** An installation on three databases, one of whose dependencies is behind a proxy. */
+async function stage(name: DependencyName): Promise<Stage> {
+  const [events, keys, journal] = await Promise.all([
+    database.environment(),
+    database.environment(),
+    database.environment(),
+  ]);
+  const { DRS_KEY_DIR: _, DRS_DATABASE_URL: url = "", ...rest } = events;
+  const direct: Record<string, string> = {
+    ...rest,
+    DRS_DATABASE_URL: url,
+    DRS_KEY_DATABASE_URL: keys["DRS_DATABASE_URL"] ?? "",
+    DRS_ERASURE_JOURNAL_DATABASE_URL: journal["DRS_DATABASE_URL"] ?? "",
+    DRS_THROTTLE_RATE: "0",
+    DRS_DEPENDENCY_TIMEOUT: `${TIMEOUT_MS}ms`,
+    DRS_DRAIN_TIMEOUT: `${DRAIN_MS}ms`,
+    DRS_RETENTION_INTERVAL: "1s",
+  };
+  const isHttp = name === "introspection" || name === "jwks";
+  const postgres = join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432");
+  const proxy = await startTcpProxy(isHttp ? Number(new URL(foreign.url).port) : postgres);
+  const system = await openTestSystem(direct);
+  const who = await makeCredentials(system, `who-${name}`);
+  await system.close();
+  const [owner, blocker] = [await connectAsOwner(direct), await connectAsOwner(direct)];
+  return {
+    environment: { ...direct, ...throughProxy(name, direct, proxy.port) },
+    proxy,
+    owner,
+    blocker,
+    who,
+    close: async () => {
+      await Promise.all([owner.end(), blocker.end(), proxy.close()]);
+    },
+  };
+}
+
+function throughProxy(
+  name: DependencyName,
+  direct: Readonly<Record<string, string>>,
+  port: number,
+): Record<string, string> {
+  const moved = (variable: string): Record<string, string> => {
+    const { pathname } = new URL(direct[variable] ?? "");
+    return { [variable]: `postgresql://postgres@127.0.0.1:${port}${pathname}?sslmode=disable` };
+  };
+  switch (name) {
+    case "database":
+      return moved("DRS_DATABASE_URL");
+    case "key_store":
+      return moved("DRS_KEY_DATABASE_URL");
+    case "erasure_journal":
+      return moved("DRS_ERASURE_JOURNAL_DATABASE_URL");
+    case "introspection":
+      return { DRS_INTROSPECTION_URL: `http://127.0.0.1:${port}/` };
+    case "jwks":
+      return {
+        DRS_JWT_JWKS_URL: `http://127.0.0.1:${port}/`,
+        DRS_JWT_ISSUER: "issuer",
+        DRS_JWT_AUDIENCE: "audience",
+      };
+  }
+}
+
+const post = (server: ServerProcess, who: Credentials): Promise<Reply> =>
+  send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
+
+const get = (server: ServerProcess, path: string): Promise<Reply> =>
+  send({ url: server.adminUrl, method: "GET", path });
+
+async function metric(server: ServerProcess, name: string): Promise<number> {
+  const { text } = await get(server, "/metrics");
+  const line = text.split("\n").find((one) => one.startsWith(`${name} `));
+  return Number(line?.split(" ")[1]);
+}
+
+const isUp = (server: ServerProcess, name: DependencyName): Promise<number> =>
+  metric(server, `drs_dependency_up{dependency="${name}"}`);
+
+/** One that the server has not seen, so that it must be looked up. */
+let tokens = 0;
+const fresh = (name: DependencyName, who: Credentials): Credentials => {
+  if (name === "introspection") return { ...who, token: `foreign-${tokens++}` };
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return name === "jwks" ? { ...who, token: `${part({ alg: "RS256", kid: `k${tokens++}` })}.${part({})}.AAAA` } : who;
+};
+
+describe.concurrent.each(["database", "key_store", "erasure_journal", "introspection"] as const)("%s", (name) => {
+  test("every trouble while ingesting is named, answered in time, and over by itself", async ({ expect }) => {
+    const { environment, proxy, who, close } = await stage(name);
+    foreign.answer(json({ active: true, sub: `who-introspection` }));
+    const server = await startServer(environment);
+    try {
+      const required = name === "database" || name === "key_store";
+      await until(async () => (await post(server, fresh(name, who))).status === 201, 10_000);
+      for (const trouble of TROUBLES) {
+        proxy.fail(trouble);
+        if (trouble !== "silent on established connections") {
+          await until(async () => {
+            // Not waited for one after the other: they are in work at once.
+            const replies = await Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
+            for (const { status, headers } of replies) {
+              expect([201, 503], trouble).toContain(status);
+              if (status === 503) expect(headers["retry-after"]).toMatch(/^[1-9]/);
+            }
+            const expected = name === "erasure_journal" ? 201 : 503;
+            return replies.every(({ status }) => status === expected) && (await isUp(server, name)) === 0;
+          }, 10_000);
+          const { status, text } = await get(server, "/readyz");
+          expect([status, text], trouble).toEqual([
+            required ? 503 : 200,
+            expect.stringMatching(new RegExp(`^${TITLES[name]}: (does not answer|can't be reached) \\(since`, "m")),
+          ]);
+        }
+        expect(await metric(server, "drs_requests_in_flight"), trouble).toBe(0);
+        proxy.heal();
+        await until(async () => (await post(server, fresh(name, who))).status === 201, 10_000);
+        await until(async () => (await get(server, "/readyz")).text === "ok\n", 10_000);
+        expect(await isUp(server, name), trouble).toBe(1);
+      }
+      expect(server.stderr()).toMatch(new RegExp(`"dependency":"${name}".*"dependency is down"`));
+
+      proxy.fail("silent");
+      const inWork = Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const asked = Date.now();
+      expect(await server.stop()).toBe(0);
+      expect(Date.now() - asked).toBeLessThan(DRAIN_MS + 1_500);
+      for (const { status } of await inWork) expect([201, 503]).toContain(status);
+      expect(server.stderr().trimEnd().split("\n").at(-1)).toContain('"stopped"');
+    } finally {
+      await server.kill();
+      await close();
+    }
+  });
+});
+
+describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)("%s", (name) => {
+  test("silence at the start ends it with a sentence", async ({ expect }) => {
+    const { environment, proxy, close } = await stage(name);
+    for (const trouble of ["silent", "delayed"] as const) {
+      proxy.fail(trouble);
+      const { code, stderr } = await runDrs({ ...environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" }, ["serve"]);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining(`the ${TITLES[name]} gave no answer within ${TIMEOUT_MS} ms`),
+      ]);
+    }
+    await close();
+  });
+
+  test("silence in an erasure ends the command with a sentence, and it is completed later", async ({ expect }) => {
+    const { environment, proxy, owner, blocker, who, close } = await stage(name);
+    const erase = (): Promise<Printed> =>
+      command(environment, "erase", "run", "--account", who.account, "--yes", "--reason", "asked for it");
+    await blocker.query("begin");
+    await blocker.query("select lock_holds()");
+    const erasing = erase();
+    await until(async () => (await waiting(owner)) === 1);
+    proxy.fail("silent on established connections");
+    await blocker.query("commit");
+    const { code, stderr } = await erasing;
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`the ${TITLES[name]} gave no answer within`)]);
+    const again = await erase();
+    expect([again.code, again.stderr], again.stdout).toEqual([0, expect.any(String)]);
+    const { rows } = await owner.query(
+      "select count(*)::int as erasures, count(finished_at)::int as finished from erasure",
+    );
+    expect(rows).toEqual([{ erasures: 1, finished: 1 }]);
+    await close();
+  });
+
+  test("silence in a retention pass: the next one does its work", async () => {
+    const { environment, proxy, owner, blocker, close } = await stage(name);
+    const server = await startServer(environment);
+    const lastPass = (): Promise<number> => metric(server, "drs_retention_last_pass_timestamp_seconds");
+    try {
+      await blocker.query("begin");
+      await blocker.query("lock table event_partition in access exclusive mode");
+      await until(async () => (await waiting(owner)) > 0);
+      proxy.fail("silent on established connections");
+      await new Promise((resolve) => setTimeout(resolve, 2 * TIMEOUT_MS));
+      await blocker.query("commit");
+      const since = Date.now() / 1000;
+      await until(async () => (await lastPass()) > since, 10_000);
+      // Of a pass that found no other worker at it, whose backend would hold the lock.
+      await until(async () => {
+        const { rows } = await owner.query<{ held: boolean }>("select pg_try_advisory_xact_lock(7236518) as held");
+        return rows[0]?.held === true;
+      });
+    } finally {
+      await server.kill();
+      await close();
+    }
+  });
+});
+
+test("jwks: tokens that can't be verified are answered in time, and the server is ready", async () => {
+  const { environment, proxy, who, close } = await stage("jwks");
+  const server = await startServer(environment);
+  try {
+    for (const trouble of ["silent", "reset", "delayed"] as const) {
+      proxy.fail(trouble);
+      const replies = await Promise.all([post(server, fresh("jwks", who)), post(server, fresh("jwks", who))]);
+      for (const { status, headers } of replies) {
+        expect([status, headers["retry-after"]], trouble).toEqual([503, "1"]);
+      }
+      const { status, text } = await get(server, "/readyz");
+      expect([status, text], trouble).toEqual([200, expect.stringMatching(/^ok\nJWKS: /)]);
+      expect((await post(server, who)).status).toBe(201);
+      expect(await isUp(server, "jwks")).toBe(0);
+    }
+    foreign.answer(json({ keys: [] }));
+    proxy.heal();
+    await until(async () => (await post(server, fresh("jwks", who))).status === 401);
+    expect(await isUp(server, "jwks")).toBe(1);
+  } finally {
+    await server.stop();
+    await close();
+  }
+});
+
+async function waiting(owner: pg.Client): Promise<number> {
+  const { rows } = await owner.query<{ waiting: number }>(
+    `select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and application_name like 'drs%'`,
+  );
+  return rows[0]?.waiting ?? 0;
+}

@@ -1,0 +1,63 @@
+import { Unavailable } from "../ports.ts";
+
+/** A dependency gave no answer within its deadline. */
+export class NoAnswer extends Unavailable {}
+
+export interface Deadline {
+  readonly ms: number;
+  /** The error of a call that has expired. */
+  readonly expired: () => Error;
+  /** Ends every call at once, with its reason. */
+  readonly stop?: AbortSignal;
+  /** Asked at expiry: whether the call still makes progress, and gets the same time once more. */
+  readonly isProgressing?: () => Promise<boolean>;
+}
+
+/**
+ * Settles within the deadline, whatever the call does.
+ * @param call gets a signal whose abort must cancel it: close its connection, end its request.
+ */
+export function withDeadline<T>(
+  { ms, expired, stop, isProgressing }: Deadline,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const controller = new AbortController();
+  let settled = false;
+  let timer: NodeJS.Timeout | undefined;
+  const giveUp = (reason: unknown): void => {
+    if (settled) return;
+    reject(reason);
+    controller.abort(reason);
+  };
+  const stopNow = (): void => giveUp(stop?.reason);
+  const expire = (): void => {
+    if (settled) return;
+    if (!isProgressing) return giveUp(expired());
+    void isProgressing()
+      .catch(() => false)
+      .then((goesOn) => {
+        if (settled) return;
+        if (goesOn) wait();
+        else giveUp(expired());
+      });
+  };
+  const wait = (): void => {
+    // An answer that came while this process was busy is read first.
+    timer = setTimeout(() => setImmediate(expire), ms);
+  };
+  void promise
+    .catch(() => {})
+    .finally(() => {
+      settled = true;
+      clearTimeout(timer);
+      stop?.removeEventListener("abort", stopNow);
+    });
+  if (stop?.aborted) stopNow();
+  else {
+    stop?.addEventListener("abort", stopNow, { once: true });
+    wait();
+    call(controller.signal).then(resolve, reject);
+  }
+  return promise;
+}

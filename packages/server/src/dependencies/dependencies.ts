@@ -1,0 +1,167 @@
+import { Unavailable } from "../ports.ts";
+import { NoAnswer, withDeadline } from "./deadline.ts";
+
+export const DEPENDENCIES = {
+  database: { title: "database", required: true },
+  key_store: { title: "key store", required: true },
+  erasure_journal: { title: "erasure journal", required: false },
+  jwks: { title: "JWKS", required: false },
+  introspection: { title: "introspection", required: false },
+} as const;
+
+export type DependencyName = keyof typeof DEPENDENCIES;
+
+/** A dependency that takes longer for nothing at all is away. */
+const PROBE_MS = 2_000;
+
+/** Why a dependency can't be used; each kind is reported and withdrawn by one observer. */
+type Trouble = "away" | "held" | "behind" | "lacking";
+
+export interface Health {
+  readonly name: DependencyName;
+  readonly title: string;
+  /** Whether no event can be stored without it. */
+  readonly required: boolean;
+  /** What is wrong, each a line for people; empty means that it is up. */
+  readonly problems: readonly string[];
+  /** Milliseconds since the Unix epoch, where something is wrong. */
+  readonly since?: number;
+}
+
+export interface CallOptions {
+  /** Whether an error says that the dependency is away, and not that it answered. */
+  readonly isAway?: (fault: unknown) => boolean;
+  readonly isProgressing?: () => Promise<boolean>;
+  /** Of a monitor: it calls also where others must not. */
+  readonly isProbe?: boolean;
+}
+
+/** One system that the server needs: every call to it has a deadline, and its outcome is recorded. */
+export class Dependency {
+  readonly name: DependencyName;
+  readonly timeoutMs: number;
+  readonly #registry: Dependencies;
+  readonly #troubles = new Map<Trouble, string>();
+  /** A monitor confirms that the dependency is back; without one, the next call that succeeds does. */
+  #isMonitored = false;
+  #since: number | undefined;
+
+  constructor(name: DependencyName, timeoutMs: number, registry: Dependencies) {
+    this.name = name;
+    this.timeoutMs = timeoutMs;
+    this.#registry = registry;
+  }
+
+  get title(): string {
+    return DEPENDENCIES[this.name].title;
+  }
+
+  get isUp(): boolean {
+    return this.#troubles.size === 0;
+  }
+
+  get health(): Health {
+    const { title, required } = DEPENDENCIES[this.name];
+    const problems = [...this.#troubles.values()];
+    return { name: this.name, title, required, problems, ...(this.#since !== undefined && { since: this.#since }) };
+  }
+
+  /**
+   * @param work gets a signal whose abort must cancel it.
+   * @throws NoAnswer past the deadline, Unavailable where calls are refused or the server stops, or what `work` throws.
+   */
+  async call<T>(work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
+    const { isAway = () => true, isProgressing, isProbe = false } = options;
+    if (!isProbe && this.#troubles.has("held")) throw new Unavailable(this.#sentence("held"));
+    const deadline = {
+      ms: isProbe ? Math.min(this.timeoutMs, PROBE_MS) : this.timeoutMs,
+      expired: () => new NoAnswer(`the ${this.title} gave no answer within ${this.timeoutMs} ms`),
+      stop: this.#registry.stopping,
+      ...(isProgressing && { isProgressing }),
+    };
+    try {
+      const result = await withDeadline(deadline, work);
+      if (!this.#isMonitored) this.resolve("away");
+      return result;
+    } catch (fault) {
+      if (fault instanceof NoAnswer || isAway(fault)) this.reportAway(fault);
+      throw fault;
+    }
+  }
+
+  /** From now on only a monitor says that the dependency is back. */
+  monitored(): void {
+    this.#isMonitored = true;
+  }
+
+  has(trouble: Trouble): boolean {
+    return this.#troubles.has(trouble);
+  }
+
+  /** The first reason remains: how it went away says more than how it stays away. */
+  reportAway(fault?: unknown): void {
+    if (this.#registry.stopping.aborted || this.has("away")) return;
+    this.report("away", fault instanceof NoAnswer ? "does not answer" : "can't be reached");
+  }
+
+  report(trouble: Trouble, problem: string): void {
+    if (this.#troubles.get(trouble) === problem) return;
+    this.#troubles.set(trouble, problem);
+    this.#since ??= Date.now();
+    this.#registry.changed(this.health);
+  }
+
+  resolve(trouble: Trouble): void {
+    if (!this.#troubles.delete(trouble)) return;
+    if (this.isUp) this.#since = undefined;
+    this.#registry.changed(this.health);
+  }
+
+  #sentence(trouble: Trouble): string {
+    return `the ${this.title}: ${this.#troubles.get(trouble)}`;
+  }
+}
+
+/** What the server depends on, and how each of them is. */
+export class Dependencies {
+  readonly #timeoutMs: number;
+  readonly #all = new Map<DependencyName, Dependency>();
+  readonly #listeners = new Set<(health: Health) => void>();
+  readonly #stopping = new AbortController();
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get(name: DependencyName): Dependency {
+    const known = this.#all.get(name) ?? new Dependency(name, this.#timeoutMs, this);
+    this.#all.set(name, known);
+    return known;
+  }
+
+  get health(): readonly Health[] {
+    return [...this.#all.values()].map((dependency) => dependency.health);
+  }
+
+  /** Whether an event can be stored, as far as is known. */
+  get canStore(): boolean {
+    return this.health.every(({ required, problems }) => !required || problems.length === 0);
+  }
+
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Ends every call that still waits, and refuses later ones. */
+  abandon(): void {
+    this.#stopping.abort(new Unavailable("the server stops"));
+  }
+
+  onChange(listener: (health: Health) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  changed(health: Health): void {
+    for (const listener of this.#listeners) listener(health);
+  }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Dependency } from "./dependencies.ts";
+
+const EVERY_MS = 1_000;
+const RETRY_MS = 200;
+
+export interface Probe {
+  /** @throws where the dependency can't be used. */
+  ping(): Promise<void>;
+  /** Called by the monitor: what to do when a connection was lost, so that it is noticed at once. */
+  onLost?(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+/** Asks a dependency every second, and more often while it is away; only the monitor says that it is back. */
+export class Monitor {
+  readonly #dependency: Dependency;
+  readonly #probe: Probe;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  #waiting = new AbortController();
+
+  constructor(dependency: Dependency, probe: Probe) {
+    this.#dependency = dependency;
+    this.#probe = probe;
+    dependency.monitored();
+    probe.onLost?.(() => this.#waiting.abort());
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    this.#waiting.abort();
+    await this.#running;
+    await this.#probe.close();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      this.#waiting = new AbortController();
+      const { signal } = this.#waiting;
+      const answered = await this.#probe.ping().then(
+        () => true,
+        () => false,
+      );
+      if (answered) this.#dependency.resolve("away");
+      else if (!this.#stopping.signal.aborted) this.#dependency.reportAway();
+      await sleep(answered ? EVERY_MS : RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** What a running server observes of its dependencies, besides the calls that it makes. */
+import { type DependencyName } from "../dependencies/dependencies.ts";
+import { Monitor, type Probe } from "../dependencies/monitor.ts";
+import { JournalUnfit } from "../erasure/journal.ts";
+import { lostSecrets } from "../seal/installation.ts";
+import { KEY_STORE_MARKS } from "../seal/key-store.ts";
+import { PostgresProbe } from "../store/postgres-probe.ts";
+import type { System } from "./system.ts";
+
+export interface Supervision {
+  /** Looks whether the database and the key store are as new as what was acknowledged. @throws Unavailable, JournalUnfit */
+  readonly inspect: () => Promise<void>;
+  close(): Promise<void>;
+}
+
+export function superviseDependencies(system: System, onFault: (fault: unknown) => void): Supervision {
+  const { dependencies, pool, secrets, keyStore, keyDatabase, journalDatabase } = system;
+  const database = dependencies.get("database");
+  const keys = dependencies.get("key_store");
+
+  /** The database may be an older one than before: then it lacks erasures that the journal has. */
+  const inspectDatabase = async (): Promise<void> => {
+    try {
+      await system.catchUp();
+      database.resolve("behind");
+    } catch (fault) {
+      if (fault instanceof JournalUnfit) database.report("behind", fault.message);
+      throw fault;
+    }
+  };
+
+  const inspectKeys = async (): Promise<void> => {
+    const lost = await lostSecrets(pool, secrets);
+    if (lost.length === 0) return keys.resolve("lacking");
+    const advice = "restore the latest copy of it; drs doctor lists what is sealed under them";
+    keys.report("lacking", `lacks ${lost.length} secrets that events are sealed under: ${advice}`);
+  };
+
+  const monitors = [
+    new Monitor(
+      database,
+      new PostgresProbe({
+        dependency: database,
+        database: system.database,
+        // Not awaited: a journal that is silent keeps no event from being stored.
+        check: async () => void inspectDatabase().catch(onFault),
+      }),
+    ),
+    new Monitor(
+      keys,
+      keyDatabase
+        ? new PostgresProbe({ dependency: keys, database: keyDatabase, check: inspectKeys })
+        : directoryProbe(async () => void (await keyStore.readMark(KEY_STORE_MARKS.applied))),
+    ),
+  ];
+  if (journalDatabase) {
+    const dependency = dependencies.get("erasure_journal" satisfies DependencyName);
+    monitors.push(new Monitor(dependency, new PostgresProbe({ dependency, database: journalDatabase })));
+  }
+  return {
+    async inspect() {
+      await inspectKeys();
+      await inspectDatabase();
+    },
+    async close() {
+      await Promise.all(monitors.map((monitor) => monitor.close()));
+    },
+  };
+}
+
+const directoryProbe = (ping: () => Promise<void>): Probe => ({ ping, close: async () => {} });

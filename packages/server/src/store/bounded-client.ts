@@ -1,0 +1,154 @@
+import type { Socket } from "node:net";
+import { callbackify } from "node:util";
+import pg from "pg";
+import type { Dependency } from "../dependencies/dependencies.ts";
+
+/** How calls on a connection are bounded. */
+export interface Bound {
+  readonly dependency: Dependency;
+  /** Backends that may still work for a connection that was given up. */
+  readonly abandoned: AbandonedBackends;
+  /** Whether an error says that there is no connection, and not that the database answered. */
+  readonly isAway: (fault: unknown) => boolean;
+  /** Statements may take longer than the deadline, as long as their backend works. */
+  readonly isPatient?: boolean;
+  /** Of a monitor. */
+  readonly isProbe?: boolean;
+}
+
+export interface BoundedOptions extends pg.ClientConfig {
+  readonly bound?: Bound;
+}
+
+/** Process ids of backends whose connection was given up while a statement was under way. */
+export class AbandonedBackends {
+  /** Those that a monitor may end even while they work. */
+  readonly #all = new Map<number, { readonly mayEnd: boolean }>();
+  #listener: () => void = () => {};
+
+  add(pid: number, mayEnd: boolean): void {
+    this.#all.set(pid, { mayEnd });
+    this.#listener();
+  }
+
+  onAdded(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  get pids(): readonly number[] {
+    return [...this.#all.keys()];
+  }
+
+  get mayEnd(): readonly number[] {
+    return [...this.#all].filter(([, { mayEnd }]) => mayEnd).map(([pid]) => pid);
+  }
+
+  /** Those that still work remain. */
+  retain(pids: ReadonlySet<number>): void {
+    for (const pid of this.#all.keys()) if (!pids.has(pid)) this.#all.delete(pid);
+  }
+}
+
+/** A peer that does not read gets this long to take leave. */
+const FAREWELL_MS = 1_000;
+
+type Callback = (fault: unknown, result: unknown) => void;
+type Method = (...args: readonly unknown[]) => Promise<unknown>;
+type Overloaded = (...args: readonly unknown[]) => Promise<unknown> | undefined;
+
+/**
+ * A connection whose calls settle within the deadline of their dependency. A call that expires destroys the connection,
+ * so that every other call on it ends, and a pool replaces it.
+ */
+export class BoundedClient extends pg.Client {
+  readonly #options: BoundedOptions;
+  #pid: number | undefined;
+
+  constructor(options: BoundedOptions) {
+    super(options);
+    this.#options = options;
+    // The calls on a connection that breaks report it; without a listener the event would end the process.
+    this.on("error", () => {});
+    if (!options.bound) return;
+    this.query = withCallback((...args) => this.#query(args)) as unknown as typeof this.query;
+    this.connect = withCallback(() => this.#connect()) as unknown as typeof this.connect;
+    this.end = withCallback(() => this.#end()) as unknown as typeof this.end;
+  }
+
+  /** The backend's own process id: a pooler reports another one. */
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  #connect(): Promise<unknown> {
+    return this.#bounded(async () => {
+      await super.connect();
+      const { rows } = await super.query<{ pid: number }>("select pg_backend_pid() as pid");
+      this.#pid = rows[0]?.pid;
+      return this;
+    });
+  }
+
+  #query(args: readonly unknown[]): Promise<unknown> {
+    const query = super.query.bind(this) as unknown as (...args: readonly unknown[]) => Promise<unknown>;
+    return this.#bounded(() => query(...args));
+  }
+
+  async #end(): Promise<void> {
+    const timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
+    await super.end();
+    clearTimeout(timer);
+  }
+
+  #bounded<T>(work: () => Promise<T>): Promise<T> {
+    const { bound } = this.#options;
+    if (!bound) return work();
+    const { dependency, isAway, isPatient, isProbe = false } = bound;
+    const call = (signal: AbortSignal): Promise<T> => {
+      signal.addEventListener("abort", () => this.#abandon(signal.reason as Error), { once: true });
+      return work();
+    };
+    return dependency.call(call, { isAway, isProbe, ...(isPatient && { isProgressing: () => this.#isWorking() }) });
+  }
+
+  #abandon(reason: Error): void {
+    this.#socket.destroy(reason);
+    const { bound } = this.#options;
+    if (this.#pid !== undefined) bound?.abandoned.add(this.#pid, bound.isPatient ?? false);
+  }
+
+  /** Asks over another connection whether the backend works; one that has lost its client is ended. */
+  async #isWorking(): Promise<boolean> {
+    const { bound, options: _, ...login } = this.#options;
+    if (!bound || this.#pid === undefined) return false;
+    const other = new BoundedClient({ ...login, pipeline: false, bound: { ...bound, isPatient: false } });
+    try {
+      await other.connect();
+      const { rows } = await other.query<{ works: boolean }>(
+        `select state = 'active' as works, case when state <> 'active' then pg_terminate_backend(pid) end
+          from pg_stat_activity where pid = $1`,
+        [this.#pid],
+      );
+      return rows[0]?.works ?? false;
+    } catch (fault) {
+      // A database that answers with an error, as one without a free connection does, is no reason to end the work.
+      return fault instanceof pg.DatabaseError;
+    } finally {
+      await other.end();
+    }
+  }
+
+  get #socket(): Socket {
+    return (this as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
+  }
+}
+
+/** Pools call with a callback, all else awaits a promise. */
+function withCallback(method: Method): Overloaded {
+  return (...args) => {
+    const callback = args.at(-1);
+    if (typeof callback !== "function") return method(...args);
+    callbackify(() => method(...args.slice(0, -1)))(callback as Callback);
+    return undefined;
+  };
+}

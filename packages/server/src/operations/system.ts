@@ -40,6 +40,7 @@ import {
 } from "../store/database.ts";
 import { isMigrated, migrate } from "../store/migrate.ts";
 import { Partitions } from "../store/partitions.ts";
+import { requireSessions, requireSettings } from "../store/pooler.ts";
 import { type Warning, warningsOf } from "./warnings.ts";
 
 export interface System {
@@ -105,9 +106,11 @@ export async function openSystem(
     const bound = (login: DatabaseOptions): DatabaseOptions => boundTo(dependencies.get("database"), login);
     const serving = bound(embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL });
     const owner = bound(ownerOf(config, embedded));
+    if (!embedded) await requireSessions(serving);
     // As the serving login first: whoever finds the schema up to date needs no owner.
     if (!(await isMigrated(servingOptions(serving)))) await migrate(owner, loginOf(serving));
     const database = servingOptions(asServer ? impatient(serving) : patient(serving));
+    if (!embedded) await requireSettings(database);
     const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
     closers.push(() => pool.end());
 

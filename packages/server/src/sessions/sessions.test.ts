@@ -65,6 +65,7 @@ describe("which verifier is asked", () => {
     const sessions = openSessions(
       configOf({ DRS_INTROSPECTION_URL: server.url }),
       databaseOf(undefined).executor,
+      new Dependencies(5_000),
       clock,
     );
     const bad = Array.from({ length: 600 }, (_, index) => sessions.verify(`bad-${index}`, "192.0.2.1"));

@@ -124,6 +124,7 @@ export class BoundedClient extends pg.Client {
     const other = new BoundedClient({ ...login, pipeline: false, bound: { ...bound, isPatient: false } });
     try {
       await other.connect();
+      await other.query("set role none");
       const { rows } = await other.query<{ works: boolean }>(
         `select state = 'active' as works, case when state <> 'active' then pg_terminate_backend(pid) end
           from pg_stat_activity where pid = $1`,

@@ -87,7 +87,7 @@ export function servingOptions(database: DatabaseOptions): DatabaseOptions {
   };
 }
 
-/** Options of a connection of the login itself, that looks after the others. */
+/** Options of a connection of the login itself, that observes the others. */
 export function monitorOptions({ bound, ...database }: DatabaseOptions): DatabaseOptions {
   const { options: _, ...login } = database;
   return { ...login, application_name: "drs monitor", ...(bound && { bound: { ...bound, isProbe: true } }) };
@@ -110,7 +110,10 @@ export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettin
 }
 
 /** Runs `work` on a connection of its own. */
-export async function withClient<T>(database: DatabaseOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(
+  database: DatabaseOptions,
+  work: (client: BoundedClient) => Promise<T>,
+): Promise<T> {
   const client = new BoundedClient(database);
   try {
     await client.connect();

@@ -63,6 +63,8 @@ export class PostgresProbe implements Probe {
     const client = new BoundedClient(monitorOptions(this.#options.database));
     try {
       await client.connect();
+      // A pooler's login may have another role by default.
+      await client.query("set role none");
     } catch (fault) {
       await client.end().catch(() => {});
       throw fault;

@@ -1,0 +1,78 @@
+import { BoundedClient } from "./bounded-client.ts";
+import { type DatabaseOptions, monitorOptions, SCHEMA, SERVING_ROLE, sqlState, withClient } from "./database.ts";
+import { DatabaseUnfit } from "./migrate.ts";
+
+/** `protocol_violation`: how PgBouncer refuses start-up parameters, and transactions in statement mode. */
+const PROTOCOL_VIOLATION = "08P01";
+const ROUNDS = 3;
+
+const PID = "select pg_backend_pid() as pid";
+
+/**
+ * Advisory locks, prepared statements and settings belong to a session: a pooler that lends the backend of one
+ * connection to another breaks them without an error.
+ * @throws DatabaseUnfit
+ */
+export async function requireSessions(login: DatabaseOptions): Promise<void> {
+  const bare = monitorOptions(login);
+  await withClient(bare, async (first) => {
+    const reported = (first as unknown as { readonly processID: number }).processID;
+    // A pooler reports a process id of its own.
+    if (first instanceof BoundedClient && first.pid === reported) return;
+    await withClient(bare, async (second) => {
+      for (let round = 0; round < ROUNDS; round++) await requireApart(first, second);
+    });
+  }).catch((fault: unknown) => {
+    if (sqlState(fault) !== PROTOCOL_VIOLATION) throw fault;
+    throw new DatabaseUnfit(
+      "a pooler refuses start-up parameters or transactions of this server: see Poolers in docs/operator.md",
+      { cause: fault },
+    );
+  });
+}
+
+type Client = Parameters<Parameters<typeof withClient>[1]>[0];
+
+/** While one connection is in a transaction, its backend must not be that of the other. */
+async function requireApart(first: Client, second: Client): Promise<void> {
+  const before = await pidOf(first);
+  await second.query("begin");
+  const other = await pidOf(second);
+  const after = await pidOf(first);
+  await second.query("rollback");
+  if (before === after && other !== before) return;
+  throw new DatabaseUnfit(
+    "a pooler in transaction or statement mode stands between server and database, which breaks locks and prepared " +
+      "statements: name the database itself, or set pool_mode = session (Poolers in docs/operator.md)",
+  );
+}
+
+async function pidOf(client: Client): Promise<number | undefined> {
+  return (await client.query<{ pid: number }>(PID)).rows[0]?.pid;
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  role: SERVING_ROLE,
+  search_path: SCHEMA,
+  TimeZone: "UTC",
+  synchronous_commit: "on",
+  IntervalStyle: "iso_8601",
+  default_transaction_isolation: "read committed",
+};
+
+/** What the server asks for in the start-up packet, and a pooler may drop. @throws DatabaseUnfit */
+export async function requireSettings(serving: DatabaseOptions): Promise<void> {
+  const names = Object.keys(EXPECTED);
+  const { rows } = await withClient(serving, (client) =>
+    client.query<{ name: string; value: string }>(
+      "select name, current_setting(name) as value from unnest($1::text[]) as asked (name)",
+      [names],
+    ),
+  );
+  const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);
+  if (wrong.length === 0) return;
+  throw new DatabaseUnfit(
+    `a pooler drops settings of the server's connections (${wrong.join(", ")}): set them for the login, ` +
+      "as Poolers in docs/operator.md says",
+  );
+}

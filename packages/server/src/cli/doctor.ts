@@ -10,7 +10,7 @@ export function doctorCommand(context: Context): Command {
     .addHelpText("after", example("drs doctor"))
     .action(async (options: { json?: boolean }) => {
       loadConfig(context);
-      const findings = await withSystem(context, examine);
+      const findings = await withSystem(context, examine, { acceptsLostKeys: true });
       for (const finding of findings) {
         if (options.json) printJson(context, finding);
         else print(context, `${labelOf(finding)}  ${finding.what}: ${finding.detail}`);

@@ -8,6 +8,8 @@ import { policyVersion } from "../purposes/policy-table.ts";
 import { retentionState } from "../retention/runs.ts";
 import { readMigrations } from "../store/migrate.ts";
 import { type PartitionLoad, partitionLoad } from "../store/partition-slices.ts";
+import { destroyedPartitions, readMark } from "../erasure/key-store-mark.ts";
+import { lostSince, sealedUnder } from "../seal/lost-secrets.ts";
 import { freeBytes } from "./readiness.ts";
 import type { System } from "./system.ts";
 import type { Warning } from "./warnings.ts";
@@ -25,7 +27,7 @@ const MOST_CLOCK_DIFFERENCE_MS = 2_000;
 
 /** Opening the system has checked most already (it would have failed); this says what it found. */
 export async function examine(system: System): Promise<readonly Finding[]> {
-  const { config, pool, clock, keyStore, warnings } = system;
+  const { config, pool, clock, warnings } = system;
   const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
   const before = clock.now();
   const { rows } = await pool.query<{
@@ -67,12 +69,8 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     ok: applied.rows[0]?.count === known.length,
     detail: `${applied.rows[0]?.count} of ${known.length} applied`,
   });
-  findings.push({
-    what: "keys",
-    ok: true,
-    detail: `${keyStore.description}; the installation's secret fits the database`,
-  });
   findings.push(
+    await keyFinding(system),
     await purposeFinding(system),
     await retentionFinding(system),
     partitionFinding(await partitionLoad(pool)),
@@ -90,6 +88,25 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     detail: `${difference} ms between this host and the database${difference <= MOST_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
   });
   return findings;
+}
+
+/** Lost secrets that are described one by one. */
+const MOST_DESCRIBED = 20;
+
+async function keyFinding({ pool, keyStore, secrets }: System): Promise<Finding> {
+  const mark = await readMark(keyStore);
+  const isDatabaseBehind = mark.partitions > (await destroyedPartitions(pool)).length;
+  const lost = await lostSince(pool, secrets, isDatabaseBehind);
+  if (lost.length === 0) {
+    return { what: "keys", ok: true, detail: `${keyStore.description}; the installation's secret fits the database` };
+  }
+  const described: string[] = [];
+  for (const name of lost.slice(0, MOST_DESCRIBED)) {
+    const { events, first, last } = await sealedUnder(pool, name);
+    described.push(`${name}: ${events} events${first === null ? "" : ` from ${first} to ${last}`}`);
+  }
+  const advice = "restore the latest copy of the key store; what was sealed under them can't be opened without it";
+  return { what: "keys", ok: false, detail: `${lost.length} secrets are lost: ${advice}. ${described.join("; ")}` };
 }
 
 async function diskFinding({ clusterDirectory }: System): Promise<Finding> {

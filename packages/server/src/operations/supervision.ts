@@ -2,8 +2,9 @@
 import { type DependencyName } from "../dependencies/dependencies.ts";
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
 import { JournalUnfit } from "../erasure/journal.ts";
-import { lostSecrets } from "../seal/installation.ts";
+
 import { KEY_STORE_MARKS } from "../seal/key-store.ts";
+import { lostInUse } from "../seal/lost-secrets.ts";
 import { PostgresProbe } from "../store/postgres-probe.ts";
 import type { System } from "./system.ts";
 
@@ -30,7 +31,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
   };
 
   const inspectKeys = async (): Promise<void> => {
-    const lost = await lostSecrets(pool, secrets);
+    const lost = await lostInUse(pool, secrets);
     if (lost.length === 0) return keys.resolve("lacking");
     const advice = "restore the latest copy of it; drs doctor lists what is sealed under them";
     keys.report("lacking", `lacks ${lost.length} secrets that events are sealed under: ${advice}`);

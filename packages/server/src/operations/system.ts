@@ -84,13 +84,15 @@ export interface OpenOptions {
   readonly onFault: (fault: unknown) => void;
   /** Opens without a replay, for the command that repairs the journal: nothing may be served or deleted then. */
   readonly acceptsDamagedJournal?: boolean;
+  /** Opens without keys that events are sealed under, for the command that lists what they are. */
+  readonly acceptsLostKeys?: boolean;
 }
 
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
 
 export async function openSystem(
   config: Config,
-  { asServer, onFault, acceptsDamagedJournal = false }: OpenOptions,
+  { asServer, onFault, acceptsDamagedJournal = false, acceptsLostKeys = false }: OpenOptions,
 ): Promise<System> {
   const dependencies = new Dependencies(config.DRS_DEPENDENCY_TIMEOUT);
   const closers: (() => Promise<unknown>)[] = [];
@@ -145,7 +147,7 @@ export async function openSystem(
     };
     const caughtUp = acceptsDamagedJournal ? undefined : await catchUp(replayed, "start");
     if (caughtUp) {
-      await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
+      if (!acceptsLostKeys) await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
       await accountKeys.refresh();
     }
     return {

@@ -42,6 +42,12 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       }
     });
 
+    it("tells the ids that it lacks from those that it has", async () => {
+      await store.create(idOf("there"), randomBytes(69));
+      expect(await store.lacking([idOf("there"), idOf("not there")])).toEqual([idOf("not there")]);
+      expect(await store.lacking([])).toEqual([]);
+    });
+
     it("lists its ids, each once", async () => {
       const fresh = await setUp();
       const one = await fresh.open();

@@ -1,0 +1,177 @@
+/** A database or a key database that is replaced, beneath a running server, by an older copy; and a standby that does not answer. */
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { authorized, type Reply, send, transport } from "./support/client.ts";
+import { command, objects } from "./support/command.ts";
+import { sharedDatabase, startDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+
+let shared: TestDatabase;
+let admin: pg.Client;
+let folder: { path: string; remove: () => Promise<void> };
+
+beforeAll(async () => {
+  shared = await sharedDatabase();
+  folder = await temporaryFolder();
+  admin = new pg.Client({ connectionString: shared.url("postgres") });
+  await admin.connect();
+});
+
+afterAll(async () => {
+  await admin?.end();
+  await folder?.remove();
+  await shared?.close();
+});
+
+const nameOf = (url = ""): string => new URL(url).pathname.slice(1);
+
+async function disconnect(database: string): Promise<void> {
+  await admin.query(`alter database ${database} allow_connections false`);
+  await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [database]);
+  await until(async () => {
+    const { rowCount } = await admin.query("select from pg_stat_activity where datname = $1", [database]);
+    return rowCount === 0;
+  });
+}
+
+/** @returns what puts the copy in the place of the database, and the database back in its place. */
+async function copyOf(database: string): Promise<() => Promise<void>> {
+  const [copy, aside] = [`${database}_copy`, `${database}_aside`];
+  await disconnect(database);
+  await admin.query(`create database ${copy} template ${database}`);
+  await admin.query(`alter database ${database} allow_connections true`);
+  return async () => {
+    await disconnect(database);
+    await disconnect(copy);
+    await admin.query(`alter database ${database} rename to ${aside}`);
+    await admin.query(`alter database ${copy} rename to ${database}`);
+    await admin.query(`alter database ${aside} rename to ${copy}`);
+    await admin.query(`alter database ${database} allow_connections true`);
+  };
+}
+
+const post = (server: ServerProcess, who: Credentials): Promise<Reply> =>
+  send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
+
+const ready = (server: ServerProcess): Promise<Reply> => send({ url: server.adminUrl, method: "GET", path: "/readyz" });
+
+const SETTINGS = { DRS_THROTTLE_RATE: "0", DRS_DEPENDENCY_TIMEOUT: "2s", DRS_RETENTION_INTERVAL: "1s" };
+
+test("a key database that lost its last seconds: nothing is acknowledged, doctor lists what was lost, over when it is back", async () => {
+  const { DRS_KEY_DIR: _, ...events } = await shared.environment();
+  const keyUrl = (await shared.environment())["DRS_DATABASE_URL"] ?? "";
+  const environment = { ...events, ...SETTINGS, DRS_KEY_DATABASE_URL: keyUrl };
+  const system = await openTestSystem(environment);
+  const [before, since, later] = await Promise.all(
+    ["before", "since", "later"].map((account) => makeCredentials(system, account)),
+  );
+  if (!before || !since || !later) throw new Error("no credentials");
+  await system.close();
+  const server = await startServer(environment);
+  try {
+    expect((await post(server, before)).status).toBe(201);
+    const swap = await copyOf(nameOf(keyUrl));
+    await until(async () => (await post(server, since)).status === 201);
+
+    await swap();
+    const lost = Date.now();
+    await until(async () => (await ready(server)).text.includes("key store: lacks 1 secrets"), 5_000);
+    expect(Date.now() - lost).toBeLessThan(2_000);
+    for (const who of [since, later, before]) expect((await post(server, who)).status).toBe(503);
+    const findings = objects<{ what: string; ok: boolean; detail: string }>(
+      (await command(environment, "doctor", "--json")).stdout,
+    );
+    expect(findings.find(({ what }) => what === "keys")).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/1 secrets are lost: .* account\/[\da-f-]{36}: 1 events from 2/),
+    });
+
+    await swap();
+    await until(async () => (await post(server, since)).status === 201);
+    expect((await ready(server)).text).toBe("ok\n");
+    const { stdout } = await command(environment, "event", "list", "--json");
+    for (const { event_id } of objects(stdout)) {
+      const { code } = await command(environment, "event", "get", String(event_id), "--reason", "a test of reading");
+      expect(code).toBe(0);
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
+test("a database that went back, without the owner's login: readiness says what to run, and it is over when that was run", async () => {
+  const owner = {
+    ...(await shared.environment()),
+    ...SETTINGS,
+    DRS_ERASURE_JOURNAL: join(folder.path, "journal"),
+  } as Record<string, string>;
+  const url = owner["DRS_DATABASE_URL"] ?? "";
+  await admin.query("create role lesser login");
+  await admin.query("grant drs_service to lesser");
+  const system = await openTestSystem(owner);
+  const [gone, stays] = [await makeCredentials(system, "gone"), await makeCredentials(system, "stays")];
+  await system.close();
+  const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "lesser@") });
+  try {
+    expect((await post(server, gone)).status).toBe(201);
+    const swap = await copyOf(nameOf(url));
+    const erased = await command(owner, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
+    expect(erased.code, erased.stderr).toBe(0);
+    await until(async () => (await post(server, stays)).status === 201);
+
+    await swap();
+    await until(async () => (await ready(server)).text.includes("run drs erase list with DRS_MIGRATION_DATABASE_URL"));
+    expect((await ready(server)).status).toBe(503);
+    expect((await post(server, stays)).status).toBe(503);
+    expect((await command(owner, "erase", "list")).code).toBe(0);
+    await until(async () => (await post(server, stays)).status === 201);
+    await until(async () => (await ready(server)).text === "ok\n");
+  } finally {
+    await server.stop();
+    await admin.query("drop owned by lesser");
+    await admin.query("drop role lesser");
+  }
+});
+
+test("a synchronous standby that does not answer: no 201, few backends, named by readiness, over when it answers", async () => {
+  const own = await startDatabase();
+  const environment = { ...(await own.environment()), ...SETTINGS, DRS_DEPENDENCY_TIMEOUT: "500ms" };
+  const system = await openTestSystem(environment);
+  const who = await makeCredentials(system, "who");
+  await system.close();
+  const server = await startServer(environment);
+  const cluster = new pg.Client({ connectionString: own.url("postgres") });
+  await cluster.connect();
+  const backends = async (): Promise<number> =>
+    (await cluster.query("select from pg_stat_activity where application_name like 'drs%'")).rowCount ?? 0;
+  try {
+    await until(async () => (await post(server, who)).status === 201);
+    const before = await backends();
+    await cluster.query("alter system set synchronous_standby_names = 'absent'");
+    await cluster.query("select pg_reload_conf()");
+    // Six deadlines: before, each of them left two backends more.
+    const enough = Date.now() + 3_000;
+    let most = 0;
+    while (Date.now() < enough) {
+      const replies = await Promise.all([post(server, who), post(server, who), send({ url: server.url })]);
+      expect(replies.slice(0, 2).map(({ status }) => status)).toEqual([503, 503]);
+      most = Math.max(most, await backends());
+    }
+    expect(most - before).toBeLessThanOrEqual(6);
+    expect((await ready(server)).text).toMatch(
+      /database: commits wait without end \(\d connections\): is a synchronous standby away/,
+    );
+    expect((await ready(server)).status).toBe(503);
+    await cluster.query("alter system reset synchronous_standby_names");
+    await cluster.query("select pg_reload_conf()");
+    await until(async () => (await post(server, who)).status === 201);
+    await until(async () => (await ready(server)).text === "ok\n");
+  } finally {
+    await server.stop();
+    await cluster.end();
+    await own.close();
+  }
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { Dependencies, type Health } from "./dependencies.ts";
+import { NoAnswer, withDeadline } from "./deadline.ts";
+
+const never = (): Promise<never> => new Promise(() => {});
+const expired = (): Error => new NoAnswer("expired");
+
+describe("a deadline", () => {
+  it("passes on what comes in time", async () => {
+    expect(await withDeadline({ ms: 1_000, expired }, async () => "answer")).toBe("answer");
+    const failing = withDeadline({ ms: 1_000, expired }, () => Promise.reject(new TypeError("its own")));
+    await expect(failing).rejects.toThrow(TypeError);
+  });
+
+  it("cancels a call that does not settle", async () => {
+    let reason: unknown;
+    const call = withDeadline({ ms: 10, expired }, (signal) => {
+      signal.addEventListener("abort", () => (reason = signal.reason));
+      return never();
+    });
+    await expect(call).rejects.toThrow(NoAnswer);
+    expect(reason).toBeInstanceOf(NoAnswer);
+  });
+
+  it("is extended for as long as the call makes progress", async () => {
+    let asked = 0;
+    const call = withDeadline({ ms: 10, expired, isProgressing: async () => ++asked < 3 }, never);
+    await expect(call).rejects.toThrow(NoAnswer);
+    expect(asked).toBe(3);
+  });
+
+  it("reads an answer that came while the process was busy", async () => {
+    const answer = new Promise((resolve) => setTimeout(resolve, 20, "answer"));
+    const call = withDeadline({ ms: 10, expired }, () => answer);
+    const busy = Date.now() + 60;
+    while (Date.now() < busy);
+    expect(await call).toBe("answer");
+  });
+
+  it("ends at once when everything stops", async () => {
+    const dependencies = new Dependencies(60_000);
+    const call = dependencies.get("database").call(never);
+    dependencies.abandon();
+    await expect(call).rejects.toThrow("the server stops");
+    await expect(dependencies.get("database").call(never)).rejects.toThrow("the server stops");
+  });
+});
+
+describe("a dependency", () => {
+  it("is down from the first failure until it answers, and says so once each", async () => {
+    const dependencies = new Dependencies(10);
+    const changes: Health[] = [];
+    dependencies.onChange((health) => changes.push(health));
+    const dependency = dependencies.get("introspection");
+    for (let n = 0; n < 2; n++) await expect(dependency.call(never)).rejects.toThrow(/introspection gave no answer/);
+    expect(dependency.health).toMatchObject({ problems: ["does not answer"], since: expect.any(Number) });
+    await dependency.call(async () => {});
+    expect(changes.map(({ problems }) => problems)).toEqual([["does not answer"], []]);
+    expect(dependencies.canStore).toBe(true);
+  });
+
+  it("that is required keeps events from being stored, also while calls succeed, until its monitor confirms it", async () => {
+    const dependencies = new Dependencies(10);
+    const dependency = dependencies.get("key_store");
+    dependency.monitored();
+    await expect(dependency.call(never)).rejects.toThrow(NoAnswer);
+    await dependency.call(async () => {});
+    expect(dependencies.canStore).toBe(false);
+    dependency.resolve("away");
+    expect(dependencies.canStore).toBe(true);
+  });
+
+  it("is up where it answers with an error of its own", async () => {
+    const dependency = new Dependencies(10).get("database");
+    const refusing = dependency.call(() => Promise.reject(new TypeError("refused")), { isAway: () => false });
+    await expect(refusing).rejects.toThrow("refused");
+    expect(dependency.isUp).toBe(true);
+  });
+});

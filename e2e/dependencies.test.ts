@@ -10,7 +10,7 @@ import {
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, SHARED_SOCKET, type TestDatabase } from "./support/database.ts";
-import { until } from "./support/embedded.ts";
+import { childrenOf, makeHome, until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy, type Trouble } from "./support/tcp-proxy.ts";
@@ -273,6 +273,23 @@ test("jwks: tokens that can't be verified are answered in time, and the server i
   } finally {
     await server.stop();
     await close();
+  }
+});
+
+test("an embedded PostgreSQL that hangs does not keep the server from ending", async () => {
+  const home = await makeHome();
+  const server = await startServer({ ...home.environment, DRS_DEPENDENCY_TIMEOUT: "500ms", DRS_DRAIN_TIMEOUT: "1s" });
+  const [postmaster = 0] = await home.postgres();
+  const all = [postmaster, ...(await childrenOf(postmaster))];
+  try {
+    for (const pid of all) process.kill(pid, "SIGSTOP");
+    const asked = Date.now();
+    expect(await server.stop()).toBe(0);
+    expect(Date.now() - asked).toBeLessThan(7_000);
+    expect(server.stderr().trimEnd().split("\n").at(-1)).toContain('"stopped"');
+  } finally {
+    for (const pid of all) process.kill(pid, "SIGCONT");
+    await home.remove();
   }
 });
 

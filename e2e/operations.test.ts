@@ -1,6 +1,6 @@
 /** The server in an operator's hands: greeting, health, throttles, overload, drain, audit, and what is kept quiet. */
 import { execFile } from "node:child_process";
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { Agent, type ClientRequest, request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -10,7 +10,7 @@ import { EmbeddedPostgres } from "../packages/server/src/embedded-postgres/embed
 import { authorized, freshKey, PATH, type Reply, send, sendRaw, transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { type Home, makeHome, until } from "./support/embedded.ts";
+import { childrenOf, type Home, makeHome, until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
@@ -619,17 +619,6 @@ describe("a database that is away", () => {
     expect(await server.stop()).toBe(0);
   });
 });
-
-async function childrenOf(parent: number): Promise<number[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-      return stat.split(") ")[1]?.split(" ")[1] === String(parent) ? [Number(pid)] : [];
-    }),
-  );
-  return found.flat();
-}
 
 /** A process of PostgreSQL that serves a connection of ours. */
 async function servingBackend(postmaster: number): Promise<number> {

@@ -58,3 +58,15 @@ export async function until(condition: () => boolean | Promise<boolean>, withinM
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Process ids of its child processes. */
+export async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+      return stat.split(") ")[1]?.split(" ")[1] === String(parent) ? [Number(pid)] : [];
+    }),
+  );
+  return found.flat();
+}

@@ -4,7 +4,9 @@ import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
+import { withDeadline } from "../dependencies/deadline.ts";
+import { BoundedClient } from "../store/bounded-client.ts";
 import { type DatabaseOptions, isPassing, sqlState } from "../store/database.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 import { EmbeddedFault } from "./embedded-fault.ts";
@@ -18,6 +20,9 @@ const OWNER = "postgres";
 const SERVING_LOGIN = "drs_app";
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 60_000;
+/** A PostgreSQL on this host that is silent for longer hangs: when joining it, and when leaving. */
+const CONNECT_WITHIN_MS = 5_000;
+const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
 /** `sun_path` of a Unix socket, without its final zero. */
 const LONGEST_SOCKET_PATH = 107;
@@ -114,9 +119,10 @@ export class EmbeddedPostgres {
     const user = this.#user;
     this.#user = undefined;
     if (!user) return;
+    const expired = (): Error => new EmbeddedFault("the embedded PostgreSQL gave no answer, and was left as it is");
     try {
-      await user.query("select pg_advisory_unlock_all()");
-      if (await this.#isAlone(user)) await this.#stop();
+      const isAlone = await withDeadline({ ms: LEAVE_WITHIN_MS, expired }, () => this.#leave(user));
+      if (isAlone) await this.#stop();
     } catch (fault) {
       this.#options.onFault(fault);
     } finally {
@@ -124,8 +130,9 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Whoever is, keeps everybody else out until PostgreSQL has stopped. */
-  async #isAlone(user: pg.Client): Promise<boolean> {
+  /** Gives back its locks. @returns whether it is the last user, which keeps others out until PostgreSQL has stopped. */
+  async #leave(user: pg.Client): Promise<boolean> {
+    await user.query("select pg_advisory_unlock_all()");
     try {
       const text = "select pg_try_advisory_lock($1) as alone";
       const { rows } = await user.query<{ alone: boolean }>(text, [USERS_LOCK]);
@@ -190,8 +197,12 @@ export class EmbeddedPostgres {
   }
 
   async #connectAsUser(): Promise<pg.Client> {
-    const client = new pg.Client({ ...this.owner, database: "postgres", application_name: "drs user" });
-    client.on("error", () => {});
+    const client = new BoundedClient({
+      ...this.owner,
+      database: "postgres",
+      application_name: "drs user",
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    });
     await client.connect();
     try {
       await client.query("select pg_advisory_lock_shared($1)", [USERS_LOCK]);

@@ -69,10 +69,10 @@ export class BoundedClient extends pg.Client {
     this.#options = options;
     // The calls on a connection that breaks report it; without a listener the event would end the process.
     this.on("error", () => {});
+    this.end = withCallback(() => this.#end()) as unknown as typeof this.end;
     if (!options.bound) return;
     this.query = withCallback((...args) => this.#query(args)) as unknown as typeof this.query;
     this.connect = withCallback(() => this.#connect()) as unknown as typeof this.connect;
-    this.end = withCallback(() => this.#end()) as unknown as typeof this.end;
   }
 
   /** The backend's own process id: a pooler reports another one. */

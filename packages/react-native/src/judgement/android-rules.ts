@@ -27,8 +27,7 @@ export const ANDROID_RULES = {
   explained: [
     // ART's compiler keeps its code in memory: memfd from Android 10 on, ashmem before (AOSP, art/runtime/jit).
     /^\/memfd:jit-(zygote-)?cache( \(deleted\))?$/,
-    /^\/dev\/ashmem/,
-    /^\/dev\/(kgsl|mali|dri\/|pvr|nv|dma_heap|ion|zero)/,
+    /^\/dev\/(ashmem|kgsl|mali|dri\/|pvr|nv|dma_heap|ion|zero)/,
     // Nameless memory of drivers and WebView, unless a hook's name is on it.
     /^\/memfd:(?!jit-)/,
   ] as readonly RegExp[],

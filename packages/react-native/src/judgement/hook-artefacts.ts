@@ -10,7 +10,7 @@ import { under } from "./under.ts";
  * families go on after a separator (`frida-agent-64.so`); `libsubstrate_x.so` is an ordinary library of a blockchain.
  */
 export const HOOK_LIBRARY =
-  /^(lib)?((lspd|lspatch|substrate|substrate-dvm|(sandhook\.)?edxp|cycript|FridaGadget)(\.|$)|(frida|xposed)([-_.]|$))/;
+  /^(lib)?((lspd|lspatch|substrate|substrate-dvm|edxp|cycript|FridaGadget)(\.|$)|(frida|xposed)([-_.]|$))/;
 export const ZYGOTE_LIBRARY = /^(lib)?((zygisk|zygisk_loader|zn_loader|riruloader)(\.|$)|riru([-_.]|$))/;
 
 export const HOOK_CLASSES = [
@@ -24,7 +24,7 @@ export const HOOK_CLASSES = [
  * names remain where the framework renames its package at each start.
  */
 export const HOOK_FRAME =
-  /^(de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru)\.|(^|\.)((LSP|Ed|Sand)Hooker\w*_|(Xposed(Bridge|Helpers)|IXposedHook\w+)[.$])/;
+  /^(de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru)\.|(^|\.)((LSP|Ed|Sand)Hooker\w*_|Xposed(Bridge|Helpers)[.$])/;
 
 /** Threads that only Frida has. */
 export const FRIDA_THREAD = /^(gum-js-loop|pool-frida|frida-gadget|linjector)$/;

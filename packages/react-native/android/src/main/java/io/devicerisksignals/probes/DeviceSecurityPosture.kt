@@ -55,8 +55,7 @@ internal fun biometryName(kinds: Set<String>): String = when (kinds.size) {
   else -> "multiple"
 }
 
-private fun declaredBiometry(scope: CallScope): Set<String> =
-  BIOMETRY.filterValues { declares(scope, it) == true }.keys
+private fun declaredBiometry(scope: CallScope): Set<String> = BIOMETRY.filterValues { declares(scope, it) == true }.keys
 
 /**
  * Needs USE_BIOMETRIC (USE_FINGERPRINT before API 28) of the host. Without it only hardware that the system does not

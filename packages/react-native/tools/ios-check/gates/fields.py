@@ -68,7 +68,7 @@ def fields(probe: str, schema: dict) -> set[str]:
     on_ios = {name for name, field in data_of(schema).items() if "ios" in field.get("x-platforms", [])}
     file = JUDGED.get(probe)
     text = (JUDGEMENTS / file).read_text(encoding="utf8") if file else ""
-    judged = set(re.findall(r"^  (\w+): ", text[text.find("export const") :], re.M))
+    judged = set(re.findall(r"^ {2,4}(\w+): ", text, re.M))
     return {name for name in on_ios - judged if not re.fullmatch(OBSERVED.get(probe, ""), name)}
 
 

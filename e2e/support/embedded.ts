@@ -47,7 +47,10 @@ async function postgresOn(dataDir: string): Promise<number[]> {
       return command.includes(`\0-D\0${dataDir}/postgres\0`) && /\/postgres\0/.test(command) ? [Number(pid)] : [];
     }),
   );
-  return found.flat();
+  const pids = found.flat();
+  // A child that was forked a moment ago still has the name of its parent.
+  const children = (await Promise.all(pids.map(childrenOf))).flat();
+  return pids.filter((pid) => !children.includes(pid));
 }
 
 /** Waits for what must come true by itself. */

@@ -109,12 +109,12 @@ test("a database that went back, without the owner's login: readiness says what 
     DRS_ERASURE_JOURNAL: join(folder.path, "journal"),
   } as Record<string, string>;
   const url = owner["DRS_DATABASE_URL"] ?? "";
-  await admin.query("create role lesser login");
-  await admin.query("grant drs_service to lesser");
+  await admin.query("create role behind_login login");
+  await admin.query("grant drs_service to behind_login");
   const system = await openTestSystem(owner);
   const [gone, stays] = [await makeCredentials(system, "gone"), await makeCredentials(system, "stays")];
   await system.close();
-  const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "lesser@") });
+  const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "behind_login@") });
   try {
     expect((await post(server, gone)).status).toBe(201);
     const swap = await copyOf(nameOf(url));
@@ -131,8 +131,8 @@ test("a database that went back, without the owner's login: readiness says what 
     await until(async () => (await ready(server)).text === "ok\n");
   } finally {
     await server.stop();
-    await admin.query("drop owned by lesser");
-    await admin.query("drop role lesser");
+    await admin.query("drop owned by behind_login");
+    await admin.query("drop role behind_login");
   }
 });
 

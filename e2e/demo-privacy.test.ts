@@ -7,6 +7,6 @@ test("npm run demo:privacy shows the life of an account", async () => {
   const script = join(import.meta.dirname, "../tools/demo-privacy/demo-privacy.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 100_000 });
   const shown = stdout.match(/^ {2}✓ /gm)?.length ?? 0;
-  expect(shown).toBeGreaterThan(15);
+  expect(shown).toBeGreaterThan(20);
   expect(stdout).toContain(`Shown: ${shown}\n`);
 }, 110_000);

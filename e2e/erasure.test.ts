@@ -143,7 +143,8 @@ async function namedOf(account: string): Promise<object> {
   const { rows } = await owner.query(
     `select (select count(*) from account_identity where account = $1) as identities,
       (select count(*) from account_key where account = $1) as keys,
-      (select count(*) from audit_entry where account = $1 and operation = 'event.create') as audited`,
+      (select count(*) from audit_entry where account = $1 and operation = 'event.create'
+        and outcome <> 'unmapped') as audited`,
     [account],
   );
   const secrets = await readdir(join(environment["DRS_KEY_DIR"] ?? "", "secrets"), { recursive: true });

@@ -9,7 +9,8 @@ import { destroyHoldSecrets } from "../packages/server/src/erasure/ended-holds.t
 import { Secrets } from "../packages/server/src/seal/secrets.ts";
 import { requireKeys } from "../packages/server/src/seal/installation.ts";
 import { holdSecretName } from "../packages/server/src/seal/sealer.ts";
-import type { System } from "../packages/server/src/operations/system.ts";
+import { erasurePorts, type System } from "../packages/server/src/operations/system.ts";
+import { expire } from "../packages/server/src/retention/expiry.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
@@ -348,6 +349,26 @@ test("a key store that lacks a hold's key is an older one", async () => {
   await owner.query("delete from held_event");
 });
 
+test("a pass reports what is gone and what a hold keeps, and so does the receipt of one after a killed pass", async () => {
+  const account = newAccount();
+  const kept = await past.store(hoursAgo, { account });
+  for (let count = 0; count < 2; count++) await past.store(hoursAgo, { account: newAccount() });
+  hoursAgo--;
+  await hold("--event", kept.eventId);
+  // A pass that is killed before it is recorded has done this.
+  const client = await connectAsOwner(environment);
+  await expire(client, erasurePorts(system));
+  await client.end();
+  const told = await run();
+  expect(told).toMatchObject({ rows: 2, held: 1, copies: 0 });
+  const { rows } = await owner.query<{ receipt: string }>(
+    "select receipt from retention_run order by started_at desc limit 1",
+  );
+  const [, payload = ""] = rows[0]?.receipt.split(".") ?? [];
+  expect(JSON.parse(Buffer.from(payload, "base64url").toString())).toMatchObject(told);
+  expect(await run()).toMatchObject({ rows: 0, held: 0, destroyed_keys: [] });
+});
+
 test("a hold's secret that can't be destroyed is tried again", async () => {
   const event = await expired({ account: newAccount() });
   const id = await hold("--event", event.eventId);
@@ -361,12 +382,14 @@ test("a hold's secret that can't be destroyed is tried again", async () => {
   const { clock, codec, keyStore } = system;
   const ports = { journal: undefined, clock, codec, keyStore };
   await expect(destroyHoldSecrets(owner, { ...ports, secrets: fails })).rejects.toThrow("away");
-  expect(await destroyHoldSecrets(owner, { ...ports, secrets: system.secrets })).toEqual([id]);
+  const destroyed = async (): Promise<unknown[]> => {
+    await destroyHoldSecrets(owner, { ...ports, secrets: system.secrets });
+    return (await owner.query("select secret_of from take_retention_effects()")).rows;
+  };
+  expect(await destroyed()).toEqual([{ secret_of: id }]);
   const without = await hold("--event", (await past.store(0, { account: newAccount() })).eventId);
   await drs("hold", "lift", without, "--reason", "settled", "--yes");
-  expect(await destroyHoldSecrets(owner, { ...ports, secrets: system.secrets }), "it never copied anything").toEqual(
-    [],
-  );
+  expect(await destroyed(), "it never copied anything").toEqual([]);
 });
 
 test("lifting says how many events go, and asks where any do", async () => {

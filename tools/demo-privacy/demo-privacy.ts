@@ -156,7 +156,9 @@ async function demonstrate(): Promise<void> {
     erasure.still_held === 1 && (await exactBytes(disputed)) === disputed.exact,
   );
   show("the other one is gone", (await exactBytes(paid)) === undefined);
-  await drs(["request", "close", request.request_id, "--outcome", "done", "--erasure", erasure.erasure_id]);
+  await drs(["request", "close", request.request_id, "--outcome", "done", "--erasure", erasure.erasure_id], 1);
+  await drs(["request", "close", request.request_id, "--outcome", "partly", "--erasure", erasure.erasure_id]);
+  show("the request is not done, but done in part", true);
 
   step("The receipt is verified by the public key, and with one character changed it is not.");
   const key = join(folder, "receipts.pem");
@@ -196,6 +198,11 @@ async function demonstrate(): Promise<void> {
   await drs(["retention", "run"]);
   const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout.toString())];
   show("its copy and its key are gone, as an erasure of its own", erasures[0]?.["kind"] === "hold");
+  await drs(["request", "close", request.request_id, "--outcome", "done"]);
+  show("the request is done", true);
+
+  step("A legal hold on Bob's account, after the backup.");
+  const onBob = await json<{ hold_id: string }>(["hold", "add", "--account", "bob", ...why]);
 
   step("Everything that is held about Bob.");
   const out = join(folder, "export");
@@ -219,6 +226,9 @@ async function demonstrate(): Promise<void> {
   }
   show("nor readable", true);
   show("and nothing else is lost", (await exactBytes(bobs)) === bobs.exact);
+  const holds = objects((await drs(["hold", "list", "--json"])).stdout.toString());
+  const restored = holds.find((hold) => hold["hold_id"] === onBob.hold_id);
+  show("the hold on Bob's account is in force", restored?.["account"] === "bob" && restored["lifted_at"] === null);
   await stop(server);
 }
 

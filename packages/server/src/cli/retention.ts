@@ -42,20 +42,23 @@ export function retentionCommand(context: Context): Command {
           return "dry-run";
         }
         if (context.ask && overdue_partitions + overdue_rows > 0) await confirm(context, { what, yes });
-        const done = await runRetention({ ...erasurePorts(system), database, actor });
+        const pass = await runRetention({ ...erasurePorts(system), database, actor });
+        const done = pass?.expired;
         const outcome = done ? "done" : "refused";
         await writeAudit(pool, clock, { actor, operation: "retention.run", outcome, detail: { ...done } });
+        for (const fault of pass?.faults ?? []) throw fault;
         return done;
       });
       if (expired === "dry-run") return;
       if (!expired) throw new Failure("A pass is under way, by a server or another command: see drs retention status.");
       if (json) return printJson(context, expired);
-      const { partitions, rows, bytes, secrets, keys, copies } = expired;
+      const { partitions, rows, bytes, secrets, keys, copies, held } = expired;
       print(
         context,
-        `${partitions} partitions and ${rows} events (${bytes} bytes) are gone, and ${copies} copies of holds,`,
+        `${partitions} partitions (${bytes} bytes) and ${rows} events are deleted, and ${copies} copies of holds;`,
       );
-      print(context, `${secrets} secrets destroyed, ${keys} keys past their replay window forgotten.`);
+      print(context, `holds keep ${held} events of these partitions;`);
+      print(context, `${secrets} secrets are destroyed, ${keys} idempotency keys past their replay window deleted.`);
     });
 
   command

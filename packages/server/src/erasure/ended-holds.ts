@@ -12,26 +12,26 @@ export interface HoldEndPorts extends Omit<AppendPorts, "journal"> {
 
 /**
  * Destroys the secrets of lifted holds that no copy needs any more, as the journal then says.
- * @returns ids of the holds that had one.
  */
 export async function destroyHoldSecrets(
   executor: Executor,
   { secrets, journal, ...ports }: HoldEndPorts,
-): Promise<readonly string[]> {
+): Promise<void> {
   const { rows } = await executor.query<{ hold_id: string }>(
     `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
       and not exists (select from held_event c where c.hold_id = h.hold_id)`,
   );
-  const destroyed: string[] = [];
   for (const { hold_id } of rows) {
     const name = holdSecretName(hold_id);
-    if (await secrets.find(name)) destroyed.push(hold_id);
+    const [lacking] = await secrets.lacking([name]);
     // First of all: killed before it is recorded, it is destroyed again.
     await secrets.destroy(name);
-    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, { ...ports, journal }, hold_id));
-    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
+    await inOneTransaction(executor, async () => {
+      if (journal) await recordEndedHold(executor, { ...ports, journal }, hold_id);
+      else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
+      if (lacking === undefined) await executor.query("select record_hold_secret($1)", [hold_id]);
+    });
   }
-  return destroyed;
 }
 
 /** Writes an ended hold into the journal, so that a restored key store does not bring its key back. */

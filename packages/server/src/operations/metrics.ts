@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Dependencies } from "../dependencies/dependencies.ts";
-import { COUNTS, type Expired } from "../retention/expiry.ts";
+import { COUNTS, type Expired } from "../retention/runs.ts";
 import type { PassState } from "../retention/retention-worker.ts";
 import type { Meter } from "../ports.ts";
 
 export interface Metrics extends Meter {
   readonly registry: Registry;
-  readonly retentionPassed: (state: PassState, expired: Expired) => void;
+  readonly retentionPassed: (state: PassState, expired: Expired | undefined) => void;
   readonly adoptedFieldsRead: (paths: number, valid: boolean) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
 }
@@ -136,8 +136,9 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
       overdueRequests.set(requests_overdue);
       completableRequests.set(requests_completable);
       for (const what of COUNTS) {
-        if (what === "bytes") goneBytes.inc(expired.bytes);
-        else gone.inc({ what }, expired[what]);
+        const amount = expired?.[what] ?? 0;
+        if (what === "bytes") goneBytes.inc(amount);
+        else gone.inc({ what }, amount);
       }
       lag.set(lag_seconds);
       lastRetention.setToCurrentTime();

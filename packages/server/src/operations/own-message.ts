@@ -3,6 +3,9 @@ import pg from "pg";
 /** Errors that the engine makes: their messages may quote what was parsed or called. */
 const ENGINE_MADE = [SyntaxError, TypeError, RangeError, ReferenceError, URIError, EvalError];
 
+/** Codes of this server, such as `adopted-fields-invalid`; those of Node, libraries and PostgreSQL are in upper case. */
+const OWN_CODE = /^[a-z]+(-[a-z]+)+$/;
+
 /** `pg` quotes the server's refusal and certificate in these; its other texts are fixed. */
 const QUOTES_SERVER = /^SASL/;
 
@@ -15,7 +18,7 @@ export function ownMessage(fault: Error): string | undefined {
   // Node puts these together from the call's own arguments.
   if (typeof syscall === "string") return fault.message;
   const isForeign =
-    code !== undefined ||
+    (code !== undefined && !OWN_CODE.test(code)) ||
     fault instanceof pg.DatabaseError ||
     ENGINE_MADE.some((kind) => fault instanceof kind) ||
     QUOTES_SERVER.test(fault.message);

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../ports.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
-import type { Expired } from "../retention/expiry.ts";
+import type { Expired } from "../retention/runs.ts";
 import type { Executor } from "../store/database.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { acceptedLosses, headOf, installationId } from "../erasure/journal-head.ts";

@@ -40,48 +40,22 @@ export interface ExpiryOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a pass counts; copies are those that a hold kept and that none covers any more. */
-export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
-export type Counts = Record<(typeof COUNTS)[number], number>;
-
-export interface Expired extends Counts {
-  /** Rows that were deleted one by one, whose secrets others need. */
-  deleted: number;
-  /** Events that were copied, because a hold keeps them. */
-  held: number;
-  /** Ids of partitions and holds whose secrets are destroyed. */
-  destroyed_keys: string[];
-}
-
-export const nothingExpired = (): Expired => ({
-  partitions: 0,
-  rows: 0,
-  bytes: 0,
-  secrets: 0,
-  keys: 0,
-  copies: 0,
-  deleted: 0,
-  held: 0,
-  destroyed_keys: [],
-});
-
 /**
- * Lets go of what is past its period: rows, partitions, the secrets that open their backups, and keys whose replay window
- * is over. Each step is done once, whoever is killed between them.
+ * Deletes what has expired: rows, partitions, the secrets that open their backups, and idempotency keys whose replay window
+ * is over. Each step is done once, also when a process is killed between two, and is recorded by the database.
  *
  * @param executor one connection: its lock time-out is set.
- * @param expired counts what goes, also where it then throws.
  * @throws KeysGone, SealBroken where a held event can't be opened: its partition stays, all else goes.
  * @throws Unavailable where the key store can't be reached.
  */
-export async function expire(executor: Executor, options: ExpiryOptions, expired: Expired): Promise<void> {
+export async function expire(executor: Executor, options: ExpiryOptions): Promise<void> {
   await executor.query(`set lock_timeout = '${LOCK_WITHIN}'`);
   try {
-    await deleteRows(executor, options, expired);
-    const unreadable = await dropPartitions(executor, options, expired);
-    await releaseCopies(executor, options, expired);
-    await destroySecrets(executor, options, expired);
-    await forgetKeys(executor, options, expired);
+    await deleteRows(executor, options);
+    const unreadable = await dropPartitions(executor, options);
+    await releaseCopies(executor, options);
+    await destroySecrets(executor, options);
+    await forgetKeys(executor, options);
     if (unreadable) throw unreadable;
   } finally {
     await executor.query("reset lock_timeout");
@@ -89,14 +63,13 @@ export async function expire(executor: Executor, options: ExpiryOptions, expired
 }
 
 /** Of partitions that are longer than the period asks for. */
-async function deleteRows(executor: Executor, { signal }: ExpiryOptions, expired: Expired): Promise<void> {
+async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promise<void> {
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from partly_expired_partition order by lower_bound",
   );
   for (const { partition_id } of rows) {
-    expired.deleted += await inBatches(executor, "delete_expired_events($1, $2)", [partition_id], signal);
+    await inBatches(executor, "delete_expired_events($1, $2)", [partition_id], signal);
   }
-  expired.rows += expired.deleted;
 }
 
 /**
@@ -108,24 +81,18 @@ async function inBatches(
   call: string,
   values: readonly unknown[],
   signal: AbortSignal | undefined,
-): Promise<number> {
-  let total = 0;
+): Promise<void> {
   for (;;) {
-    if (signal?.aborted) return total;
+    if (signal?.aborted) return;
     const batch = (): Promise<{ rows: { done: number }[] }> =>
       executor.query<{ done: number }>(`select ${call} as done`, [...values, BATCH]);
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
-    total += done;
-    if (done < BATCH || (await isAwaited(executor))) return total;
+    if (done < BATCH || (await isAwaited(executor))) return;
   }
 }
 
 /** @returns the fault of a held event that can't be opened. */
-async function dropPartitions(
-  executor: Executor,
-  options: ExpiryOptions,
-  expired: Expired,
-): Promise<KeysGone | SealBroken | undefined> {
+async function dropPartitions(executor: Executor, options: ExpiryOptions): Promise<KeysGone | SealBroken | undefined> {
   let unreadable: KeysGone | SealBroken | undefined;
   const { rows } = await executor.query<Partition>(
     `select ${PARTITION_COLUMNS}
@@ -134,12 +101,7 @@ async function dropPartitions(
   );
   for (const partition of rows) {
     try {
-      const dropped = await drop(executor, partition, options);
-      if (!dropped) continue;
-      expired.partitions++;
-      expired.rows += dropped.dropped_rows;
-      expired.bytes += dropped.dropped_bytes;
-      expired.held += dropped.held;
+      await drop(executor, partition, options);
     } catch (fault) {
       if (!isUnreadable(fault)) throw fault;
       unreadable = fault;
@@ -148,46 +110,36 @@ async function dropPartitions(
   return unreadable;
 }
 
-interface Dropped {
-  readonly dropped_rows: number;
-  readonly dropped_bytes: number;
-}
-
 /**
- * Copies what is held, then drops: in one transaction, so that an event is always read from one place.
- * @returns `undefined` where it was not to be had: the next run tries again.
+ * Copies what is held, then drops: in one transaction, so that an event is always read from one place. Where a lock is not
+ * to be had, the next run tries again.
  */
-async function drop(
-  executor: Executor,
-  partition: Partition,
-  options: ExpiryOptions,
-): Promise<(Dropped & { readonly held: number }) | undefined> {
+async function drop(executor: Executor, partition: Partition, options: ExpiryOptions): Promise<void> {
   await executor.query("begin");
   try {
     const held = await unlessLocked(async () => {
       await executor.query("select lock_holds()");
       return copyHeldEvents(executor, options.sealer, findHeldOfPartition(executor, partition));
     });
-    const dropped = held === undefined ? undefined : await dropSoon(executor, partition.partition_id, options.signal);
-    await executor.query(dropped ? "commit" : "rollback");
-    return dropped && held !== undefined ? { ...dropped, held } : undefined;
+    const isDropped = held !== undefined && (await dropSoon(executor, partition.partition_id, options.signal));
+    await executor.query(isDropped ? "commit" : "rollback");
   } catch (fault) {
     await executor.query("rollback").catch(() => {});
     throw fault;
   }
 }
 
-async function dropSoon(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<Dropped | undefined> {
+/** @returns whether it is dropped. */
+async function dropSoon(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<boolean> {
   await executor.query("savepoint held");
   for (let tries = 0; tries < TRIES; tries++) {
-    if (signal?.aborted) return undefined;
-    const text = "select dropped_rows, dropped_bytes from drop_expired_partition($1)";
-    const result = await unlessLocked(() => executor.query<Dropped>(text, [id]));
-    if (result) return result.rows[0];
+    if (signal?.aborted) return false;
+    const result = await unlessLocked(() => executor.query("select from drop_expired_partition($1)", [id]));
+    if (result) return result.rowCount === 1;
     await executor.query("rollback to held");
     await sleep(RETRY_MS);
   }
-  return undefined;
+  return false;
 }
 
 /** @returns `undefined` where somebody holds a lock that it needs. */
@@ -212,7 +164,7 @@ interface ReleasedCopy {
  * Deletes copies that no hold covers any more. Their keys become tombstones, or are renewed if they are, so that the
  * replay window begins with the end of the last copy.
  */
-async function releaseCopies(executor: Executor, { names, signal }: ExpiryOptions, expired: Expired): Promise<void> {
+async function releaseCopies(executor: Executor, { names, signal }: ExpiryOptions): Promise<void> {
   const text = `select account, idempotency_key as key, event_id, request_mac from released_copy limit ${BATCH}`;
   for (;;) {
     if (signal?.aborted) return;
@@ -224,10 +176,7 @@ async function releaseCopies(executor: Executor, { names, signal }: ExpiryOption
     // No commit batch is under way then that has not seen the tombstones.
     if (ledger.length > 0) await inOneTransaction(executor, () => closeEpoch(executor));
     const ids = rows.map(({ event_id }) => event_id);
-    const deleted = await unlessLocked(() =>
-      executor.query<{ done: number }>("select delete_released_copies($1::uuid[]) as done", [ids]),
-    );
-    expired.copies += deleted?.rows[0]?.done ?? 0;
+    const deleted = await unlessLocked(() => executor.query("select delete_released_copies($1::uuid[])", [ids]));
     if (!deleted || rows.length < BATCH || (await isAwaited(executor))) return;
   }
 }
@@ -236,35 +185,29 @@ async function releaseCopies(executor: Executor, { names, signal }: ExpiryOption
 async function destroySecrets(
   executor: Executor,
   { secrets, journal, codec, keyStore, clock, signal }: ExpiryOptions,
-  expired: Expired,
 ): Promise<void> {
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from event_partition where dropped_at is not null and secret_destroyed_at is null",
   );
   for (const { partition_id } of rows) {
     if (signal?.aborted) return;
-    await secrets.destroy(partitionSecretName(partition_id));
-    await executor.query("select record_destroyed_secret($1)", [partition_id]);
-    expired.destroyed_keys.push(partition_id);
+    const name = partitionSecretName(partition_id);
+    const [lacking] = await secrets.lacking([name]);
+    await secrets.destroy(name);
+    await executor.query("select record_destroyed_secret($1, $2)", [partition_id, lacking === undefined]);
   }
-  const ended = await unlessLocked(() => destroyHoldSecrets(executor, { secrets, journal, codec, keyStore, clock }));
-  expired.destroyed_keys.push(...(ended ?? []));
-  expired.secrets = expired.destroyed_keys.length;
+  await unlessLocked(() => destroyHoldSecrets(executor, { secrets, journal, codec, keyStore, clock }));
 }
 
-async function forgetKeys(
-  executor: Executor,
-  { names, replayWindow, signal }: ExpiryOptions,
-  expired: Expired,
-): Promise<void> {
+async function forgetKeys(executor: Executor, { names, replayWindow, signal }: ExpiryOptions): Promise<void> {
   const window = `${replayWindow} milliseconds`;
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from event_partition where keys_forgotten_at is null and dropped_at + $1::interval <= now()",
     [window],
   );
   for (const { partition_id } of rows) {
-    expired.keys += await inBatches(executor, "forget_keys($1, $2, $3)", [partition_id, window], signal);
+    await inBatches(executor, "forget_keys($1, $2, $3)", [partition_id, window], signal);
   }
   await renewHeldTombstones(executor, names, window);
-  expired.keys += await inBatches(executor, "forget_tombstones($1, $2)", [window], signal);
+  await inBatches(executor, "forget_tombstones($1, $2)", [window], signal);
 }

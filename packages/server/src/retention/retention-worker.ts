@@ -4,10 +4,10 @@ import { markPartitions } from "../erasure/key-store-mark.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { finishErasures } from "../erasure/finish.ts";
 import type { DatabaseOptions, Executor } from "../store/database.ts";
-import { COUNTS, type Expired, expire, type ExpiryOptions, nothingExpired } from "./expiry.ts";
+import { expire, type ExpiryOptions } from "./expiry.ts";
 import { type HoldState, holdState } from "../holds/holds.ts";
 import { type RequestState, requestState } from "../requests/data-requests.ts";
-import { addUnrecorded, recordRun, retentionState, type RetentionState } from "./runs.ts";
+import { type Expired, recordRun, retentionState, type RetentionState } from "./runs.ts";
 import { alone, ifAlone } from "../store/worker-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
@@ -17,27 +17,23 @@ export interface RetentionOptions extends ExpiryOptions {
   readonly actor: string;
 }
 
-/**
- * One pass, on a connection of its own. A step that fails keeps nothing else from being done.
- * @param expired where it is counted what the pass let go of, be it one that throws in the end.
- * @returns the counts, or `undefined` where another worker is at it.
- * @throws the first fault, when all else is done.
- */
-export async function runRetention(
-  options: RetentionOptions,
-  expired: Expired = nothingExpired(),
-): Promise<Expired | undefined> {
-  const { database, clock, actor } = options;
+export interface Pass {
+  /** What it has done, and what a killed pass before it did. */
+  readonly expired: Expired;
+  /** Errors of its steps: a step that fails keeps no other step from being done. */
+  readonly faults: readonly unknown[];
+}
+
+/** One pass, on a connection of its own. @returns `undefined` where another worker runs one. */
+export async function runRetention(options: RetentionOptions): Promise<Pass | undefined> {
+  const { database, clock, actor, attest, keyStore } = options;
   return ifAlone(database, async (client) => {
     const startedAt = clock.now();
-    await addUnrecorded(client, expired);
-    const steps = await Promise.allSettled([expire(client, options, expired)]);
+    const steps = await Promise.allSettled([expire(client, options)]);
     steps.push(...(await Promise.allSettled([finish(client, options)])));
-    if (expired.secrets > 0) await markPartitions(client, options.keyStore);
-    const didSomething = COUNTS.some((what) => expired[what] > 0);
-    if (didSomething || actor !== WORKER) await recordRun(client, options.attest, { ...expired, actor, startedAt });
-    for (const step of steps) if (step.status === "rejected") throw step.reason;
-    return expired;
+    const expired = await recordRun(client, attest, { actor, startedAt, always: actor !== WORKER });
+    if (expired.secrets > 0) await markPartitions(client, keyStore);
+    return { expired, faults: steps.flatMap((step) => (step.status === "rejected" ? [step.reason as unknown] : [])) };
   });
 }
 
@@ -77,7 +73,7 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   readonly everyMs: number;
   readonly onFault: (fault: unknown) => void;
   /** After every pass, be it another worker's or one that failed. */
-  readonly onPass: (state: PassState, expired: Expired) => void;
+  readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
 
 /** Runs a pass time and again; what a pass missed, because the server was down or killed, the next one does. */
@@ -110,14 +106,14 @@ export class RetentionWorker {
 
   async #pass(): Promise<void> {
     const { catchUp, executor, onFault, onPass } = this.#options;
-    const expired = nothingExpired();
     // Nothing is deleted before the journal's orders are applied: a hold may be among them.
-    await catchUp()
-      .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }, expired))
+    const pass = await catchUp()
+      .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch(onFault);
+    pass?.faults.forEach(onFault);
     // What is overdue because a pass fails, time and again, must show.
     await stateOf(executor)
-      .then((state) => onPass(state, expired))
+      .then((state) => onPass(state, pass?.expired))
       .catch(onFault);
   }
 }

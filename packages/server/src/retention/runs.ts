@@ -1,38 +1,66 @@
 import { randomUUID } from "node:crypto";
 import { type AttestPorts, attestExpiry } from "../receipts/attest.ts";
-import type { Executor } from "../store/database.ts";
+import { type Executor, inOneTransaction } from "../store/database.ts";
 import { type Partition, PARTITION_COLUMNS, queryPartitions } from "../store/partition-slices.ts";
-import type { Counts, Expired } from "./expiry.ts";
 import { instant } from "../store/instant.ts";
 
-/** A pass that let go of something, or that a person asked for. */
-export async function recordRun(
-  executor: Executor,
-  attest: AttestPorts,
-  run: Expired & { readonly actor: string; readonly startedAt: number },
-): Promise<void> {
-  const { startedAt, ...told } = run;
-  const started_at = new Date(startedAt).toISOString();
-  const run_id = randomUUID();
-  const receipt = await attestExpiry(attest, { ...told, run_id, started_at });
-  await executor.query(
-    `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
-      values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [run_id, started_at, run.actor, run.partitions, run.rows, run.bytes, run.secrets, run.keys, run.copies, receipt],
-  );
+/** What a pass has done; copies are those that a hold kept and that none covers any more. */
+export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
+export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
+
+export interface Expired extends Counts {
+  /** Rows that were deleted one by one, whose secrets others need. */
+  readonly deleted: number;
+  /** Events of dropped partitions that a hold keeps in a copy; they are not among the rows. */
+  readonly held: number;
+  /** Ids of partitions and holds whose secrets are destroyed. */
+  readonly destroyed_keys: readonly string[];
 }
 
-/** Adds what a pass dropped that was killed before it was recorded: it has no receipt yet. */
-export async function addUnrecorded(executor: Executor, expired: Expired): Promise<void> {
-  const { rows } = await executor.query<Pick<Expired, "partitions" | "rows" | "bytes">>(
-    `select count(*) as partitions, coalesce(sum(dropped_rows), 0)::int8 as rows, coalesce(sum(dropped_bytes), 0)::int8 as bytes
-      from event_partition where dropped_at > coalesce(
-        (select finished_at from retention_run order by started_at desc limit 1), '-infinity')`,
+interface Run {
+  readonly actor: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number;
+  /** Whether a pass that has done nothing is recorded. */
+  readonly always: boolean;
+}
+
+/**
+ * Signs what the database recorded and no pass has signed yet, also what a killed pass did, in one transaction.
+ * @returns what was signed.
+ */
+export function recordRun(
+  executor: Executor,
+  attest: AttestPorts,
+  { actor, startedAt, always }: Run,
+): Promise<Expired> {
+  return inOneTransaction(executor, async () => {
+    const expired = await takeEffects(executor);
+    if (!always && COUNTS.every((what) => expired[what] === 0)) return expired;
+    const run = { run_id: randomUUID(), started_at: new Date(startedAt).toISOString(), actor };
+    const receipt = await attestExpiry(attest, { ...expired, ...run });
+    const { partitions, rows, bytes, secrets, keys, copies } = expired;
+    await executor.query(
+      `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
+        values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [run.run_id, run.started_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt],
+    );
+    return expired;
+  });
+}
+
+const SUMS = ["partitions", "rows", "bytes", "deleted", "held", "copies", "keys"]
+  .map((what) => `coalesce(sum(${what}), 0)::int8 as ${what}`)
+  .join(", ");
+
+async function takeEffects(executor: Executor): Promise<Expired> {
+  const { rows } = await executor.query<Expired>(
+    `select ${SUMS}, count(secret_of) as secrets,
+        coalesce(array_agg(secret_of::text order by effect_id) filter (where secret_of is not null), '{}') as destroyed_keys
+      from take_retention_effects()`,
   );
-  const [found] = rows;
-  expired.partitions += found?.partitions ?? 0;
-  expired.rows += found?.rows ?? 0;
-  expired.bytes += found?.bytes ?? 0;
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0];
 }
 
 export interface RunRow extends Counts {

@@ -49,8 +49,8 @@ async function postgresOn(dataDir: string): Promise<number[]> {
   );
   const pids = found.flat();
   // A child that was forked a moment ago still has the name of its parent.
-  const children = (await Promise.all(pids.map(childrenOf))).flat();
-  return pids.filter((pid) => !children.includes(pid));
+  const children = new Set((await Promise.all(pids.map(childrenOf))).flat());
+  return pids.filter((pid) => !children.has(pid));
 }
 
 /** Waits for what must come true by itself. */

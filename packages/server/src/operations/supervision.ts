@@ -2,7 +2,6 @@
 import { type DependencyName } from "../dependencies/dependencies.ts";
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
 import { JournalUnfit } from "../erasure/journal.ts";
-
 import { KEY_STORE_MARKS } from "../seal/key-store.ts";
 import { lostInUse } from "../seal/lost-secrets.ts";
 import { PostgresProbe } from "../store/postgres-probe.ts";
@@ -37,6 +36,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
     keys.report("lacking", `lacks ${lost.length} secrets that events are sealed under: ${advice}`);
   };
 
+  let inspecting: Promise<unknown> = Promise.resolve();
   const monitors = [
     new Monitor(
       database,
@@ -44,7 +44,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
         dependency: database,
         database: system.database,
         // Not awaited: a journal that is silent keeps no event from being stored.
-        check: async () => void inspectDatabase().catch(onFault),
+        check: async () => void (inspecting = inspectDatabase().catch(onFault)),
       }),
     ),
     new Monitor(
@@ -64,7 +64,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
       await inspectDatabase();
     },
     async close() {
-      await Promise.all(monitors.map((monitor) => monitor.close()));
+      await Promise.all([...monitors.map((monitor) => monitor.close()), inspecting]);
     },
   };
 }

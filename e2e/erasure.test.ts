@@ -164,7 +164,16 @@ describe("an account", () => {
     const keys = await keysOf(who.account);
     expect(await Promise.all(keys.map(secretExists))).toEqual([true]);
     const plan = objects((await drs("erase", "plan", "--account", who.account, "--json")).stdout)[0];
-    expect(plan).toEqual({ events: 3, held: 0, still_held: 0, idempotency_keys: 3, tokens: 1, actions: 1, keys: 1 });
+    expect(plan).toEqual({
+      events: 3,
+      held: 0,
+      still_held: 0,
+      released: 0,
+      idempotency_keys: 3,
+      tokens: 1,
+      actions: 1,
+      keys: 1,
+    });
     const file = join(folder, "receipt.jws");
     const erasure = await erase("--account", who.account, "--receipt", file);
     expect(erasure).toMatchObject({
@@ -562,6 +571,8 @@ describe("what a hold keeps", () => {
     const next = head[0]?.next ?? 0;
     await expect(ends(next), "it stands").rejects.toMatchObject({ code: "23001" });
     await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
+    const lifted = objects((await drs("erase", "plan", "--event", held.eventId, "--json")).stdout)[0];
+    expect(lifted, "no hold keeps it any more").toMatchObject({ held: 0, still_held: 0, released: 1 });
     await expect(ends(next + 1), "its copy is there").rejects.toMatchObject({ code: "23001" });
     const another = await drs("hold", "add", "--account", who.account, ...why);
     expect(another, "no hold brings it back").toMatchObject({

@@ -1,6 +1,6 @@
 /** Legal holds: what they cover outlives its period, exactly and readable, until the last of them is lifted. */
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
@@ -83,6 +83,16 @@ async function read({ eventId }: PastEvent): Promise<string | undefined> {
 async function listed(...filter: readonly string[]): Promise<unknown[]> {
   const { stdout } = await drs("event", "list", "--limit", "0", "--json", ...filter);
   return objects(stdout).map(({ event_id }) => event_id);
+}
+
+/** Events of an account as a list and its export mark them: whether a hold covers each. */
+async function marksOf(account: string): Promise<unknown[]> {
+  const marks = (text: string): unknown[] => objects(text).map(({ event_id, held }) => [event_id, held]);
+  const out = await mkdtemp(join(folder, "export-"));
+  await drs("account", "export", "--account", account, "--out", out, "--reason", "a test of marks");
+  const listing = marks((await drs("event", "list", "--account", account, "--json")).stdout);
+  expect(marks(await readFile(join(out, "events.ndjson"), "utf8"))).toEqual(listing);
+  return listing;
 }
 
 const rows = async (table: string): Promise<number> => (await owner.query(`select from ${table}`)).rowCount ?? 0;
@@ -467,4 +477,15 @@ test("a hold that is only tried is not placed", async () => {
   const tried = await drs("hold", "add", "--event", event.eventId, ...WHY, "--dry-run", "--json");
   expect(objects(tried.stdout)[0]).toMatchObject({ events: 1, dry_run: true });
   expect((await holds()).filter(({ lifted_at }) => lifted_at === null)).toEqual([]);
+});
+
+test("an event that a hold covers is marked in lists, by itself and in the export", async () => {
+  const held = await past.store(0, { account: newAccount() });
+  const fresh = await past.store(0, { account: held.account });
+  await hold("--event", held.eventId);
+  expect(await marksOf(held.account)).toEqual([
+    [fresh.eventId, false],
+    [held.eventId, true],
+  ]);
+  expect(objects((await drs("event", "get", held.eventId, "--json")).stdout)[0]).toMatchObject({ held: true });
 });

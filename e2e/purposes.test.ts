@@ -95,6 +95,15 @@ test("without a policy there is nothing to record", async () => {
   expect(await drs("purpose", "record")).toMatchObject({ code: 1, stdout: "" });
 });
 
+test("a purpose that a policy left out is listed without a period that no policy gave", async () => {
+  const own = await database.environment();
+  const applied = await command(own, "purpose", "apply", await fileOf([PAYMENTS], {}, "payments"), "--yes");
+  expect(applied.code, applied.stderr).toBe(0);
+  const rows = objects((await command(own, "purpose", "list", "--json")).stdout);
+  expect(rows.find(({ id }) => id === "default")).toMatchObject({ raw_retention: null, derived_retention: null });
+  expect(rows.find(({ id }) => id === "payments")).toMatchObject({ raw_retention: "P90D" });
+});
+
 test("without a policy every event comes under the built-in purpose, and is kept", async () => {
   expect(await purposeOf("payment")).toBe("default");
   const [row] = objects((await drs("purpose", "list", "--json")).stdout);

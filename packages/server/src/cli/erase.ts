@@ -86,7 +86,8 @@ function planCommand(context: Context): Command {
       const plan = await withSystem(context, async ({ pool, names }) => {
         const subject = await subjectOf(pool, options);
         const found = await planErasure(pool, subject);
-        if (isNothing(found) && found.still_held === 0) await requireKnown(pool, subjectMac(names, subject));
+        if (isNothing(found) && found.still_held + found.released === 0)
+          await requireKnown(pool, subjectMac(names, subject));
         return found;
       });
       if (options.json) return printJson(context, plan);
@@ -165,7 +166,7 @@ const partlyDone = (kept: number): PartlyDone =>
 
 /** The erasure of this subject before; `undefined` for what went with another one, and of which a hold keeps something. */
 async function findBefore(pool: System["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
-  if (plan.still_held === 0) return requireKnown(pool, mac);
+  if (plan.still_held + plan.released === 0) return requireKnown(pool, mac);
   return (await findErasures(pool, { subjectMacs: [mac] }))[0]?.sequence;
 }
 
@@ -277,9 +278,11 @@ async function requireKnown(pool: System["pool"], mac: Buffer): Promise<number> 
   return before.sequence;
 }
 
-function sentence({ events, held, still_held, idempotency_keys, tokens, actions, keys }: ErasurePlan): string {
+function sentence(plan: ErasurePlan): string {
+  const { events, held, still_held, released, idempotency_keys, tokens, actions, keys } = plan;
   const rest = `${idempotency_keys} idempotency keys, ${tokens} tokens, ${actions} actions and ${keys} secrets`;
-  return `${events} events, ${rest} go; a hold keeps ${held + still_held} events.`;
+  const ended = released > 0 ? ` ${released} copies of holds that have ended go with the next retention pass.` : "";
+  return `${events} events, ${rest} go; a hold keeps ${held + still_held} events.${ended}`;
 }
 
 function told({

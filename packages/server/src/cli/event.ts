@@ -4,8 +4,7 @@ import type { StoredEvent } from "../ports.ts";
 import type { System } from "../operations/system.ts";
 import { purposeIds } from "../purposes/policy-table.ts";
 import type { Executor } from "../store/database.ts";
-import type { EventRow } from "../store/event-row.ts";
-import { type EventFilter, findEvent, listEvents } from "../store/read-events.ts";
+import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../store/read-events.ts";
 import { auditRead } from "./audit-read.ts";
 import { type Context, Failure, printJson, printRows, withSystem } from "./context.ts";
 import { account, count, example, name, uuid } from "./options.ts";
@@ -105,7 +104,7 @@ async function writeRaw(
 async function printAttributes(
   context: Context,
   { pool }: System,
-  event: StoredEvent,
+  event: FoundEvent,
   audit: () => Promise<void>,
   json: boolean,
 ): Promise<void> {
@@ -126,6 +125,7 @@ async function printAttributes(
     app_version: event.appVersion,
     collected_at: event.collectedAt,
     received_at: new Date(event.receivedAt).toISOString(),
+    held: event.held,
   };
   if (json) return printJson(context, shown);
   const rows = Object.entries(shown).map(([attribute, value]) => ({ attribute, value }));
@@ -149,8 +149,8 @@ async function printList(context: Context, system: System, filter: EventFilter, 
     detail: { filter: shownFilter(options), limit: options.limit, count: first.length + rest },
   });
 
-  const collected: EventRow[] = [];
-  const take = (page: readonly EventRow[]): void => {
+  const collected: ListedEvent[] = [];
+  const take = (page: readonly ListedEvent[]): void => {
     if (json) for (const row of page) printJson(context, { ...row, purpose: purposes.get(row.purpose) });
     else collected.push(...page);
   };
@@ -160,9 +160,11 @@ async function printList(context: Context, system: System, filter: EventFilter, 
     take(page);
   }
   if (json) return;
-  const columns = collected.map(({ event_id, received_at, account, action_type, action_id, platform, sdk_version }) => {
-    return { event_id, received_at, account, action_type, action_id, platform, sdk_version };
-  });
+  const columns = collected.map(
+    ({ event_id, received_at, account, action_type, action_id, platform, sdk_version, held }) => {
+      return { event_id, received_at, account, action_type, action_id, platform, sdk_version, held };
+    },
+  );
   printRows(context, columns, false, "No events.");
 }
 
@@ -172,7 +174,7 @@ async function* pagesBehind(
   filter: EventFilter,
   limit: number,
   behind: string | undefined,
-): AsyncGenerator<readonly EventRow[]> {
+): AsyncGenerator<readonly ListedEvent[]> {
   let [left, after] = [limit, behind];
   while (left > 0 && after !== undefined) {
     const wanted = Math.min(PAGE, left);

@@ -7,6 +7,7 @@ import { accountSecretName, holdSecretName, partitionSecretName } from "../seal/
 import type { Secrets } from "../seal/secrets.ts";
 import { alone, ifAlone } from "../store/worker-lock.ts";
 import { type DatabaseOptions, type Executor, inOneTransaction, sqlState, withClient } from "../store/database.ts";
+import { releasingLocks } from "../store/partition-slices.ts";
 import { carryOut, copyHeldOf, type ErasureOrigin } from "./carry-out.ts";
 import { type KnownHead, type Link, readChain } from "./chain.ts";
 import { closeEpoch } from "./close-epoch.ts";
@@ -181,7 +182,7 @@ async function applyErasure(
   digest: string,
 ): Promise<void> {
   // A hold that an earlier entry placed keeps what this one erases.
-  await resolveHolds(owner, names);
+  await resolveHolds(owner, names, releasingLocks(owner));
   await copyHeldOf(owner, sealer, entry);
   const order = (await orderOf(owner, entry)) ?? AGAIN;
   await closeEpoch(owner);

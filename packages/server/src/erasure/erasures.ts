@@ -21,6 +21,8 @@ export interface ErasureRow {
   /** Events that a hold kept when it began, and those that one still keeps. */
   readonly held: number;
   readonly still_held: number;
+  /** Copies whose hold has ended: the next retention pass deletes them. */
+  readonly released: number;
   /** Copies of holds that went with it, whose keys may open copies of others. */
   readonly copies: number;
   /** Events under a hold that could not be opened, and so not be copied: they went. */
@@ -38,12 +40,16 @@ export interface ErasureFilter {
   readonly waitedForHold?: boolean;
 }
 
+const copiesOf = (condition: string): string =>
+  `(select count(*) from held_event c where c.erased_by = e.sequence and ${condition})`;
+
 /** Newest first. */
 export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
   const { rows } = await executor.query<ErasureRow>(
     `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")}, ${instant("completed_at")},
         actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable,
-        (select count(*) from held_event c where c.erased_by = e.sequence) as still_held, keys::text[] as destroyed_keys
+        ${copiesOf("is_held(c.account, c.action_id, c.event_id)")} as still_held,
+        ${copiesOf("not is_held(c.account, c.action_id, c.event_id)")} as released, keys::text[] as destroyed_keys
       from erasure e
       where ($1::bytea[] is null or subject_mac = any ($1)) and ($2::bigint is null or sequence = $2)
         and ($3::boolean is false or finished_at is null) and ($4::uuid is null or erasure_id = $4)

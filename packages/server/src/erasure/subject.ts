@@ -33,6 +33,8 @@ export interface ErasurePlan {
   readonly held: number;
   /** Copies of events that were erased before and that a hold still keeps. */
   readonly still_held: number;
+  /** Copies of events that were erased before and whose hold has ended: the next retention pass deletes them. */
+  readonly released: number;
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
@@ -43,8 +45,8 @@ export interface ErasurePlan {
 /** Counts it; the moment of the erasure may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
   const { where, values } = conditionOf(subject);
-  const { events, held, still_held } = await countByHold(executor, subject);
-  const plan = { events, held, still_held, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
+  const { events, held, still_held, released } = await countByHold(executor, subject);
+  const plan = { events, held, still_held, released, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
   if (subject.kind === "action") return plan;
   const ledger = await executor.query<{ keys: number }>(
     `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`,

@@ -16,7 +16,7 @@ export interface PurposeRow {
   readonly title: string;
   readonly legal_basis: string | null;
   readonly owner: string | null;
-  /** ISO 8601; `null`: kept without end. */
+  /** ISO 8601; `null`: kept without end, or retired before a policy gave it a period. */
   readonly raw_retention: string | null;
   readonly derived_retention: string | null;
   readonly probes: readonly string[] | null;
@@ -25,7 +25,9 @@ export interface PurposeRow {
   readonly retired_at: string | null;
 }
 
-const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, raw_retention::text, derived_retention::text, probes,
+const given = (period: string): string => `case when not assumed_periods then ${period}::text end as ${period}`;
+
+const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, ${given("raw_retention")}, ${given("derived_retention")}, probes,
   highest_sensitivity, beyond, ${instant("retired_at")}`;
 
 /** What is in force. */
@@ -273,7 +275,7 @@ async function writePurposes(
         on conflict (code) do update set title = excluded.title, legal_basis = excluded.legal_basis,
           owner = excluded.owner, raw_retention = excluded.raw_retention, derived_retention = excluded.derived_retention,
           probes = excluded.probes, highest_sensitivity = excluded.highest_sensitivity, beyond = excluded.beyond,
-          retired_at = case when $11 then coalesce(purpose.retired_at, $12) end`,
+          retired_at = case when $11 then coalesce(purpose.retired_at, $12) end, assumed_periods = false`,
       [
         code,
         purpose.id,
@@ -292,7 +294,7 @@ async function writePurposes(
   }
   // What was omitted holds nothing; a period lets its empty partitions go.
   await executor.query(
-    `update purpose set retired_at = $2,
+    `update purpose set retired_at = $2, assumed_periods = raw_retention is null,
         raw_retention = coalesce(raw_retention, (select min(raw_retention) from purpose where code = any ($1))),
         derived_retention = coalesce(derived_retention, (select min(derived_retention) from purpose where code = any ($1)))
       where retired_at is null and not (code = any ($1))`,

@@ -21,17 +21,17 @@ export interface AttestPorts {
 /** A receipt for an erasure that is finished. @returns a JWS. */
 export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Promise<string> {
   const now = ports.clock.now();
-  const { kind, held, still_held, copies } = erasure;
+  const { kind, held, still_held, released, copies } = erasure;
   return ports.signer.sign({
     receipt: "erasure",
     ...(await common(ports)),
     ...erasure,
     finished_at: erasure.finished_at ?? new Date(now).toISOString(),
-    completed_at: held > 0 && still_held === 0 ? new Date(now).toISOString() : null,
+    completed_at: held > 0 && still_held + released === 0 ? new Date(now).toISOString() : null,
     backups: horizon(ports, now, {
       keys: kind !== "action" && kind !== "event",
       rows: kind === "action" || kind === "event" || held + copies > 0,
-      waits: still_held > 0,
+      waits: still_held + released > 0,
     }),
   });
 }

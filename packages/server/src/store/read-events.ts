@@ -1,4 +1,4 @@
-import { EVENT_COLUMNS, type EventRow, type SealedRow, storedEvent } from "./event-row.ts";
+import { EVENT_COLUMNS, type EventRow, HELD_COLUMN, type SealedRow, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "./database.ts";
 import {
@@ -37,32 +37,45 @@ export function receivedAtOf(eventId: string): Date {
 
 /** Copies that holds keep; they are in no partition. */
 const COPIES = "live_event e where e.partition_purpose = -1";
-const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload`;
+const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload, ${HELD_COLUMN}`;
+
+/** A stored event and whether a hold covers it: then it may be past its period, or erased but for the hold. */
+export interface FoundEvent extends StoredEvent {
+  readonly held: boolean;
+}
+
+export interface ListedEvent extends EventRow {
+  readonly held: boolean;
+}
+
+type FoundRow = SealedRow & { readonly held: boolean };
+
+const found = (row: FoundRow): FoundEvent => ({ ...storedEvent(row), held: row.held });
 
 /** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
-export async function findEvent(executor: Executor, eventId: string): Promise<StoredEvent | undefined> {
+export async function findEvent(executor: Executor, eventId: string): Promise<FoundEvent | undefined> {
   const at = receivedAtOf(eventId);
   const same = "e.received_at = $1 and e.event_id = $2";
   const values = [at.toISOString(), eventId];
   const partitions = await findPartitions(executor, { from: at.getTime(), to: at.getTime() });
   const inPartition = (within: Within): string =>
     `select ${SEALED_COLUMNS} from live_event e where ${within("e", "view")} and ${same}`;
-  for await (const row of queryPartitions<SealedRow>(executor, partitions, values, inPartition)) {
-    return storedEvent(row);
+  for await (const row of queryPartitions<FoundRow>(executor, partitions, values, inPartition)) {
+    return found(row);
   }
-  const { rows } = await executor.query<SealedRow>(`select ${SEALED_COLUMNS} from ${COPIES} and ${same}`, values);
-  return rows[0] && storedEvent(rows[0]);
+  const { rows } = await executor.query<FoundRow>(`select ${SEALED_COLUMNS} from ${COPIES} and ${same}`, values);
+  return rows[0] && found(rows[0]);
 }
 
 export type EventKey = Pick<StoredEvent, "account" | "purpose" | "receivedAt" | "eventId">;
 
 /** Finds an event by its full key. */
-export async function readEvent(executor: Executor, key: EventKey): Promise<StoredEvent | undefined> {
-  const text = `select ${SEALED_COLUMNS} from live_event
+export async function readEvent(executor: Executor, key: EventKey): Promise<FoundEvent | undefined> {
+  const text = `select ${SEALED_COLUMNS} from live_event e
     where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
   const values = [key.account, key.purpose, new Date(key.receivedAt).toISOString(), key.eventId];
-  const { rows } = await executor.query<SealedRow>(text, values);
-  return rows[0] && storedEvent(rows[0]);
+  const { rows } = await executor.query<FoundRow>(text, values);
+  return rows[0] && found(rows[0]);
 }
 
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
@@ -103,7 +116,7 @@ export function listQuery(
     (within) => `select e.* from live_event e where ${within("e", "view")}${and} ${page}`,
   );
   const all = branches === "" ? copies : `${copies} union all ${branches}`;
-  return { text: `select ${EVENT_COLUMNS} from (${all}) e ${page}`, values };
+  return { text: `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from (${all}) e ${page}`, values };
 }
 
 /** A page of events, newest first, behind the event `after`; partitions are walked from the newest until it is full. */
@@ -112,12 +125,12 @@ export async function listEvents(
   filter: EventFilter,
   limit: number,
   after?: string,
-): Promise<readonly EventRow[]> {
+): Promise<readonly ListedEvent[]> {
   const partitions = await findPartitions(executor, {
     ...(filter.account !== undefined && { account: filter.account }),
     ...(after !== undefined && { to: receivedAtOf(after).getTime() }),
   });
-  const rows: EventRow[] = [];
+  const rows: ListedEvent[] = [];
   for (const span of spansOf(partitions)) {
     rows.push(...(await listSpan(executor, filter, span, limit - rows.length, after)));
     if (rows.length === limit) break;
@@ -132,12 +145,12 @@ async function listSpan(
   span: Span,
   limit: number,
   after: string | undefined,
-): Promise<readonly EventRow[]> {
-  const rows = new Map<string, EventRow>();
+): Promise<readonly ListedEvent[]> {
+  const rows = new Map<string, ListedEvent>();
   const slices = span.partitions.length === 0 ? [[]] : slicesOf(span.partitions);
   for (const partitions of slices) {
     const { text, values } = listQuery(filter, { ...span, partitions }, limit, after);
-    for (const row of (await executor.query<EventRow>(text, values)).rows) rows.set(row.event_id, row);
+    for (const row of (await executor.query<ListedEvent>(text, values)).rows) rows.set(row.event_id, row);
   }
   return [...rows.values()].toSorted(newestFirst).slice(0, limit);
 }

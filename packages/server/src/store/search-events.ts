@@ -102,19 +102,22 @@ export interface SubjectCounts {
   readonly events: number;
   readonly held: number;
   readonly still_held: number;
+  /** Copies of erased ones whose hold has ended: the next retention pass deletes them. */
+  readonly released: number;
 }
 
 export async function countByHold(executor: Executor, subject: EventSubject): Promise<SubjectCounts> {
   const select =
     "erased_by is not null as erased, is_held(account, action_id, event_id) as covered, count(*) as events";
   const search = { view: "kept_event", select, where: NOT_ERASED, groupBy: "1, 2" } as const;
-  const counts = { events: 0, held: 0, still_held: 0 };
+  const counts = { events: 0, held: 0, still_held: 0, released: 0 };
   for await (const row of searchSubject<{ erased: boolean; covered: boolean; events: number }>(
     executor,
     subject,
     search,
   )) {
-    counts[row.erased ? "still_held" : row.covered ? "held" : "events"] += row.events;
+    const kind = row.erased ? (row.covered ? "still_held" : "released") : row.covered ? "held" : "events";
+    counts[kind] += row.events;
   }
   return counts;
 }

@@ -31,6 +31,7 @@ const TESTS: Readonly<Record<Exclude<Suite, "rejections">, string>> = {
   keys: "e2e/keys.test.ts",
   rotation: "packages/server/src/seal/rotation.test.ts",
   requests: "e2e/requests.test.ts",
+  chain: "packages/server/src/erasure/chain.test.ts",
   failover: "e2e/failover.test.ts",
 };
 

@@ -27,7 +27,8 @@ export type Suite =
   | "keys"
   | "rotation"
   | "requests"
-  | "failover";
+  | "failover"
+  | "chain";
 
 const INGEST = "packages/server/src/ingest";
 const ERASURE = "packages/server/src/erasure";
@@ -321,7 +322,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "13: a replay is found",
     file: `${INGEST}/ingest.ts`,
-    find: "return entry ? await settle(retry, entry, ports) : admitted;",
+    find: "return entry ? await resolve(entry) : admitted;",
     replace: "return admitted;",
     suite: "exactly-once",
   },
@@ -457,8 +458,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "retention: the secret goes with the partition",
     file: "packages/server/src/retention/expiry.ts",
-    find: "await secrets.destroy(partitionSecretName(partition_id));",
-    replace: "",
+    find: '    await secrets.destroy(name);\n    await executor.query("select record_destroyed_secret',
+    replace: '    await executor.query("select record_destroyed_secret',
     suite: "retention",
   },
   {
@@ -496,8 +497,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "retention: what is overdue shows although every pass fails",
     file: "packages/server/src/retention/retention-worker.ts",
-    find: "}, expired).catch(onFault);",
-    replace: "}, expired);",
+    find: "    pass?.faults.forEach(onFault);\n",
+    replace: "    for (const fault of pass?.faults ?? []) throw fault;\n",
     suite: "retention",
     test: "shows what is overdue although",
   },
@@ -549,8 +550,8 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: what a killed pass dropped is told by the next",
-    file: "packages/server/src/retention/retention-worker.ts",
-    find: "await addUnrecorded(client, expired);",
+    file: "packages/server/src/store/migrations/0015_retention_effects.sql",
+    find: "  insert into retention_effect (partitions, rows, bytes, held) values (1, total - kept, found_row.dropped_bytes, kept);\n",
     replace: "",
     suite: "retention",
     test: "killed at any moment",
@@ -649,9 +650,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "holds: a secret is destroyed before that is recorded",
     file: `${ERASURE}/ended-holds.ts`,
-    find: '    await secrets.destroy(name);\n    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);',
-    replace:
-      '    if (journal) await inOneTransaction(executor, () => recordEndedHold(executor, journal, clock, hold_id));\n    else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);\n    await secrets.destroy(name);',
+    find: "    await secrets.destroy(name);\n",
+    replace: "    queueMicrotask(() => void secrets.destroy(name).catch(() => {}));\n",
     suite: "holds",
     test: "can't be destroyed",
   },
@@ -730,7 +730,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: secrets are destroyed",
     file: "packages/server/src/retention/retention-worker.ts",
-    find: "if (journal) await destroyErased({ executor, keyStore, secrets }, journal);",
+    find: "if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);",
     replace: "",
     suite: "erasure",
     test: "is gone",
@@ -778,7 +778,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: later events are refused where that was asked for",
     file: "packages/server/src/ingest/admit.ts",
-    find: 'if (refusals.refuses(account)) return new Refusal(reject("account-erased"));',
+    find: 'if (accounts.refuses(account)) return new Refusal(reject("account-erased"));',
     replace: "",
     suite: "erasure",
     test: "refused from then on",
@@ -882,8 +882,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: running servers catch up",
     file: "packages/server/src/retention/retention-worker.ts",
-    find: "    await catchUp()\n",
-    replace: "    await Promise.resolve(catchUp)\n",
+    find: "    const pass = await catchUp()\n",
+    replace: "    const pass = await Promise.resolve(catchUp)\n",
     suite: "erasure",
     test: "a server that runs carries it out",
   },
@@ -914,50 +914,50 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "restore: what the database lacks is carried out",
     file: `${ERASURE}/catch-up.ts`,
-    find: "missing.length > 0 ? await asOwner(ports, (owner) => carryOutAll(owner, ports, missing)) : 0",
-    replace: "missing.length",
+    find: "missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING",
+    replace: "NOTHING",
     suite: "restore",
     test: "what was erased since",
   },
   {
     rule: "restore: what the key store lacks is destroyed",
     file: `${ERASURE}/catch-up.ts`,
-    find: "for (const id of entry.keys) await secrets.destroy(accountSecretName(id));",
+    find: "    for (const id of keys) await secrets.destroy(accountSecretName(id));\n",
     replace: "",
     suite: "restore",
     test: "a key store that is older",
   },
   {
     rule: "restore: a journal that is behind stops the start",
-    file: `${ERASURE}/catch-up.ts`,
-    find: "  if (text === undefined) {\n    throw new JournalUnfit(\n      `the database has",
-    replace: "  if (text === undefined) {\n    return;\n    throw new JournalUnfit(\n      `the database has",
+    file: "packages/server/src/erasure/chain.ts",
+    find: "  if (sequence > last) {\n",
+    replace: "  if (false) {\n",
     suite: "restore",
     test: "a journal that was cut short",
   },
   {
     rule: "restore: the head is the one that was carried out",
-    file: `${ERASURE}/catch-up.ts`,
-    find: 'if (digestOf(text).toString("hex") !== digest) {',
-    replace: "if (false) {",
-    suite: "restore",
-    test: "a journal that was cut short",
+    file: "packages/server/src/erasure/chain.ts",
+    find: "link.digest !== digest",
+    replace: "false",
+    suite: "chain",
+    test: "whose head another store does not know",
   },
   {
     rule: "restore: each entry follows from the one before",
-    file: `${ERASURE}/catch-up.ts`,
-    find: "previous !== undefined && entry.previous !== previous",
-    replace: "false",
-    suite: "restore",
-    test: "a journal that was cut short",
+    file: "packages/server/src/erasure/chain.ts",
+    find: "if (stored.sequence !== sequence + 1) throw missing(journal, sequence + 1);",
+    replace: "",
+    suite: "chain",
+    test: "removed",
   },
   {
-    rule: "restore: an entry has every member",
-    file: `${ERASURE}/journal.ts`,
-    find: "!isEntry(entry) || entry.sequence !== sequence",
-    replace: "entry === null",
-    suite: "restore",
-    test: "a journal that was cut short",
+    rule: "restore: an entry is in its own place",
+    file: "packages/server/src/erasure/entry-codec.ts",
+    find: "if (!isEntry(entry) || entry.sequence !== stored.sequence)",
+    replace: "if (!isEntry(entry))",
+    suite: "chain",
+    test: "swapped",
   },
   {
     rule: "restore: a key store that is older than the events is refused",
@@ -978,8 +978,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "restore: a mark is whole",
     file: `${ERASURE}/key-store-mark.ts`,
-    find: "if (sequence === undefined || partitions === undefined) {",
-    replace: "if (false) {",
+    find: "if (sequence === undefined || partitions === undefined) throw markBroken();",
+    replace: "if (sequence === undefined || partitions === undefined) return { sequence: 0, partitions: 0 };",
     suite: "retention",
     test: "a database that is older",
   },
@@ -1044,9 +1044,33 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "requests: done needs an identity",
     file: "packages/server/src/cli/request.ts",
-    find: 'if (outcome === "done" && (identity ?? open.identity) === null) {',
+    find: 'if (outcome !== "refused" && (identity ?? open.identity) === null) {',
     replace: "if (false) {",
     suite: "requests",
+  },
+  {
+    rule: "erasure: a retry gives an erased account no key",
+    file: "packages/server/src/ingest/append.ts",
+    find: "    if (taken) return taken;\n",
+    replace: "",
+    suite: "erasure",
+    test: "is gone: events",
+  },
+  {
+    rule: "restore: holds of the journal are placed again",
+    file: "packages/server/src/erasure/catch-up.ts",
+    find: "        await applyHoldOrder(owner, link.entry);\n",
+    replace: "",
+    suite: "restore",
+    test: "placed after the backup",
+  },
+  {
+    rule: "restore: an entry is signed",
+    file: "packages/server/src/erasure/entry-codec.ts",
+    find: '    if (!timingSafeEqual(Buffer.from(mac, "hex"), Buffer.from(this.#mac(signed), "hex"))) {\n',
+    replace: '    if (mac === "") {\n',
+    suite: "chain",
+    test: "another key signed",
   },
   {
     rule: "requests: an erasure is of the account that asked",

@@ -957,7 +957,7 @@ export const PATCHES: readonly Patch[] = [
     find: "if (!isEntry(entry) || entry.sequence !== stored.sequence)",
     replace: "if (!isEntry(entry))",
     suite: "chain",
-    test: "swapped",
+    test: "lets no entry take the place",
   },
   {
     rule: "restore: a key store that is older than the events is refused",

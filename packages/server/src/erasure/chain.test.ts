@@ -176,6 +176,14 @@ describe("an accepted loss", () => {
     expect(await readChain(written.journal, codec, [head])).toHaveLength(6);
   });
 
+  test("lets no entry take the place of the next one, whatever that one would follow", async () => {
+    const written = journalOf(4);
+    written.entries.delete(3);
+    acceptLoss(written, 3, null);
+    written.entries.set(4, written.entries.get(2) ?? "");
+    expect(await damageOf({ ...written, head: { sequence: 4, knownBy: "the key store" } })).toBe(4);
+  });
+
   test("of one entry excuses no other", async () => {
     const written = journalOf(6);
     written.entries.delete(2);

@@ -1,5 +1,6 @@
 import { factsOf, PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { type Consent, type ConsentFunction, isConsent } from "./consent.ts";
+import { type Members, membersOf } from "./members.ts";
 import { type Problem } from "./misuse.ts";
 
 export interface FieldSelection {
@@ -62,20 +63,18 @@ const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
   runtime_timing: 3_000,
 };
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Reads a configuration of unknown origin; what is wrong with it goes to `problems`, and then it must not be used. */
 export function readConfiguration(configuration: unknown, problems: Problem[]): Settings {
   const members = readMembers(configuration ?? {}, "", ["consent", "probes", "deadlineMs", "onProbe"], problems);
-  checkConsent(members["consent"], problems);
-  const onProbe = members["onProbe"];
+  const { consent, probes, deadlineMs, onProbe } = members;
+  checkConsent(consent, problems);
   if (onProbe !== undefined && typeof onProbe !== "function") {
     problems.push({ path: "onProbe", message: "must be a function" });
   }
   return {
-    consent: members["consent"] as Settings["consent"],
-    probes: readProbes(members["probes"], defaultsOf, problems),
-    deadlineMs: readDuration(members["deadlineMs"], DEADLINE_MS, LONGEST_DEADLINE_MS, "deadlineMs", problems),
+    consent: consent as Settings["consent"],
+    probes: readProbes(probes, defaultsOf, problems),
+    deadlineMs: readDuration(deadlineMs, DEADLINE_MS, LONGEST_DEADLINE_MS, "deadlineMs", problems),
     onProbe: onProbe as Settings["onProbe"],
   };
 }
@@ -157,12 +156,10 @@ function readDuration(value: unknown, fallback: number, longest: number, path: s
 
 /** Members of a plain object, own ones only; each that is not known is a problem. */
 export function readMembers(value: unknown, path: string, known: readonly string[], problems: Problem[]): Members {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    problems.push({ path, message: "must be an object" });
-    return {};
-  }
+  const given = membersOf(value);
+  if (!given) problems.push({ path, message: "must be an object" });
   const members: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of Object.entries(given ?? {})) {
     if (known.includes(name)) members[name] = member;
     else problems.push({ path: path === "" ? name : `${path}.${name}`, message: "is not known" });
   }

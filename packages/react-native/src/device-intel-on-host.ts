@@ -75,7 +75,7 @@ export class DeviceIntelOnHost {
    */
   setClientId(clientId: string | undefined): void {
     const problems: Problem[] = [];
-    if (clientId !== undefined) checkText(clientId, LONGEST_CLIENT_ID, "clientId", problems);
+    checkClientId(clientId, problems);
     refuse(problems);
     this.#clientId = clientId;
   }
@@ -163,7 +163,7 @@ export class DeviceIntelOnHost {
     checkText(sessionId, LONGEST_SESSION_ID, "sessionId", problems);
     checkConsent(consent, problems);
     const settings = readProbes(probes, (probe) => this.#settings.probes.get(probe) as ProbeSettings, problems);
-    if (clientId !== undefined) checkText(clientId, LONGEST_CLIENT_ID, "clientId", problems);
+    checkClientId(clientId, problems);
     if (signal !== undefined && !isStopSignal(signal)) {
       problems.push({ path: "signal", message: "must be an AbortSignal" });
     }
@@ -190,6 +190,11 @@ function refuse(problems: readonly Problem[]): void {
 function isStopSignal(value: unknown): value is StopSignal {
   const { addEventListener, removeEventListener } = (value ?? {}) as Partial<StopSignal>;
   return typeof addEventListener === "function" && typeof removeEventListener === "function";
+}
+
+/** `undefined` is no problem: the client id is left out then. */
+function checkClientId(clientId: unknown, problems: Problem[]): void {
+  if (clientId !== undefined) checkText(clientId, LONGEST_CLIENT_ID, "clientId", problems);
 }
 
 /** What the endpoint would refuse an event for. Lengths count code points. */

@@ -5,6 +5,7 @@
 import type { JsonValue } from "@device-risk-signals/contract";
 import { type FieldFacts, factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { entriesOf } from "./entries.ts";
+import { type Members, membersOf } from "./members.ts";
 
 /** UTF-16 units of a string. */
 const LONGEST_STRING = 1_024;
@@ -24,16 +25,12 @@ export type ProbeData = Readonly<Record<string, JsonValue>>;
  * The selected fields that have valid values, in the catalog's order. Values for which there is no room are left out one by
  * one: whoever fills a list must not thereby hide all else that was observed.
  */
-export function probeData(
-  probe: ProbeId,
-  values: Readonly<Record<string, unknown>>,
-  selected: ReadonlySet<string>,
-): ProbeData | DataFault {
+export function probeData(probe: ProbeId, values: Members, selected: ReadonlySet<string>): ProbeData | DataFault {
   const data: Record<string, JsonValue> = {};
   let bytes = 0;
   for (const [name, facts] of factsOf(probe).fields) {
     if (!selected.has(name)) continue;
-    const value = Object.hasOwn(values, name) ? valid(values[name], facts) : undefined;
+    const value = validMember(values, name, facts);
     const size = value === undefined ? 0 : name.length + 4 + bytesOf(value);
     const fits = bytes + size <= LARGEST_PROBE;
     if (facts.required && (value === undefined || !fits)) return fits ? "required-field-missing" : "too-large";
@@ -44,8 +41,12 @@ export function probeData(
   return data;
 }
 
+function validMember(members: Members, name: string, facts: FieldFacts): JsonValue | undefined {
+  return Object.hasOwn(members, name) ? valid(members[name], facts) : undefined;
+}
+
 function valid(value: unknown, { type, fields }: FieldFacts): JsonValue | undefined {
-  if (fields) return members(value, fields);
+  if (fields) return validMembers(membersOf(value) ?? {}, fields);
   if (type.endsWith("[]")) return entriesOf(value, LONGEST_LIST, (entry) => isOf(type.slice(0, -2), entry));
   return isOf(type, value) ? value : undefined;
 }
@@ -55,11 +56,10 @@ function isOf(type: string, value: unknown): value is string | number | boolean 
   return typeof value === "string" ? isText(value) : typeof value !== "number" || Number.isFinite(value);
 }
 
-function members(value: unknown, fields: ReadonlyMap<string, FieldFacts>): JsonValue | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+function validMembers(members: Members, fields: ReadonlyMap<string, FieldFacts>): JsonValue | undefined {
   const object: Record<string, JsonValue> = {};
   for (const [name, facts] of fields) {
-    const member = Object.hasOwn(value, name) ? valid((value as Record<string, unknown>)[name], facts) : undefined;
+    const member = validMember(members, name, facts);
     if (member !== undefined) object[name] = member;
   }
   return Object.keys(object).length > 0 ? object : undefined;

@@ -1,4 +1,4 @@
-import { type FieldFacts, factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { JAVASCRIPT_FIELDS } from "./javascript-fields.ts";
 import { JUDGEMENTS } from "./judgement/judgements.ts";
 import { type Judgement, mergeSources } from "./judgement/judgement.ts";
@@ -19,23 +19,19 @@ export interface Selection {
 
 export function select(probe: ProbeId, fields: ReadonlySet<string>, platform: Platform): Selection {
   const judgements = JUDGEMENTS[platform][probe] ?? {};
-  const observed = JAVASCRIPT_FIELDS[platform][probe];
+  const observed = JAVASCRIPT_FIELDS[probe];
   const all = new Set<string>();
   const native: string[] = [];
   const judged = new Map<string, Judgement>();
   const javascript = new Set<string>();
   for (const [name, facts] of factsOf(probe).fields) {
-    if (!fields.has(name) || !existsOn(facts, platform)) continue;
+    if (!fields.has(name) || !facts.platforms.includes(platform)) continue;
     all.add(name);
     const judgement = judgements[name];
     if (judgement) judged.set(name, judgement);
-    else if (observed?.includes(name)) javascript.add(name);
+    else if (observed?.includes(name) || (facts.constantOnIos && platform === "ios")) javascript.add(name);
     else native.push(name);
   }
   const sources = mergeSources([...judged.values()].map((judgement) => judgement.sources));
   return { all, native, judged, sources, javascript };
-}
-
-function existsOn(facts: FieldFacts, platform: Platform): boolean {
-  return facts.platforms.includes(platform) || (facts.constantOnIos && platform === "ios");
 }

@@ -14,7 +14,7 @@ import {
 } from "./emulator-artefacts.ts";
 import { any, facts, type Finding, type Found, inText, present, together, which } from "./finding.ts";
 import type { Judgements } from "./judgement.ts";
-import { NATIVE_BRIDGE } from "./root-artefacts.ts";
+import { nativeBridge } from "./native-bridge.ts";
 
 const KNOWN_FACTS = new RegExp(EMULATORS.map(([, , known]) => known.source).join("|"));
 
@@ -29,7 +29,7 @@ const mounts = inText("mountInfo", (text) =>
 );
 export const cpu = together(
   inText("cpuInfo", ({ text }) => virtualProcessorMarks(text)),
-  facts("properties", [NATIVE_BRIDGE], TRANSLATORS),
+  nativeBridge(TRANSLATORS),
   present("paths", TRANSLATOR_PATHS),
 );
 

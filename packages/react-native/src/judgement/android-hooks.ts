@@ -1,12 +1,11 @@
 import type { Text } from "../native/native-interface.ts";
 import type { AndroidRules } from "./android-rules.ts";
-import { any, count, facts, inText, named, present, together, which } from "./finding.ts";
+import { any, count, inLines, inText, named, present, together, which } from "./finding.ts";
 import { FRIDA_PORTS, HOOK_CLASSES } from "./hook-artefacts.ts";
 import type { Judgements } from "./judgement.ts";
 import { baseName, eachMapping } from "./maps.ts";
+import { zygoteBridge } from "./native-bridge.ts";
 import { remember } from "./remember.ts";
-import { NATIVE_BRIDGE, ZYGOTE_BRIDGES } from "./root-artefacts.ts";
-import { listenersOf } from "./tcp-sockets.ts";
 
 interface Mapped {
   /** Base names. */
@@ -54,14 +53,10 @@ export function androidHooks(rules: AndroidRules): Judgements {
     hookStackFrameFound: any(frames),
     hookStackFrames: which(frames),
     loadedHookClassNames: which(classes),
-    zygiskIndicatorsFound: any(together(zygoteLibraries, facts("properties", [NATIVE_BRIDGE], ZYGOTE_BRIDGES))),
+    zygiskIndicatorsFound: any(together(zygoteLibraries, zygoteBridge)),
     suspiciousExecutableMappingsFound: any(inText("maps", (text) => mapped(text).foreign)),
     fridaThreadNamesFound: which(named("threads", matching(rules.frida, rules.glib))),
     fridaInjectorPipeFound: any(pipes),
-    fridaListenerPortFound: any(
-      inText("tcpSockets", ({ text }) =>
-        listenersOf(text, rules.listener).filter((port) => FRIDA_PORTS.includes(port)),
-      ),
-    ),
+    fridaListenerPortFound: any(inLines("tcpSockets", rules.listener, (port) => FRIDA_PORTS.includes(port))),
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { Evidence, Presence, Sources, Text } from "../native/native-interface.ts";
 import { type Judgement, mergeSources, type Value } from "./judgement.ts";
+import { captures } from "./lines.ts";
 
 export interface Found {
   readonly found: readonly string[];
@@ -62,6 +63,11 @@ export function named(source: keyof typeof MOST_NAMES, recognise: (name: string)
 /** What is found in a text. */
 export function inText(source: SourceOf<Text>, find: (text: Text) => Iterable<string>): Finding {
   return findingIn(source, true, (text) => ({ found: [...find(text)], whole: !text.truncated }));
+}
+
+/** What the first group of a pattern takes from the lines of a text, where it is known. */
+export function inLines(source: SourceOf<Text>, pattern: RegExp, isKnown: (name: string) => boolean): Finding {
+  return inText(source, ({ text }) => captures(text, pattern).filter(isKnown));
 }
 
 /** Members of the build or properties with a value that is known, as `name=value`. What is not set is `""`, or missing. */

@@ -1,11 +1,16 @@
 /** Every line of a text, the last one with or without its end; in one pass, without an array of all. */
 export function eachLine(text: string, visit: (line: string) => void): void {
   for (let start = 0; start < text.length;) {
-    const end = text.indexOf("\n", start);
-    const stop = end < 0 ? text.length : end;
+    const stop = placeOf(text, "\n", start);
     visit(text.slice(start, stop));
     start = stop + 1;
   }
+}
+
+/** Where a text holds what is sought, from `start` on; its length if it does not. */
+export function placeOf(text: string, sought: string, start: number): number {
+  const place = text.indexOf(sought, start);
+  return place < 0 ? text.length : place;
 }
 
 /** What the first group of a pattern takes from the lines of a text, each once. */

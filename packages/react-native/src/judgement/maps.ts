@@ -1,3 +1,5 @@
+import { placeOf } from "./lines.ts";
+
 /**
  * Every file that `/proc/self/maps` (proc_pid_maps(5)) names, by its path as the kernel writes it: once for the pieces that
  * follow each other, and once more to `code` if one of these may be executed. Mappings without a name, and those in
@@ -13,9 +15,9 @@ export function eachMapping(text: string, file: (path: string) => void, code: (p
   let path = "";
   let isCode = false;
   for (let start = 0; start < text.length;) {
-    const stop = from(text, "\n", start);
-    if (slash < start) slash = from(text, "/", start);
-    if (bracket < start) bracket = from(text, "[", start);
+    const stop = placeOf(text, "\n", start);
+    if (slash < start) slash = placeOf(text, "/", start);
+    if (bracket < start) bracket = placeOf(text, "[", start);
     if (slash < stop && slash < bracket) {
       if (stop - slash !== path.length || !text.startsWith(path, slash)) {
         path = text.slice(slash, stop);
@@ -23,18 +25,13 @@ export function eachMapping(text: string, file: (path: string) => void, code: (p
         file(path);
       }
       if (!isCode) {
-        if (space < start) space = from(text, " ", start);
+        if (space < start) space = placeOf(text, " ", start);
         isCode = space < slash && text[space + 3] === "x";
         if (isCode) code(path);
       }
     }
     start = stop + 1;
   }
-}
-
-function from(text: string, sought: string, start: number): number {
-  const place = text.indexOf(sought, start);
-  return place < 0 ? text.length : place;
 }
 
 /** The last part of a path, without what the kernel adds for a file that is gone, or that never had a place. */

@@ -2,30 +2,37 @@ import { androidEmulator } from "./android-emulator.ts";
 import { androidHooks } from "./android-hooks.ts";
 import { androidMounts } from "./android-mounts.ts";
 import { ANDROID_RULES, type AndroidRules } from "./android-rules.ts";
-import { any, concluding, count, facts, type Finding, findingIn, inText, present, together, which } from "./finding.ts";
+import {
+  any,
+  concluding,
+  count,
+  facts,
+  type Finding,
+  findingIn,
+  inLines,
+  present,
+  together,
+  which,
+} from "./finding.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
+import { zygoteBridge } from "./native-bridge.ts";
 import {
   DANGEROUS_APPS,
   DANGEROUS_PROPERTIES,
   DANGEROUS_VALUES,
-  NATIVE_BRIDGE,
   ROOT_CLOAKERS,
   ROOT_MANAGERS,
   ROOT_PATHS,
   SU_PATHS,
-  ZYGOTE_BRIDGES,
 } from "./root-artefacts.ts";
 import { readTracerPid } from "./status.ts";
 import { under } from "./under.ts";
-import { abstractSocketsOf } from "./unix-sockets.ts";
+import { ABSTRACT_NAME } from "./unix-sockets.ts";
 
 /** What the linker of Android takes libraries from before an app's own (bionic, linker.cpp). */
 const variables = present("environment", under("LD_", "PRELOAD LIBRARY_PATH"));
 const paths = present("paths", ROOT_PATHS);
-const dangerousProperties = together(
-  facts("properties", DANGEROUS_PROPERTIES, DANGEROUS_VALUES),
-  facts("properties", [NATIVE_BRIDGE], ZYGOTE_BRIDGES),
-);
+const dangerousProperties = together(facts("properties", DANGEROUS_PROPERTIES, DANGEROUS_VALUES), zygoteBridge);
 
 /** Found by its path in any folder of PATH; its name is absent if every folder was looked at. */
 function onPath(su: RegExp): Finding {
@@ -58,9 +65,7 @@ export function osIntegrityAndroid(rules: AndroidRules = ANDROID_RULES): Judgeme
     ...androidHooks(rules),
     ...androidMounts(rules),
     suOnPath: any(onPath(rules.su)),
-    magiskAbstractSocketFound: any(
-      inText("unixSockets", ({ text }) => abstractSocketsOf(text).filter((name) => rules.socket.test(name))),
-    ),
+    magiskAbstractSocketFound: any(inLines("unixSockets", ABSTRACT_NAME, (name) => rules.socket.test(name))),
   };
 }
 

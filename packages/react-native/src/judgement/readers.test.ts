@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { virtualProcessorMarks } from "./cpu-info.ts";
+import { captures } from "./lines.ts";
 import { baseName, eachMapping } from "./maps.ts";
 import { readMounts } from "./mount-info.ts";
 import { readTracerPid } from "./status.ts";
-import { listenersOf } from "./tcp-sockets.ts";
-import { abstractSocketsOf } from "./unix-sockets.ts";
+import { LISTENER } from "./tcp-sockets.ts";
+import { ABSTRACT_NAME } from "./unix-sockets.ts";
 
 function mappingsOf(text: string): { files: string[]; code: string[] } {
   const files: string[] = [];
@@ -90,7 +91,7 @@ it("a listener is a socket that listens, not one that is connected", () => {
     "   1: 6401A8C0:69A3 08080808:69A2 01 00000000:00000000 00:00000000 00000000",
     "  12: 00000000000000000000000000000000:0016 00000000000000000000000000000000:0000 0A 00000000:00000000",
   ].join("\n");
-  expect(listenersOf(text)).toEqual(["69A2", "0016"]);
+  expect(captures(text, LISTENER)).toEqual(["69A2", "0016"]);
 });
 
 it("an abstract socket is one whose name the kernel begins with @", () => {
@@ -100,7 +101,7 @@ it("an abstract socket is one whose name the kernel begins with @", () => {
     "0000000000000000: 00000002 00000000 00010000 0001 01 11205 /dev/socket/a@b",
     "0000000000000000: 00000002 00000000 00010000 0001 01 11206",
   ].join("\n");
-  expect(abstractSocketsOf(text)).toEqual(["jdwp control"]);
+  expect(captures(text, ABSTRACT_NAME)).toEqual(["jdwp control"]);
 });
 
 it("only whole words of the lines that name a processor are marks of a virtual one", () => {

@@ -49,10 +49,6 @@ export const ROOT_CLOAKERS = under(
   "devadvance.rootcloak amphoras.hidemyroot formyhm.hideroot tsng.hidemyapplist",
 );
 
-/** Through these Riru, Zygisk and Zygisk Next come into zygote, in the place of a translator of code. */
-export const NATIVE_BRIDGE = "ro.dalvik.vm.native.bridge";
-export const ZYGOTE_BRIDGES = /=lib(riruloader|zygisk|zygisk_loader|zn_loader)\.so$/;
-
 /**
  * Properties, and values of them that no stock `user` build has: AOSP, build/make/core/main.mk, and source.android.com,
  * "Implementing dm-verity".

@@ -4,6 +4,7 @@
  * where they are judged: an Android app has no use for that.
  */
 import { entriesOf } from "../entries.ts";
+import { membersOf } from "../members.ts";
 import type { Calculated, Evidence, NativeAnswer, Presence, SourceId, Text } from "./native-interface.ts";
 
 /** UTF-16 units of a text that are looked at: native code reads no more than 4 MiB. */
@@ -11,18 +12,16 @@ const LONGEST_TEXT = 4 * 1_024 * 1_024;
 const LONGEST_LIST = 8_192;
 const LONGEST_ENTRY = 4_096;
 
-type Members = Readonly<Record<string, unknown>>;
-
 export function readAnswer(answer: unknown): NativeAnswer {
-  const members = readMembers(answer);
+  const members = membersOf(answer);
   if (!members) return {};
   const { unavailable } = members;
   if (unavailable === "unsupported" || unavailable === "permission") return { unavailable };
-  return { fields: readMembers(members["fields"]) ?? {}, evidence: readEvidence(members["evidence"]) };
+  return { fields: membersOf(members["fields"]) ?? {}, evidence: readEvidence(members["evidence"]) };
 }
 
 function readEvidence(value: unknown): Evidence {
-  const members = readMembers(value) ?? {};
+  const members = membersOf(value) ?? {};
   const evidence: Record<string, unknown> = {};
   for (const [source, read] of Object.entries(READERS)) {
     if (!Object.hasOwn(members, source)) continue;
@@ -32,12 +31,8 @@ function readEvidence(value: unknown): Evidence {
   return evidence;
 }
 
-function readMembers(value: unknown): Members | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
-}
-
 function readText(value: unknown): Text | undefined {
-  const { text, truncated } = readMembers(value) ?? {};
+  const { text, truncated } = membersOf(value) ?? {};
   if (typeof text !== "string") return undefined;
   if (text.length <= LONGEST_TEXT) return { text, truncated: truncated === true };
   return { text: text.slice(0, LONGEST_TEXT), truncated: true };
@@ -55,14 +50,14 @@ const readNumbers = (value: unknown): readonly number[] | undefined =>
   entriesOf(value, LONGEST_LIST, (entry) => typeof entry === "number");
 
 function readPresence(value: unknown): Presence | undefined {
-  const members = readMembers(value);
-  const present = readList(members?.["present"]);
-  const absent = readList(members?.["absent"]);
-  return present && absent ? { present, absent } : undefined;
+  const members = membersOf(value) ?? {};
+  const present = readList(members["present"]);
+  const absent = readList(members["absent"]);
+  return present && absent && { present, absent };
 }
 
 function readTexts(value: unknown): Readonly<Record<string, string>> | undefined {
-  const entries = Object.entries(readMembers(value) ?? {});
+  const entries = Object.entries(membersOf(value) ?? {});
   if (entries.length === 0 || entries.length > LONGEST_LIST) return undefined;
   const texts: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, text] of entries) {
@@ -72,7 +67,7 @@ function readTexts(value: unknown): Readonly<Record<string, string>> | undefined
 }
 
 function readCalculated(value: unknown): Calculated | undefined {
-  const { integers, floats, negativeZero, subnormal } = readMembers(value) ?? {};
+  const { integers, floats, negativeZero, subnormal } = membersOf(value) ?? {};
   const calculated = { integers: readNumbers(integers), floats: readNumbers(floats), negativeZero, subnormal };
   return calculated.integers && calculated.floats && typeof negativeZero === "number" && typeof subnormal === "number"
     ? (calculated as Calculated)
@@ -102,6 +97,6 @@ const READERS: Readonly<Record<SourceId, (value: unknown) => unknown>> = {
   schemes: readPresence,
   ports: readPresence,
   parentPid: (value) => (Number.isSafeInteger(value) ? value : undefined),
-  proxies: readMembers,
+  proxies: membersOf,
   numbers: readCalculated,
 };

@@ -481,6 +481,7 @@ describe("events", () => {
       app_version: "7.1.0",
       collected_at: collectedAt.toISOString().replace("Z", "000Z"),
       received_at: expect.stringMatching(TIME) as string,
+      held: false,
     });
     expect(eventId).toMatch(UUID);
     const { code, stdout } = await drs("event", "get", eventId.toUpperCase());

@@ -137,6 +137,9 @@ describe("a request", () => {
     expect(tooEarly).toMatchObject({ code: 1, stderr: expect.stringContaining("still keeps 1 events") });
 
     expect((await drs("hold", "lift", hold, "--reason", "it is settled", "--yes")).code).toBe(0);
+    const between = await close("--outcome", "done");
+    expect(between).toMatchObject({ code: 1, stderr: expect.stringContaining("by the next retention pass") });
+    expect((await drs("retention", "run")).code).toBe(0);
     const reminder = await drs("doctor");
     expect(reminder.code).toBe(1);
     expect(reminder.stdout).toMatch(/^FAIL {2}requests: .*1 were closed partly, and no hold keeps anything/m);

@@ -24,9 +24,12 @@ export function reasonReader({ environment }: Context): (text: string) => string
   };
 }
 
+/** What has no glyph, blanks other than the space, and letters that look like blanks (Hangul fillers, empty Braille). */
+const INVISIBLE = /[\p{C}\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
+
 /** Whether a trimmed text says something: characters are code points; invisible ones do not count. */
 function isReason(reason: string, least: number): boolean {
-  const visible = [...reason.replaceAll(/\p{C}/gu, "")];
+  const visible = [...reason.replaceAll(INVISIBLE, "")];
   const different = new Set(visible).size;
   return (
     visible.length >= least &&

@@ -172,14 +172,16 @@ function closeCommand(context: Context): Command {
 async function complete(executor: Executor, { request_id, still_held }: RequestRow): Promise<RequestRow> {
   const completed = await completeRequest(executor, request_id);
   if (completed) return completed;
-  throw new Failure(`A hold still keeps ${still_held} events of its erasure: see drs hold list.`);
+  if (still_held > 0) throw new Failure(`A hold still keeps ${still_held} events of its erasure: see drs hold list.`);
+  throw new Failure("The hold has ended, and its copies are deleted by the next retention pass: try again then.");
 }
 
-function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held }: ErasureRow): void {
-  if (outcome === "done" && still_held > 0) {
-    throw new Failure(`A hold keeps ${still_held} events of erasure ${erasure_id}: close it with --outcome partly.`);
+function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, released }: ErasureRow): void {
+  const left = still_held + released;
+  if (outcome === "done" && left > 0) {
+    throw new Failure(`A hold keeps ${left} events of erasure ${erasure_id}: close it with --outcome partly.`);
   }
-  if (outcome === "partly" && still_held === 0) {
+  if (outcome === "partly" && left === 0) {
     throw new Failure(`No hold keeps anything of erasure ${erasure_id}: close it with --outcome done.`);
   }
 }

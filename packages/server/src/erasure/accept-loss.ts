@@ -4,7 +4,7 @@ import type { AppendPorts } from "./append-entry.ts";
 import { type KnownHead, readChain } from "./chain.ts";
 import type { EntryCodec } from "./entry-codec.ts";
 import { appliedAt } from "./journal-head.ts";
-import { type ErasureJournal, JournalDamaged, JournalUnfit } from "./journal.ts";
+import { type ErasureJournal, JournalDamaged, JournalForeign, JournalUnfit } from "./journal.ts";
 
 export interface LossStatement {
   readonly sequence: number;
@@ -61,7 +61,7 @@ async function firstDamaged(
     await readChain(journal, codec, known);
     return undefined;
   } catch (fault) {
-    if (fault instanceof JournalDamaged) return fault.sequence;
+    if (fault instanceof JournalDamaged || fault instanceof JournalForeign) return fault.sequence;
     throw fault;
   }
 }

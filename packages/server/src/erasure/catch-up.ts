@@ -1,4 +1,5 @@
 import { applyHoldOrder } from "../holds/hold-orders.ts";
+import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../ports.ts";
 import type { KeyStore } from "../seal/key-store.ts";
@@ -12,7 +13,7 @@ import { carryOut, copyHeldOf, type ErasureOrigin } from "./carry-out.ts";
 import { type KnownHead, type Link, readChain } from "./chain.ts";
 import { closeEpoch } from "./close-epoch.ts";
 import type { EntryCodec } from "./entry-codec.ts";
-import { appliedAt, headOf, recordApplied } from "./journal-head.ts";
+import { acceptedLosses, appliedAt, headOf, recordApplied } from "./journal-head.ts";
 import { destroyedPartitions, markPartitions, readKnownHead, readMark, writeMark } from "./key-store-mark.ts";
 import {
   type ErasureEntry,
@@ -75,8 +76,12 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
     from === "head" ? head : undefined,
   );
   const missing = links.filter(({ sequence }) => sequence > head.sequence);
+  const unrecorded = await unrecordedLosses(executor, links, head);
+  if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
-  await resolveHolds(executor, names);
+  await resolveHolds(executor, names, executor, (work) => asOwner(ports, work));
+  const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
+  if (ended.length > 0) await alone(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
   const last = missing.at(-1)?.sequence ?? head.sequence;
   if (mark.sequence >= last && mark.partitions >= partitions) return { ...applied, keyStore: 0, isDatabaseBehind };
   const work = (): Promise<number> => catchUpKeys(ports, journal);
@@ -87,6 +92,26 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
 }
 
 const NOTHING = { erasures: 0, holdOrders: 0 };
+
+/** A replay copies anew what a hold kept that has ended since; its secret was destroyed before, and is again. */
+async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<void> {
+  for (const name of names) await secrets.destroy(name);
+}
+
+/** Losses that were accepted by a command whose transaction was lost. */
+async function unrecordedLosses(
+  executor: Executor,
+  links: readonly Link[],
+  { sequence: last }: JournalHead,
+): Promise<readonly Link[]> {
+  const lost = links.filter(({ sequence, entry }) => entry === undefined && sequence <= last);
+  const recorded = new Set(lost.length > 0 ? await acceptedLosses(executor) : []);
+  return lost.filter(({ sequence }) => !recorded.has(sequence));
+}
+
+async function recordLosses(owner: Executor, links: readonly Link[]): Promise<void> {
+  for (const { sequence } of links) await markLost(owner, sequence);
+}
 
 /** The latest entries that the database, the key store and a receipt know. */
 export async function knownHeads(
@@ -187,15 +212,20 @@ async function applyErasure(
   const order = (await orderOf(owner, entry)) ?? AGAIN;
   await closeEpoch(owner);
   const unreadable = await copyHeldOf(owner, sealer, entry);
+  for (const holdId of entry.holds) await moveCopies(owner, sealer, holdId);
   await carryOut(owner, names, entry, digest, { ...order, unreadable: unreadable.length });
 }
 
 /** An operator accepted it before the database was restored; why, only the audit of that database said. */
 async function recordLoss(owner: Executor, link: JournalHead): Promise<void> {
   await recordApplied(owner, link, "loss");
+  await markLost(owner, link.sequence);
+}
+
+async function markLost(owner: Executor, sequence: number): Promise<void> {
   await owner.query(
     "update journal_entry set loss_accepted_at = now(), loss_accepted_by = $2, loss_reason = $3 where sequence = $1",
-    [link.sequence, AGAIN.actor, AGAIN.reason],
+    [sequence, AGAIN.actor, AGAIN.reason],
   );
 }
 

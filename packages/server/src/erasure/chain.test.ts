@@ -184,6 +184,22 @@ describe("an accepted loss", () => {
     expect(await damageOf({ ...written, head: { sequence: 4, knownBy: "the key store" } })).toBe(4);
   });
 
+  test("of an entry that is there again does not count", async () => {
+    const written = journalOf(5);
+    acceptLoss(written, 2, digestOf(written.entries.get(2) ?? ""));
+    acceptLoss(written, 4, null);
+    const links = await readChain(written.journal, codec, [written.head]);
+    expect(links.map(({ entry }) => entry?.sequence)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("whose digest was not known agrees with whatever a store knows of it", async () => {
+    const written = journalOf(3);
+    const known: KnownHead = { sequence: 2, digest: digestOf(written.entries.get(2) ?? ""), knownBy: "the database" };
+    written.entries.delete(2);
+    acceptLoss(written, 2, null);
+    expect(await readChain(written.journal, codec, [known, written.head])).toHaveLength(3);
+  });
+
   test("of one entry excuses no other", async () => {
     const written = journalOf(6);
     written.entries.delete(2);

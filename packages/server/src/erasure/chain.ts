@@ -6,6 +6,8 @@ import {
   JournalDamaged,
   type JournalEntry,
   type JournalHead,
+  JournalUnfit,
+  type StoredText,
 } from "./journal.ts";
 
 /** An entry in its place in the chain; without `entry` where its loss was accepted. */
@@ -46,9 +48,13 @@ export async function readChain(
     }
   };
   for await (const stored of journal.read(after.sequence + 1)) {
-    if (losses.has(stored.sequence)) continue;
     linkLossesBefore(stored.sequence);
     const { sequence, digest } = last();
+    const lost = losses.get(stored.sequence);
+    if (lost && !isFound(codec, stored, lost)) {
+      links.push(lost);
+      continue;
+    }
     if (stored.sequence !== sequence + 1) throw missing(journal, sequence + 1);
     const entry = codec.decode(stored);
     if (entry.previous !== digest && losses.get(sequence)?.isDigestKnown !== false) {
@@ -60,8 +66,23 @@ export async function readChain(
     links.push({ sequence: stored.sequence, digest: digestOf(stored.text), entry });
   }
   linkLossesBefore(Number.POSITIVE_INFINITY);
-  for (const head of known) requireKnown(journal, [after, ...links], head);
+  for (const head of known) {
+    const isDigestKnown = losses.get(head.sequence)?.isDigestKnown !== false;
+    requireKnown(journal, [after, ...links], head, isDigestKnown);
+  }
   return links;
+}
+
+/** Whether an entry whose loss was accepted is there again: then it counts, and not its loss. */
+function isFound(codec: EntryCodec, stored: StoredText, lost: LostLink): boolean {
+  if (lost.isDigestKnown && digestOf(stored.text) !== lost.digest) return false;
+  try {
+    codec.decode(stored);
+    return true;
+  } catch (fault) {
+    if (fault instanceof JournalUnfit) return false;
+    throw fault;
+  }
 }
 
 interface LostLink extends Link {
@@ -80,7 +101,13 @@ async function readLosses(journal: ErasureJournal, codec: EntryCodec): Promise<R
 const missing = ({ description }: ErasureJournal, sequence: number): JournalDamaged =>
   new JournalDamaged(sequence, `entry ${sequence} of the erasure journal (${description}) is missing`);
 
-function requireKnown(journal: ErasureJournal, chain: readonly JournalHead[], known: KnownHead): void {
+/** @param isDigestKnown false where the entry is a loss whose digest no store can know. */
+function requireKnown(
+  journal: ErasureJournal,
+  chain: readonly JournalHead[],
+  known: KnownHead,
+  isDigestKnown: boolean,
+): void {
   const { sequence, digest, knownBy } = known;
   const [first, last] = [chain[0]?.sequence ?? 0, chain.at(-1)?.sequence ?? 0];
   if (sequence > last) {
@@ -91,7 +118,10 @@ function requireKnown(journal: ErasureJournal, chain: readonly JournalHead[], kn
     );
   }
   const link = sequence === 0 || sequence < first ? undefined : chain[sequence - first];
-  if (digest !== undefined && link !== undefined && link.digest !== digest) {
-    throw new JournalDamaged(sequence, `entry ${sequence} of the erasure journal is not the one that ${knownBy} knows`);
+  if (isDigestKnown && digest !== undefined && link !== undefined && link.digest !== digest) {
+    throw new JournalUnfit(
+      `entry ${sequence} of the erasure journal is not the one that ${knownBy} knows, and it is whole: ` +
+        "they are of different histories. Restore the journal that belongs to it",
+    );
   }
 }

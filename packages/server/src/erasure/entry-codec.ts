@@ -7,6 +7,7 @@ import {
   type HoldOrderKind,
   JournalDamaged,
   type JournalEntry,
+  JournalForeign,
   JournalUnfit,
   type StoredText,
 } from "./journal.ts";
@@ -29,31 +30,33 @@ export class EntryCodec {
     return `${signed},"mac":"${this.#mac(signed)}"}\n`;
   }
 
-  /** @throws JournalDamaged, or JournalUnfit where the text is another installation's. */
+  /** @throws JournalDamaged, or JournalForeign where the text is another installation's. */
   decode(stored: StoredText): JournalEntry {
-    const entry = this.#open(stored, "entry");
+    const entry = this.#open(stored);
     if (!isEntry(entry) || entry.sequence !== stored.sequence) throw damaged(stored.sequence, "is not in a known form");
     return entry;
   }
 
-  /** @throws JournalDamaged, or JournalUnfit where the text is another installation's. */
+  /** @throws JournalUnfit where the text is no statement of this installation about this entry. */
   decodeLoss(stored: StoredText): AcceptedLoss {
-    const loss = this.#open(stored, "accepted loss of entry") as Partial<AcceptedLoss>;
-    const isLoss = loss.kind === "loss" && (loss.digest === null || isText(loss.digest, DIGEST));
-    if (!isLoss || loss.sequence !== stored.sequence) throw damaged(stored.sequence, "has an unknown form of loss");
-    return loss as AcceptedLoss;
+    try {
+      const loss = this.#open(stored) as Partial<AcceptedLoss>;
+      const isLoss = loss.kind === "loss" && (loss.digest === null || isText(loss.digest, DIGEST));
+      if (isLoss && loss.sequence === stored.sequence) return loss as AcceptedLoss;
+    } catch (fault) {
+      if (!(fault instanceof JournalUnfit)) throw fault;
+    }
+    throw new JournalUnfit(
+      `the accepted loss of entry ${stored.sequence} of the erasure journal was changed or is another installation's: ` +
+        "restore it, or move it out of the journal",
+    );
   }
 
-  #open({ sequence, text }: StoredText, what: string): Partial<JournalEntry | AcceptedLoss> {
+  #open({ sequence, text }: StoredText): Partial<JournalEntry | AcceptedLoss> {
     const [, signed = "", mac = ""] = SIGNED.exec(text) ?? [];
     const fields = parse(`${signed}}`);
     if (fields === undefined) throw damaged(sequence, "is not readable");
-    if (fields.installation !== this.installation) {
-      throw new JournalUnfit(
-        `${what} ${sequence} of the erasure journal belongs to another installation: ` +
-          "point DRS_ERASURE_JOURNAL at the journal of this one",
-      );
-    }
+    if (fields.installation !== this.installation) throw new JournalForeign(sequence);
     if (!timingSafeEqual(Buffer.from(mac, "hex"), Buffer.from(this.#mac(signed), "hex"))) {
       throw damaged(sequence, "was changed");
     }

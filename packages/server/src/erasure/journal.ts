@@ -135,6 +135,20 @@ export class JournalDamaged extends JournalUnfit {
   }
 }
 
+/** An entry of another installation. */
+export class JournalForeign extends JournalUnfit {
+  override readonly name = "JournalForeign";
+  readonly sequence: number;
+
+  constructor(sequence: number) {
+    super(
+      `entry ${sequence} of the erasure journal belongs to another installation: ` +
+        "point DRS_ERASURE_JOURNAL at the journal of this one",
+    );
+    this.sequence = sequence;
+  }
+}
+
 /** What `append` throws where the entry exists. */
 export function entryExists(sequence: number, cause?: unknown): JournalUnfit {
   const advice = "the database is behind it; start again, so that it is replayed";

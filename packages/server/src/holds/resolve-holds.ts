@@ -8,10 +8,10 @@ const PAGE = 10_000;
 
 type SubjectKind = "account" | "action_id";
 
-/** Tables that name subjects: of accounts all that is kept, or is yet to come; of actions the registered ones. */
+/** Tables that name subjects; of an account that is erased only holds and their copies do. */
 const TABLES: Readonly<Record<SubjectKind, readonly string[]>> = {
-  account: ["account_identity", "session_token", "action", "idempotency_key"],
-  action_id: ["action"],
+  account: ["account_identity", "session_token", "action", "idempotency_key", "held_event", "legal_hold"],
+  action_id: ["action", "legal_hold"],
 };
 
 interface UnresolvedHold {
@@ -25,11 +25,13 @@ interface UnresolvedHold {
  * before anything is deleted; a hold whose subject is not there yet is looked for again by the next call.
  *
  * @param reading in a transaction, an executor that releases the locks of each read.
+ * @param asOwner runs work on a connection of the owner, who alone may name the subject of a hold.
  */
 export async function resolveHolds(
   executor: Executor,
   names: LedgerNames,
   reading: Executor = executor,
+  asOwner: (work: (owner: Executor) => Promise<unknown>) => Promise<unknown> = (work) => work(executor),
 ): Promise<void> {
   const { rows } = await executor.query<UnresolvedHold>(
     `select hold_id, subject_kind, encode(subject_mac, 'hex') as mac from legal_hold
@@ -41,10 +43,18 @@ export async function resolveHolds(
     for await (const name of namesOf(reading, kind)) {
       const mac = names.heldSubjectOf(kind, name).toString("hex");
       for (const hold of wanted) {
-        if (hold.mac === mac) await executor.query("select resolve_hold($1, $2)", [hold.hold_id, name]);
+        if (hold.mac === mac) await asOwner((owner) => nameSubject(owner, hold, name));
       }
     }
   }
+}
+
+async function nameSubject(owner: Executor, { hold_id, subject_kind }: UnresolvedHold, name: string): Promise<void> {
+  await owner.query(
+    `update legal_hold set ${subject_kind} = $2
+      where hold_id = $1 and num_nonnulls(account, action_id, event_id) = 0`,
+    [hold_id, name],
+  );
 }
 
 /** Every name of a kind that the database knows; some come more than once. */

@@ -7,7 +7,7 @@ import { ReceiptInvalid, type ReceiptSigner, verifyReceipt } from "./receipt-sig
 /** What a receipt says of the journal. */
 interface AttestedJournal {
   readonly installation: string;
-  readonly journal: { readonly sequence: number; readonly digest: string };
+  readonly journal?: { readonly sequence: number; readonly digest: string };
 }
 
 /**
@@ -31,6 +31,9 @@ export async function attestedHead(
   if (attested.installation !== installation) {
     throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} is a receipt of another installation`);
   }
-  const { sequence, digest } = attested.journal;
+  const { sequence, digest } = attested.journal ?? {};
+  if (typeof sequence !== "number" || typeof digest !== "string") {
+    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} does not say which entry the journal had`);
+  }
   return { sequence, digest, knownBy: `the receipt ${file}` };
 }

@@ -37,7 +37,7 @@ export interface RequestRow {
   readonly completed_at: string | null;
   /** Events that a hold still keeps of the erasure that it led to. */
   readonly still_held: number;
-  /** Closed in part, and no hold keeps anything any more: it is to be closed as done. */
+  /** Closed in part, and nothing of it is left any more: it is to be closed as done. */
   readonly completable: boolean;
   readonly ground: string | null;
   readonly erasure_id: string | null;
@@ -47,7 +47,8 @@ export interface RequestRow {
 const OVERDUE = "closed_at is null and due_at <= now()";
 const STILL_HELD = `(select count(*) from erasure e join held_event c on c.erased_by = e.sequence
     where e.erasure_id = data_request.erasure_id and is_held(c.account, c.action_id, c.event_id))`;
-const COMPLETABLE = `(outcome is not distinct from 'partly' and ${STILL_HELD} = 0)`;
+const COMPLETABLE = `(outcome is not distinct from 'partly' and not exists (select from erasure e
+    join held_event c on c.erased_by = e.sequence where e.erasure_id = data_request.erasure_id))`;
 const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${OVERDUE} as overdue, identity,
   extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id,
   ${instant("completed_at")}, ${STILL_HELD} as still_held, ${COMPLETABLE} as completable`;
@@ -116,7 +117,7 @@ export async function closeRequest(
   return rows[0];
 }
 
-/** Closes as done what was closed in part. @returns `undefined` where there is none, or a hold still keeps something. */
+/** Closes as done what was closed in part. @returns `undefined` where there is none, or something of it is left. */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
   const { rows } = await executor.query<RequestRow>(
     `update data_request set outcome = 'done', completed_at = now()

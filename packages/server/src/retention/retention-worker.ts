@@ -32,7 +32,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
     const steps = await Promise.allSettled([expire(client, options)]);
     steps.push(...(await Promise.allSettled([finish(client, options)])));
     const expired = await recordRun(client, attest, { actor, startedAt, always: actor !== WORKER });
-    if (expired.secrets > 0) await markPartitions(client, keyStore);
+    if (expired.partitions + expired.secrets > 0) await markPartitions(client, keyStore);
     return { expired, faults: steps.flatMap((step) => (step.status === "rejected" ? [step.reason as unknown] : [])) };
   });
 }

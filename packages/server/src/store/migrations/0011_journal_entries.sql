@@ -28,15 +28,6 @@ alter table legal_hold
     or (num_nonnulls(account, action_id, event_id) = 0 and subject_kind is not null)),
   add constraint legal_hold_mac check ((subject_kind is null) = (subject_mac is null));
 
--- Names the subject of a hold that has none yet.
-create function resolve_hold(in_hold uuid, in_name text) returns void
-language sql security definer set search_path = drs, pg_temp set timezone = 'UTC' as $$
-  update legal_hold set
-      account = case subject_kind when 'account' then in_name end,
-      action_id = case subject_kind when 'action_id' then in_name end
-    where hold_id = in_hold and num_nonnulls(account, action_id, event_id) = 0
-$$;
-
 create or replace function record_ended_hold(in_sequence bigint, in_erasure uuid, in_digest bytea, in_at timestamptz,
   in_hold uuid) returns void
 language plpgsql security definer set search_path = drs, pg_temp set timezone = 'UTC' as $$
@@ -53,6 +44,3 @@ begin
       from legal_hold where hold_id = in_hold;
 end
 $$;
-
-revoke all on function resolve_hold(uuid, text) from public;
-grant execute on function resolve_hold(uuid, text) to drs_service;

@@ -1,0 +1,204 @@
+/** Orders of the erasure journal after a restore: whatever came between backup and restore, what is held stays. */
+import { cp, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { holdSecretName } from "../packages/server/src/seal/sealer.ts";
+import { command, objects } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { openTestSystem } from "./support/parties.ts";
+import { Past, type PastEvent } from "./support/past-event.ts";
+import { applyPeriod } from "./support/policy.ts";
+
+type Environment = Record<string, string>;
+
+let database: TestDatabase;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-restored-"));
+  database = await sharedDatabase();
+});
+
+afterAll(async () => {
+  await database?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A database whose events are kept for a period, with a journal of its own. */
+async function installation(period: string): Promise<Environment> {
+  const own = await mkdtemp(join(folder, "installation-"));
+  const environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(own, "journal") };
+  await applyPeriod(environment, own, period);
+  return environment;
+}
+
+/** @returns what puts the database, and the keys where asked for, back to this moment. */
+async function backUp(environment: Environment, what: "database" | "database and keys"): Promise<() => Promise<void>> {
+  const name = new URL(environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1);
+  const keys = environment["DRS_KEY_DIR"] ?? "";
+  const copy = `${keys}.backup`;
+  await asSuperuser(`create database ${name}_backup template ${name}`);
+  if (what === "database and keys") await cp(keys, copy, { recursive: true });
+  return async () => {
+    await asSuperuser(`drop database ${name} with (force)`);
+    await asSuperuser(`create database ${name} template ${name}_backup`);
+    if (what === "database") return;
+    await rm(keys, { recursive: true });
+    await rename(copy, keys);
+  };
+}
+
+async function asSuperuser(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url("postgres") });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+async function store(environment: Environment, account: string, hoursAgo = 1): Promise<PastEvent> {
+  const system = await openTestSystem(environment);
+  const past = new Past(system);
+  try {
+    return await past.store(hoursAgo, { account });
+  } finally {
+    await past.close();
+    await system.close();
+  }
+}
+
+/** Runs a command that must end with this code; @returns the first object that it printed. */
+async function run(
+  environment: Environment,
+  code: number,
+  ...args: readonly string[]
+): Promise<Record<string, unknown>> {
+  const done = await command(environment, ...args, "--json");
+  expect(done.code, `${args.join(" ")}: ${done.stderr}`).toBe(code);
+  return objects(done.stdout)[0] ?? {};
+}
+
+const WHY = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31"];
+const hold = async (environment: Environment, ...subject: readonly string[]): Promise<string> =>
+  String((await run(environment, 0, "hold", "add", ...subject, ...WHY))["hold_id"]);
+const lift = (environment: Environment, id: string): Promise<object> =>
+  run(environment, 0, "hold", "lift", id, "--reason", "it is settled", "--yes");
+const erase = (environment: Environment, code: number, ...subject: readonly string[]): Promise<object> =>
+  run(environment, code, "erase", "run", ...subject, "--reason", "request 17", "--yes");
+
+async function read(environment: Environment, { eventId }: PastEvent): Promise<string | undefined> {
+  const { code, stdout } = await command(environment, "event", "get", eventId, "--raw", "--reason", "a restored event");
+  return code === 0 ? stdout : undefined;
+}
+
+const entryFile = (environment: Environment, sequence: number): string =>
+  join(environment["DRS_ERASURE_JOURNAL"] ?? "", "000000", `${String(sequence).padStart(9, "0")}.json`);
+
+test("a second hold on an account that is erased finds it by the copy of the first", async () => {
+  const environment = await installation("P1Y");
+  const event = await store(environment, "alice");
+  const first = await hold(environment, "--account", "alice");
+  await erase(environment, 3, "--account", "alice");
+  const restore = await backUp(environment, "database");
+  await hold(environment, "--account", "alice");
+  await lift(environment, first);
+  await restore();
+  await run(environment, 0, "retention", "run");
+  expect(await read(environment, event)).toBe(event.exact);
+});
+
+test("the replayed end of one hold keeps what another one holds", async () => {
+  const environment = await installation("PT1H");
+  const event = await store(environment, "bob", 40);
+  const restore = await backUp(environment, "database and keys");
+  const lasting = await hold(environment, "--account", "bob");
+  await run(environment, 0, "retention", "run");
+  // The replay copies under the lowest id: it must be the one that ends.
+  let ended = await hold(environment, "--event", event.eventId);
+  while (ended > lasting) {
+    await lift(environment, ended);
+    ended = await hold(environment, "--event", event.eventId);
+  }
+  await erase(environment, 3, "--event", event.eventId);
+  await lift(environment, ended);
+  await run(environment, 0, "retention", "run");
+  expect(await read(environment, event)).toBe(event.exact);
+  await restore();
+  await run(environment, 0, "retention", "run");
+  expect(await read(environment, event)).toBe(event.exact);
+  const digest = createHash("sha256").update(holdSecretName(ended)).digest("hex");
+  const secret = join(environment["DRS_KEY_DIR"] ?? "", "secrets", digest.slice(0, 2), digest);
+  await expect(stat(secret), "the secret of the ended hold is destroyed again").rejects.toThrow(/ENOENT/);
+});
+
+test("after an accepted loss a database that was restored alone serves, and the lost erasure can be repeated", async () => {
+  const environment = await installation("P1Y");
+  const names = ["a1", "a2", "a3"];
+  const events: PastEvent[] = [];
+  for (const name of names) events.push(await store(environment, name));
+  const restore = await backUp(environment, "database");
+  for (const name of names) await erase(environment, 0, "--account", name);
+  const file = entryFile(environment, 2);
+  await rename(file, `${file}.away`);
+  await restore();
+  await run(environment, 1, "erase", "list");
+  const accepted = await command(
+    environment,
+    "erase",
+    "accept-loss",
+    "--entry",
+    "2",
+    "--reason",
+    "a disk failed",
+    "--yes",
+  );
+  expect(accepted.code, accepted.stderr).toBe(0);
+  await erase(environment, 0, "--account", "a2");
+  for (const event of events) expect(await read(environment, event)).toBeUndefined();
+  await run(environment, 0, "doctor");
+});
+
+test("an entry that is found after its loss was accepted counts at the next restore", async () => {
+  const environment = await installation("P1Y");
+  const event = await store(environment, "a1");
+  const restore = await backUp(environment, "database and keys");
+  await erase(environment, 0, "--account", "a1");
+  const file = entryFile(environment, 1);
+  await rename(file, `${file}.away`);
+  const accepted = await command(
+    environment,
+    "erase",
+    "accept-loss",
+    "--entry",
+    "1",
+    "--reason",
+    "a disk failed",
+    "--yes",
+  );
+  expect(accepted.code, accepted.stderr).toBe(0);
+  await rename(`${file}.away`, file);
+  await restore();
+  expect(await read(environment, event)).toBeUndefined();
+});
+
+test("the serving role can't say what a replayed hold is on", async () => {
+  const environment = await installation("P1Y");
+  const restore = await backUp(environment, "database");
+  await run(environment, 0, "purpose", "list");
+  await command(environment, "token", "issue", "--account", "erin");
+  await hold(environment, "--account", "erin");
+  await restore();
+  expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: null, is_unresolved: true });
+  const owner = await connectAsOwner(environment);
+  await owner.query("set role drs_service");
+  const changed = owner.query("update legal_hold set account = 'mallory'");
+  await expect(changed).rejects.toMatchObject({ code: "42501" });
+  await owner.end();
+  await command(environment, "token", "issue", "--account", "erin");
+  expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: "erin", is_unresolved: false });
+});

@@ -27,13 +27,15 @@ export function parseAdoptedFields(text: string): ReadAdoptedFields {
   } catch {
     return { ok: false, problem: "is not JSON" };
   }
+  return readAdoptedPaths(value);
+}
+
+/** @param value of a file, or of an embedding host: anything. */
+export function readAdoptedPaths(value: unknown): ReadAdoptedFields {
   if (!Array.isArray(value)) return { ok: false, problem: "must hold an array of paths, each an array of names" };
   const wrong = value.findIndex((path) => !isPath(path));
   if (wrong !== -1) return { ok: false, problem: `must hold arrays of names: entry ${wrong + 1} is none` };
-  return readAdoptedPaths(value as readonly FieldPath[]);
-}
-
-export function readAdoptedPaths(paths: readonly FieldPath[]): ReadAdoptedFields {
+  const paths = value as readonly FieldPath[];
   const adoption = adoptFields(paths);
   if (adoption.ok) return adoption;
   const { unknown } = adoption;

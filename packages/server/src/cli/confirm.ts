@@ -10,11 +10,11 @@ export interface Confirmation {
 
 /**
  * Asks before something is destroyed.
- * @throws WrongUsage where it is not to be: nobody to ask and no `--yes`, or the answer was no.
+ * @throws WrongUsage where there is no terminal and no `--yes`, or the answer was no.
  */
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
   if (yes) return;
-  if (!ask) throw new WrongUsage(`${what} Nobody is there to confirm it: say so with --yes, or look with --dry-run.`);
+  if (!ask) throw new WrongUsage(`${what} Not a terminal: confirm with --yes.`);
   const answer = await ask(`${what} Type yes to go on: `);
   if (answer.trim() !== "yes") throw new WrongUsage("Nothing was changed.");
 }

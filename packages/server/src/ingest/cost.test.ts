@@ -15,6 +15,10 @@ it.each([
   expect(costOf(bytes, members)).toBe(cost);
 });
 
+it("escapes double what a request costs beyond 1", () => {
+  expect([costOf(15_000, 400, true), costOf(262_144, 10, true)]).toEqual([1, 31]);
+});
+
 it("an event with every field of the catalog costs exactly 1", () => {
   const body = Buffer.from(JSON.stringify({ action_id: "a", observations: fullEvent(1, new Date(0)) }));
   expect(costOf(body.length, scanText(body).members)).toBe(1);

@@ -10,10 +10,15 @@ export function costOfComparison(cost: number): number {
   return COMPARISON * (cost - 1);
 }
 
+/** A large body with escapes may need the slow reader, which takes about twice as long as `JSON.parse` and the checks. */
+const ESCAPES = 2;
+
 /**
  * What a request costs its account at the throttle: 1 for each 16 KiB of its decompressed body that was begun, or for
- * each 1,024 members at all depths, whichever is more, and at least 1. Time on the main thread grows with both.
+ * each 1,024 members at all depths, whichever is more, and at least 1. Time on the main thread grows with both. What is beyond 1 counts
+ * twice where the text has an escape that the slow reader may be needed for.
  */
-export function costOf(bytes: number, members: number): number {
-  return Math.max(1, Math.ceil(bytes / BYTES_OF_ONE), Math.ceil(members / MEMBERS_OF_ONE));
+export function costOf(bytes: number, members: number, escapes = false): number {
+  const cost = Math.max(1, Math.ceil(bytes / BYTES_OF_ONE), Math.ceil(members / MEMBERS_OF_ONE));
+  return escapes ? 1 + ESCAPES * (cost - 1) : cost;
 }

@@ -117,7 +117,7 @@ async function run(
       return body;
     }
     const scan = scanText(body);
-    const cost = costOf(body.length, scan.members);
+    const cost = costOf(body.length, scan.members, scan.escapes);
     const tooCostly = charge(account, cost - 1, progress, ports);
     if (tooCostly) return tooCostly;
 

@@ -160,6 +160,8 @@ async function subjectOf(executor: Executor, holdId: string): Promise<HoldSubjec
 export interface HoldState {
   readonly holds: number;
   readonly reviews_overdue: number;
+  /** Active holds that a replay placed and whose account or action was not found yet. */
+  readonly unresolved: number;
   /** Copies that are there because of a hold. */
   readonly copies: number;
 }
@@ -168,6 +170,8 @@ export async function holdState(executor: Executor): Promise<HoldState> {
   const { rows } = await executor.query<HoldState>(
     `select (select count(*) from legal_hold where lifted_at is null) as holds,
       (select count(*) from legal_hold where ${OVERDUE}) as reviews_overdue,
+      (select count(*) from legal_hold
+        where lifted_at is null and num_nonnulls(account, action_id, event_id) = 0) as unresolved,
       (select count(*) from held_event) as copies`,
   );
   if (!rows[0]) throw new Error("the database gave no row");

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
-/** `192.0.2.1:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`, as proxies append them. */
-const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+):\d+)$/;
+/** `192.0.2.1:4711`, `::ffff:192.0.2.1:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`, as proxies append them. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+|[:f\d]+:\d+\.\d+\.\d+\.\d+):\d+)$/i;
 
 /**
  * The part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, which is one

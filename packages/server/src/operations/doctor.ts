@@ -162,8 +162,9 @@ export function partitionFinding({ partitions, locks, capacity, sessions }: Part
 }
 
 async function holdFinding({ pool }: System): Promise<Finding> {
-  const { holds, reviews_overdue, copies } = await holdState(pool);
-  const state = `${holds} holds, ${copies} copies of events that they keep`;
+  const { holds, reviews_overdue, unresolved, copies } = await holdState(pool);
+  const waiting = unresolved === 0 ? "" : `; ${unresolved} of an account or action that is not known yet`;
+  const state = `${holds} holds, ${copies} copies of events that they keep${waiting}`;
   const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }

@@ -152,6 +152,8 @@ test("a synchronous standby that does not answer: no 201, few backends, named by
     const before = await backends();
     await cluster.query("alter system set synchronous_standby_names = 'absent'");
     await cluster.query("select pg_reload_conf()");
+    // Backends read the new setting a moment later.
+    await until(async () => (await post(server, who)).status === 503);
     // Six deadlines: before, each of them left two backends more.
     const enough = Date.now() + 3_000;
     let most = 0;

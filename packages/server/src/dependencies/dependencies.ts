@@ -73,9 +73,10 @@ export class Dependency {
   async call<T>(work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const { isAway = () => true, isProgressing, isProbe = false } = options;
     if (!isProbe && this.#troubles.has("held")) throw new Unavailable(this.#sentence("held"));
+    const ms = isProbe ? Math.min(this.timeoutMs, PROBE_MS) : this.timeoutMs;
     const deadline = {
-      ms: isProbe ? Math.min(this.timeoutMs, PROBE_MS) : this.timeoutMs,
-      expired: () => new NoAnswer(`the ${this.title} gave no answer within ${this.timeoutMs} ms`),
+      ms,
+      expired: () => new NoAnswer(`the ${this.title} gave no answer within ${ms} ms`),
       stop: this.#registry.stopping,
       ...(isProgressing && { isProgressing }),
     };

@@ -5,7 +5,7 @@ import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../ports.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import type { Executor } from "../store/database.ts";
-import { branchesOf, findPartitions, releasingLocks } from "../store/partition-slices.ts";
+import { branchesOf, findPartitions, RECENT_MS, releasingLocks } from "../store/partition-slices.ts";
 import { conditionOf, searchSubject } from "../store/search-events.ts";
 import { appendEntry, type AppendPorts } from "./append-entry.ts";
 import { carryOut, copyHeldOf } from "./carry-out.ts";
@@ -98,12 +98,9 @@ async function findEventsOf(executor: Executor, subject: ErasureSubject): Promis
   return ids;
 }
 
-/** More than lies between the receipt of an event and its commit. */
-const RECENT_MS = 3_600_000;
-
 /**
- * A search for recent events of an action, planned and run once while ingestion goes on: it has its locks, and what it
- * costs later is an index scan of the newest partitions. All else is erased by keys, and needs no search.
+ * A search for recent events of an action, planned and run once while ingestion goes on: the second run takes no
+ * further locks and costs one index scan of the newest partitions. Other subjects are erased by keys, without a search.
  */
 async function prepareRecent(
   executor: Executor,

@@ -1,5 +1,5 @@
-/** What a running server observes of its dependencies, besides the calls that it makes. */
-import { type DependencyName } from "../dependencies/dependencies.ts";
+/** What a running server observes of its dependencies, in addition to the calls that it makes. */
+
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
 import { JournalUnfit } from "../erasure/journal.ts";
 import { KEY_STORE_MARKS } from "../seal/key-store.ts";
@@ -43,7 +43,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
       new PostgresProbe({
         dependency: database,
         database: system.database,
-        // Not awaited: a journal that is silent keeps no event from being stored.
+        // Not awaited: a silent journal must not keep events from being stored.
         check: async () => void (inspecting = inspectDatabase().catch(onFault)),
       }),
     ),
@@ -55,7 +55,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
     ),
   ];
   if (journalDatabase) {
-    const dependency = dependencies.get("erasure_journal" satisfies DependencyName);
+    const dependency = dependencies.get("erasure_journal");
     monitors.push(new Monitor(dependency, new PostgresProbe({ dependency, database: journalDatabase })));
   }
   return {

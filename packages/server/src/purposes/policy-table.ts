@@ -2,7 +2,7 @@ import { closeEpoch } from "../erasure/close-epoch.ts";
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../store/audit.ts";
 import type { Executor } from "../store/database.ts";
-import { findPartitions, releasingLocks } from "../store/partition-slices.ts";
+import { findPartitions, RECENT_MS, releasingLocks } from "../store/partition-slices.ts";
 import { searchEvents } from "../store/search-events.ts";
 import { type Policy, type PurposeDefinition, REFUSE, type Sensitivity } from "./policy.ts";
 import { instant } from "../store/instant.ts";
@@ -52,7 +52,7 @@ export async function policyDocument(executor: Executor): Promise<Policy | undef
   return (await executor.query<{ document: Policy }>(text)).rows[0]?.document;
 }
 
-/** The version first: a policy that is applied meanwhile may add purposes to those of the version, and take none. */
+/** Reads the version first: a policy that is applied meanwhile may add purposes, and removes none. */
 export async function currentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
   const { rows } = await executor.query<{ version: number; unmapped: number | null }>(
     "select version, unmapped from policy order by version desc limit 1",
@@ -104,9 +104,9 @@ export interface ApplyOptions {
 }
 
 /**
- * Puts a policy in force, in the transaction of the executor. Commit batches are let out before it is written: what they
- * store later has its purpose by this policy. Stored events keep the purpose that they came under; a
- * changed period holds for them, too. What changes nothing makes no version.
+ * Puts a policy in force, in the transaction of the executor. It waits for running commit batches before it is written:
+ * later batches choose the purpose by this policy. Stored events keep the purpose that they came under; a changed
+ * period holds for them, too. What changes nothing makes no version.
  *
  * @throws PolicyUnfit where it leaves out a purpose that holds events.
  */
@@ -175,10 +175,7 @@ const leavesOut = (inUse: string): PolicyUnfit =>
     `the file leaves out purposes that hold events: ${inUse}. Name each, with retired: true if it takes no more`,
   );
 
-/** More than lies between the receipt of an event and its commit. */
-const RECENT_MS = 3_600_000;
-
-/** What held no event when it was looked at may have got one meanwhile. @throws PolicyUnfit */
+/** A purpose that held no event when it was counted may have one now. @throws PolicyUnfit */
 async function requireUnused(executor: Executor, omitted: readonly PurposeRow[], since: number): Promise<void> {
   for (const { code, id, retired_at } of omitted) {
     if (retired_at !== null) continue;
@@ -292,7 +289,7 @@ async function writePurposes(
       ],
     );
   }
-  // What was omitted holds nothing; a period lets its empty partitions go.
+  // An omitted purpose holds no event; its empty partitions are dropped once it has a period.
   await executor.query(
     `update purpose set retired_at = $2, assumed_periods = raw_retention is null,
         raw_retention = coalesce(raw_retention, (select min(raw_retention) from purpose where code = any ($1))),

@@ -15,13 +15,15 @@ export interface Partition {
   readonly upper_ms: number;
 }
 
-/** Which partitions are looked for; all that are not dropped where it says nothing. */
+/** Which partitions to find; by default all that are not dropped. */
 export interface PartitionFilter {
   readonly purpose?: number;
-  /** Those that hold something of these milliseconds since the Unix epoch, both included. */
+  /** Partitions that overlap this range: milliseconds since the Unix epoch, both ends included. */
   readonly from?: number;
   readonly to?: number;
-  /** Those that hold an event of the account, as the ledger has it; all, where the account has very many. */
+  /**
+   * Partitions that hold an event of the account, by the ledger; all partitions for an account with very many events.
+   */
   readonly account?: string;
 }
 
@@ -92,6 +94,9 @@ export async function groupByPartition<Key extends { readonly purpose: number; r
   return groups;
 }
 
+/** More milliseconds than lie between the receipt of an event and its commit. */
+export const RECENT_MS = 3_600_000;
+
 /** Relations of a partition that a statement locks: the table and its indexes. */
 const LOCKS_PER_PARTITION = 6;
 
@@ -114,7 +119,7 @@ export async function partitionLoad(executor: Executor): Promise<PartitionLoad> 
   return { ...rows[0], locks: rows[0].partitions * LOCKS_PER_PARTITION };
 }
 
-/** For reading in a transaction: the locks of each statement are released after it, and not with the transaction only. */
+/** For reading in a transaction: releases the locks of each statement right after it. */
 export const releasingLocks = (transaction: Executor): Executor => ({
   async query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]) {
     await transaction.query("savepoint reading");

@@ -1,4 +1,4 @@
-import { BoundedClient } from "./bounded-client.ts";
+import type { BoundedClient } from "./bounded-client.ts";
 import { type DatabaseOptions, monitorOptions, SCHEMA, SERVING_ROLE, sqlState, withClient } from "./database.ts";
 import { DatabaseUnfit } from "./migrate.ts";
 
@@ -18,7 +18,7 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
   await withClient(bare, async (first) => {
     const reported = (first as unknown as { readonly processID: number }).processID;
     // A pooler reports a process id of its own.
-    if (first instanceof BoundedClient && first.pid === reported) return;
+    if (first.pid === reported) return;
     await withClient(bare, async (second) => {
       for (let round = 0; round < ROUNDS; round++) await requireApart(first, second);
     });
@@ -31,10 +31,8 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
   });
 }
 
-type Client = Parameters<Parameters<typeof withClient>[1]>[0];
-
 /** While one connection is in a transaction, its backend must not be that of the other. */
-async function requireApart(first: Client, second: Client): Promise<void> {
+async function requireApart(first: BoundedClient, second: BoundedClient): Promise<void> {
   const before = await pidOf(first);
   await second.query("begin");
   const other = await pidOf(second);
@@ -42,12 +40,12 @@ async function requireApart(first: Client, second: Client): Promise<void> {
   await second.query("rollback");
   if (before === after && other !== before) return;
   throw new DatabaseUnfit(
-    "a pooler in transaction or statement mode stands between server and database, which breaks locks and prepared " +
+    "a pooler in transaction or statement mode is between server and database, which breaks locks and prepared " +
       "statements: name the database itself, or set pool_mode = session (Poolers in docs/operator.md)",
   );
 }
 
-async function pidOf(client: Client): Promise<number | undefined> {
+async function pidOf(client: BoundedClient): Promise<number | undefined> {
   return (await client.query<{ pid: number }>(PID)).rows[0]?.pid;
 }
 

@@ -58,7 +58,7 @@ const HOST_NAME = /^[a-z\d]([a-z\d._-]*[a-z\d])?$/i;
 export const hostNames: Read<readonly string[]> = (raw) => {
   const result = list(raw);
   if ("problem" in result || result.value.every((name) => HOST_NAME.test(name))) return result;
-  return { problem: "must be host names parted by commas, without ports" };
+  return { problem: "must be host names separated by commas, without ports" };
 };
 
 export function url(...protocols: readonly string[]): Read<string> {

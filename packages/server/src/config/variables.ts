@@ -45,7 +45,7 @@ export const VARIABLES = {
   DRS_ADMIN_HOST: variable(text, "127.0.0.1", "Address of the admin listener (`/livez`, `/readyz`, `/metrics`)."),
   DRS_ADMIN_HOSTS: optional(
     hostNames,
-    "Host names, parted by commas, under which the admin listener answers; addresses and loopback names always pass, others get 421.",
+    "Further host names of the admin listener, separated by commas; IP addresses and loopback names always pass, others get 421.",
   ),
   DRS_ADMIN_PORT: variable(port, "8081", "Port of the admin listener; 0 lets the system choose."),
   DRS_DATA_DIR: variable(text, "./.data", "Where the embedded PostgreSQL keeps its cluster."),
@@ -114,7 +114,7 @@ export const VARIABLES = {
   DRS_INTROSPECTION_ACCOUNT_CLAIM: variable(text, "sub", "Member of the introspection answer that names the account."),
   DRS_ERASURE_RECEIPT_FILE: optional(
     text,
-    "Latest receipt at hand: a start fails where the erasure journal ends before the entry that the receipt names.",
+    "File of a recent receipt: the server does not start if the erasure journal ends before the entry that the receipt names.",
   ),
   DRS_REPLAY_WINDOW: variable(
     durationWithin("1h", "3650d"),
@@ -144,12 +144,12 @@ export const VARIABLES = {
   ),
   DRS_ADOPTED_FIELDS_FILE: optional(
     text,
-    "File (JSON) that lists the fields which features read: in these an event must be as the catalog says. Read again within 2 s of a change.",
+    "JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s.",
   ),
   DRS_REASON_MIN_LENGTH: variable(
     integer(1, 500),
     "8",
-    "Least number of characters of a `--reason` or `--ground`, without blanks around it; four of them must differ.",
+    "Minimum number of characters of a `--reason` or `--ground`, without blanks around it; four of them must differ.",
   ),
   DRS_TLS_CERT_FILE: optional(text, "Certificate chain in PEM; re-read when the file changes and on SIGHUP."),
   DRS_TLS_KEY_FILE: optional(text, "Private key in PEM, re-read together with the certificate."),
@@ -178,7 +178,7 @@ export const VARIABLES = {
   DRS_DRAIN_TIMEOUT: variable(
     durationWithin("0s", "24h"),
     "25s",
-    "How long SIGTERM waits for accepted requests; a second later the server ends, whatever hangs.",
+    "How long SIGTERM waits for accepted requests; a second later the server stops waiting for dependencies.",
   ),
   DRS_LOG_LEVEL: variable(
     oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),

@@ -13,8 +13,8 @@ export interface LossStatement {
 }
 
 /**
- * Accepts that an entry of the journal is lost for good, in the owner's transaction: the journal then goes on behind it.
- * What the entry erased may be readable again in a restored database, and what it held may be deleted.
+ * Accepts that an entry of the journal is lost for good, in the owner's transaction: the journal then continues after
+ * it. What the entry erased may be readable again in a restored database, and what it held may be deleted.
  *
  * @param known what other stores know of the journal.
  * @throws JournalUnfit where the entry is not the first one that is damaged. @throws Unavailable

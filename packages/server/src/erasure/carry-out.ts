@@ -154,7 +154,7 @@ async function deleteRows(executor: Executor, keys: readonly FullKey[]): Promise
 }
 
 async function endHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<void> {
-  // Keys that were kept for the copies alone are forgotten by the next retention pass.
+  // The next retention pass deletes the idempotency keys that were kept for these copies alone.
   await executor.query(
     `update event_partition p set keys_forgotten_at = null from held_event c where c.hold_id = $1
       and p.purpose = c.purpose and p.lower_bound <= c.received_at and c.received_at < p.upper_bound`,
@@ -171,7 +171,7 @@ async function endHold(executor: Executor, holdId: string, actor: string, reason
 
 /**
  * Copies what holds cover of an entry, before it is carried out.
- * @param onlyRecent where the rest was copied earlier in the transaction: what came meanwhile.
+ * @param onlyRecent copies only what was committed since the transaction began: the rest is copied already.
  * @returns ids of events that can't be opened: their payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(

@@ -56,10 +56,11 @@ export interface CaughtUp {
 type Standing = Link & Required<Pick<Link, "entry">>;
 
 /**
- * Compares the heads of the database and of the key store with the journal, and applies to either what it lacks: erasures,
- * and orders about holds. A server that reads or deletes before that would show what was erased, or delete what is held.
+ * Compares the heads of the database and of the key store with the journal, and applies to either what it lacks:
+ * erasures, and orders about holds. A server that reads or deletes before that would show what was erased, or delete
+ * what is held.
  *
- * @param from the whole journal is verified at a start, and what is new in a pass.
+ * @param from `start` verifies the whole journal, `head` the entries after the latest one of the database.
  * @throws JournalUnfit where the journal is damaged, behind, another one, or not there.
  */
 export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Promise<CaughtUp> {
@@ -93,7 +94,7 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
 
 const NOTHING = { erasures: 0, holdOrders: 0 };
 
-/** A replay copies anew what a hold kept that has ended since; its secret was destroyed before, and is again. */
+/** A replay may copy events again under a hold that has ended since: the secret of these copies is destroyed again. */
 async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<void> {
   for (const name of names) await secrets.destroy(name);
 }
@@ -216,7 +217,9 @@ async function applyErasure(
   await carryOut(owner, names, entry, digest, { ...order, unreadable: unreadable.length });
 }
 
-/** An operator accepted it before the database was restored; why, only the audit of that database said. */
+/**
+ * An operator accepted the loss before the database was restored; only the audit of the lost database had the reason.
+ */
 async function recordLoss(owner: Executor, link: JournalHead): Promise<void> {
   await recordApplied(owner, link, "loss");
   await markLost(owner, link.sequence);
@@ -230,8 +233,8 @@ async function markLost(owner: Executor, sequence: number): Promise<void> {
 }
 
 /**
- * Destroys the secrets of entries that were not applied to the key store, by the journal's word: the database's may be
- * that of an insider. They are applied to the database by then.
+ * Destroys the secrets of entries that were not applied to the key store. The journal names them, not the database,
+ * where an insider may write. The database has applied these entries before.
  *
  * @returns how many erasures the key store did not know of.
  */

@@ -31,7 +31,7 @@ interface Written extends MemoryJournal {
   readonly head: KnownHead;
 }
 
-/** A journal of so many entries, and the latest one as the key store knows it. */
+/** A journal of `length` entries, and the latest one as the key store knows it. */
 function journalOf(length: number): Written {
   const made = memoryJournal();
   let digest = NO_ENTRY;
@@ -208,7 +208,7 @@ describe("an accepted loss", () => {
     expect(await damageOf(written)).toBe(5);
   });
 
-  test("that nobody with the key signed excuses nothing", async () => {
+  test("that another key signed excuses nothing", async () => {
     const written = journalOf(3);
     written.entries.delete(2);
     const forged = new EntryCodec(createSecretKey(randomBytes(32)), INSTALLATION);

@@ -25,8 +25,8 @@ export interface KnownHead {
 }
 
 /**
- * Reads the chain behind an entry and verifies it: no number is missing, each entry is this installation's, unchanged, and
- * follows from the previous one, and the chain reaches every entry that another store knows.
+ * Reads the chain after an entry and verifies it: no number is missing, each entry is this installation's, unchanged,
+ * and follows from the previous one, and the chain reaches every entry that another store knows.
  *
  * @param after an entry that was verified before; the whole journal by default.
  * @returns what follows `after`, ascending.
@@ -73,7 +73,7 @@ export async function readChain(
   return links;
 }
 
-/** Whether an entry whose loss was accepted is there again: then it counts, and not its loss. */
+/** Whether an entry whose loss was accepted is in the journal again: then the entry counts, and not its loss. */
 function isFound(codec: EntryCodec, stored: StoredText, lost: LostLink): boolean {
   if (lost.isDigestKnown && digestOf(stored.text) !== lost.digest) return false;
   try {

@@ -10,7 +10,7 @@ export interface ErasureRow {
   readonly subject_mac: string | null;
   readonly began_at: string;
   readonly finished_at: string | null;
-  /** When the last copy that a hold kept of it was gone; `null` where none was kept, or one is. */
+  /** When the last copy that a hold kept of it was deleted; `null` where no hold kept a copy, or one still exists. */
   readonly completed_at: string | null;
   readonly actor: string;
   readonly reason: string;
@@ -36,7 +36,7 @@ export interface ErasureFilter {
   readonly sequence?: number;
   readonly erasureId?: string;
   readonly unfinished?: boolean;
-  /** Those that a hold kept a part of, and keeps nothing of any more. */
+  /** Erasures of which a hold kept copies that are all deleted now. */
   readonly waitedForHold?: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function findErasures(executor: Executor, filter: ErasureFilter = {
   return rows;
 }
 
-/** The receipt that was signed when it was finished, or when the last copy that a hold kept of it was gone. */
+/** The receipt that was signed when it was finished, or when the last copy that a hold kept of it was deleted. */
 export async function receiptOf(executor: Executor, sequence: number): Promise<string | undefined> {
   const text = "select coalesce(final_receipt, receipt) as receipt from erasure where sequence = $1";
   return (await executor.query<{ receipt: string | null }>(text, [sequence])).rows[0]?.receipt ?? undefined;

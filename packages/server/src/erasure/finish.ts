@@ -7,7 +7,7 @@ import { closeEpoch } from "./close-epoch.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
 import { insertTombstones, type LedgerRow } from "./tombstones.ts";
 
-/** Ledger rows that are looked at together. */
+/** Ledger rows that are processed together. */
 const BATCH = 5_000;
 
 export interface FinishPorts {
@@ -55,7 +55,10 @@ async function finishOpen(executor: Executor, ports: FinishPorts): Promise<void>
   }
 }
 
-/** Signs again what a hold kept a part of, when the last copy is gone: only then it is known when backups hold nothing. */
+/**
+ * Signs a final receipt when the last copy that a hold kept is deleted: only then it is known when backups hold
+ * nothing.
+ */
 async function completeHeld(executor: Executor, { attest }: FinishPorts): Promise<void> {
   for (const erasure of await findErasures(executor, { waitedForHold: true })) {
     const receipt = await attest(erasure);

@@ -20,8 +20,8 @@ export interface EntryBase {
 }
 
 /**
- * What an erasure deletes, by random ids and keyed MACs alone: enough to repeat it on a restored database, and of no use to
- * anybody else.
+ * What an erasure deletes, by random ids and keyed MACs alone: enough to repeat it on a restored database, and
+ * meaningless without the installation's keys.
  */
 export interface Erased {
   /** Keyed MAC in hexadecimal of what was to be erased: finds it again for a caller who can name it. */
@@ -103,7 +103,7 @@ export interface StoredText {
  * it was restored from a backup, what it must delete and what it must hold.
  */
 export interface ErasureJournal {
-  /** Every entry from a sequence on, ascending, also those behind a gap. @throws Unavailable */
+  /** Every entry from a sequence on, ascending, also those after a gap. @throws Unavailable */
   read(from: number): AsyncIterable<StoredText>;
   /** Durable when the promise resolves. @throws JournalUnfit where the journal has that entry. @throws Unavailable */
   append(sequence: number, text: string): Promise<void>;

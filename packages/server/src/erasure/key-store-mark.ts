@@ -30,7 +30,7 @@ export async function readKnownHead(keyStore: KeyStore): Promise<JournalHead> {
   return { sequence: Number(sequence), digest };
 }
 
-/** By the holder of the journal's lock: it never falls. */
+/** Only the holder of the journal's lock writes it: the sequence never falls. */
 export async function writeKnownHead(keyStore: KeyStore, { sequence, digest }: JournalHead): Promise<void> {
   await keyStore.writeMark(KEY_STORE_MARKS.journalHead, `${sequence} ${digest}`);
 }

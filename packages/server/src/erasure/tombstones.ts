@@ -28,7 +28,7 @@ export async function insertTombstones(
   );
 }
 
-/** Begins their replay window again. */
+/** Restarts the replay window of the tombstones of these keys. */
 export async function renewTombstones(executor: Executor, names: LedgerNames, keys: readonly KeyName[]): Promise<void> {
   if (keys.length === 0) return;
   await executor.query("select renew_tombstones($1::bytea[])", [
@@ -36,12 +36,12 @@ export async function renewTombstones(executor: Executor, names: LedgerNames, ke
   ]);
 }
 
-/** Copies that are looked at together. */
+/** Copies that are processed together. */
 const PAGE = 1_000;
 
 /**
- * Renews the tombstones of erased events of which a hold still keeps a copy: a key lives as long as its event is kept in
- * whatever form. Does nothing while the replay window of no tombstone is over.
+ * Renews the tombstones of erased events of which a hold still keeps a copy: a key is kept as long as any form of its
+ * event. Does nothing while the replay window of no tombstone is over.
  * @param window SQL interval.
  */
 export async function renewHeldTombstones(executor: Executor, names: LedgerNames, window: string): Promise<void> {

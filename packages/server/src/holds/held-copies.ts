@@ -18,7 +18,7 @@ interface HeldEvent {
   readonly hold_id: string;
 }
 
-/** Events to be copied. Each is copied before the next one is asked for, or `passedOver` names it. */
+/** Events to be copied. Each is copied before the next one is requested, or `passedOver` names it. */
 export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
 
 /**
@@ -51,7 +51,7 @@ export async function copyHeldEvents(
       copies++;
       continue;
     }
-    // The ledger names events, too, that expired row by row.
+    // The ledger also names events that have expired and were deleted row by row.
     if (event) onUnreadable?.(event.eventId);
     passedOver.push(key.event_id);
   }
@@ -85,7 +85,7 @@ export function findHeldOfPartition(executor: Executor, partition: Partition): H
     );
 }
 
-/** Ledger rows `i`: they have the full keys of the events that an erasure is about to take. */
+/** Ledger rows `i`: they have the full keys of the events that an erasure is about to delete. */
 interface Ledger {
   readonly from: string;
   readonly where: string;
@@ -94,7 +94,7 @@ interface Ledger {
   readonly values: readonly unknown[];
 }
 
-/** Of keys that it destroys. */
+/** Rows of the account keys that it destroys. */
 const ofKeys = (keys: readonly string[]): Ledger => ({
   from: `account_key k join idempotency_key i on i.account = k.account and i.purpose = k.purpose and i.key_id = k.key_id`,
   where: "k.key_id = any ($1::uuid[])",
@@ -102,7 +102,7 @@ const ofKeys = (keys: readonly string[]): Ledger => ({
   values: [keys],
 });
 
-/** Of single events. */
+/** Rows of single events. */
 const ofEvents = (events: readonly string[]): Ledger => ({
   from: `unnest($1::uuid[], $2::timestamptz[]) gone (event_id, received_at) cross join purpose u
     join idempotency_key i on i.purpose = u.code and i.received_at = gone.received_at and i.event_id = gone.event_id`,
@@ -111,16 +111,18 @@ const ofEvents = (events: readonly string[]): Ledger => ({
   values: [events, events.map((id) => receivedAtOf(id).toISOString())],
 });
 
-/** Long before an event was received that is committed now. */
+/** Longer than the time between the receipt of an event and its commit. */
 const RECENT = "i.received_at > now() - interval '1 hour'";
 
-/** What an erasure is about to take: ids of keys and of single events. */
+/** What an erasure is about to delete: ids of keys and of single events. */
 export interface ErasedIds {
   readonly keys: readonly string[];
   readonly events: readonly string[];
 }
 
-/** @param onlyRecent finds what was committed since the transaction of the executor began: the rest is copied. */
+/**
+ * @param onlyRecent finds what was committed since the transaction of the executor began: the rest is copied already.
+ */
 export function findHeldOfErasure(executor: Executor, { keys, events }: ErasedIds, onlyRecent: boolean): HeldEvents {
   const ledgers = [...(keys.length > 0 ? [ofKeys(keys)] : []), ...(events.length > 0 ? [ofEvents(events)] : [])];
   return async function* find(passedOver) {
@@ -140,7 +142,7 @@ async function activeHolds(executor: Executor): Promise<{ named: boolean; ofActi
   return row ?? { named: false, ofActions: false };
 }
 
-/** Of holds on accounts and on single events: the ledger says which they are. */
+/** Events under holds on accounts and on single events: the ledger names them. */
 const heldByName = ({ from, where }: Ledger): string =>
   ["h.account = i.account", "h.event_id = i.event_id and h.event_received_at = i.received_at"]
     .map(
@@ -149,7 +151,7 @@ const heldByName = ({ from, where }: Ledger): string =>
     )
     .join(" union all ");
 
-/** Of holds on actions: the events themselves are asked, in the partitions that hold some of the erased ones. */
+/** Events under holds on actions: searched in the partitions that have some of the erased events. */
 async function* heldByAction(
   executor: Executor,
   { from, where, isTaken, values }: Ledger,

@@ -27,7 +27,7 @@ export interface HoldOrderPorts extends AppendPorts {
 
 /**
  * Places a hold, in the owner's transaction.
- * @param ports absent where it is only tried: then the journal is not written.
+ * @param ports absent in a dry run, which does not write the journal.
  * @returns `undefined` where nothing is known of its subject. @throws HoldUnfit, JournalUnfit, Unavailable
  */
 export async function orderHold(

@@ -4,8 +4,8 @@ import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../store/event-row.t
 import type { Executor } from "../store/database.ts";
 
 /**
- * Seals copies of a hold that ends, and that another active hold covers, under that hold, in the owner's transaction, which
- * holds the holds' lock. A copy that can't be opened stays as it is.
+ * Seals copies of a hold that ends again, under another active hold that covers them, in the owner's transaction, which
+ * has the lock of all holds. A copy that can't be opened stays as it is.
  */
 export async function moveCopies(owner: Executor, sealer: Sealer, holdId: string): Promise<void> {
   const { rows } = await owner.query<SealedRow & { readonly other: string }>(

@@ -21,8 +21,8 @@ interface UnresolvedHold {
 }
 
 /**
- * Looks for the subjects of holds that a replay placed again: the journal knows keyed MACs of names, not the names. Called
- * before anything is deleted; a hold whose subject is not there yet is looked for again by the next call.
+ * Looks for the subjects of holds that a replay placed again: the journal knows keyed MACs of names, not the names.
+ * Called before anything is deleted; the next call looks again for a subject that is not there yet.
  *
  * @param reading in a transaction, an executor that releases the locks of each read.
  * @param asOwner runs work on a connection of the owner, who alone may name the subject of a hold.

@@ -134,8 +134,8 @@ export interface EventStore {
   readonly available: boolean;
   /**
    * Stores the event, once per account and key: durable when the promise resolves.
-   * @returns `"stored"`, what already stands under the key, or `"stale"` where something was erased since it was sealed,
-   *   or a policy applied since its purpose was chosen.
+   * @returns `"stored"`, what is already stored under the key, or `"stale"` where something was erased since it was
+   * sealed, or a policy applied since its purpose was chosen.
    * @throws Unavailable where the database can't be reached or has no room.
    */
   append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry>;

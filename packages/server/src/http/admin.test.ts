@@ -65,7 +65,7 @@ it("answers HEAD without a body", async () => {
   expect(await ask("/livez", {}, "HEAD")).toMatchObject({ status: 200, text: "" });
 });
 
-describe("a host name that somebody's DNS points at the listener", () => {
+describe("a foreign host name whose DNS points at the listener", () => {
   const HOSTS = { hosts: ["metrics.internal"] };
 
   it.each([

@@ -20,7 +20,7 @@ interface AdminAnswer {
 }
 
 export function createAdminServer(options: AdminOptions): Server {
-  // Asked for in `respond`, as is a second one.
+  // `respond` requires exactly one `Host`.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     void respond(request, options)
       .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))

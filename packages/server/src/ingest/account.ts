@@ -4,7 +4,7 @@ export const LONGEST_ACCOUNT = 256;
 /** An account as a verifier's answer or an operator names it; `undefined` where it can't be one. */
 export function accountOf(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "" || value.includes("\0") || !value.isWellFormed()) return undefined;
-  // A code point has two units at most: what is longer need not be counted.
+  // A code point has two units at most: a longer text need not be counted.
   const isShort = value.length <= 2 * LONGEST_ACCOUNT && [...value].length <= LONGEST_ACCOUNT;
   return isShort ? value : undefined;
 }

@@ -137,7 +137,7 @@ describe("the purpose", () => {
     ]);
   });
 
-  it("is not searched further than the answer can tell", async () => {
+  it("is searched only until the answer's list is full", async () => {
     function* endless(): Iterable<string> {
       for (;;) yield "/observations/probes/x";
     }

@@ -2,7 +2,7 @@ import { type Accounts, type EventStore, type LedgerEntry, type NewEvent, type S
 import type { Assignment } from "./admit.ts";
 import { Refusal, refuse } from "./request.ts";
 
-/** Erasures and policies, one after the other, that an event is sealed again after. */
+/** How often an event is sealed, if an erasure or a policy comes in between each time. */
 const MOST_TURNS = 20;
 
 export interface AppendPorts {
@@ -34,7 +34,7 @@ export async function append(
   let assigned = first;
   for (let turn = 0; turn < MOST_TURNS; turn++) {
     const { code: purpose, policyVersion } = assigned.purpose;
-    // Sealing gives an unknown account a key, and with it a name and a secret: a retry of what was erased gets none.
+    // Sealing creates a key, a name and a secret for an unknown account: a retry of an erased event must not.
     const isKnown = await accounts.isKnown(event.account, purpose);
     const taken = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     if (taken) return taken;
@@ -46,5 +46,5 @@ export async function append(
     if (next instanceof Refusal) return (await store.findKey(event.account, event.idempotencyKey)) ?? next;
     assigned = next;
   }
-  throw new Unavailable("an event was sealed time and again, and an erasure or a policy came in between each time");
+  throw new Unavailable("an event was sealed repeatedly, and an erasure or a policy came in between each time");
 }

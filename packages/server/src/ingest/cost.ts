@@ -2,7 +2,7 @@
 const BYTES_OF_ONE = 16_384;
 const MEMBERS_OF_ONE = 1_024;
 
-/** To compare two requests in canonical form takes some four times as long as to read and store one. */
+/** Comparing two requests in canonical form takes about four times as long as reading and storing one. */
 const COMPARISON = 4;
 
 /** What comparing a request with a stored one in canonical form costs beyond what reading it cost. */
@@ -14,9 +14,9 @@ export function costOfComparison(cost: number): number {
 const ESCAPES = 2;
 
 /**
- * What a request costs its account at the throttle: 1 for each 16 KiB of its decompressed body that was begun, or for
- * each 1,024 members at all depths, whichever is more, and at least 1. Time on the main thread grows with both. What is beyond 1 counts
- * twice where the text has an escape that the slow reader may be needed for.
+ * What a request costs its account at the throttle: 1 for each 16 KiB of its decompressed body or for each 1,024
+ * members at all depths, rounded up, whichever is more. What is beyond 1 counts twice where the text has an escape that
+ * the slow reader may be needed for. Time on the main thread grows with all three.
  */
 export function costOf(bytes: number, members: number, escapes = false): number {
   const cost = Math.max(1, Math.ceil(bytes / BYTES_OF_ONE), Math.ceil(members / MEMBERS_OF_ONE));

@@ -3,7 +3,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const LOWER_U = 0x75;
 
-/** What one pass over the bytes of a JSON text tells, before anything is parsed. */
+/** What one pass over the bytes of a JSON text finds, before anything is parsed. */
 export interface TextScan {
   /** Colons outside strings: as many as members at all depths, each counted as often as it appears in the text. */
   readonly members: number;
@@ -11,7 +11,7 @@ export interface TextScan {
   readonly escapes: boolean;
 }
 
-/** Of bytes that are no JSON text the figures have no meaning, but there are figures. */
+/** Never throws; for bytes that are not JSON the figures have no meaning. */
 export function scanText(bytes: Uint8Array): TextScan {
   const { length } = bytes;
   let members = 0;

@@ -30,7 +30,7 @@ export async function settle(retry: Retry, entry: LedgerEntry, ports: SettlePort
     if (tooCostly) return tooCostly;
     if (!(await equalInCanonicalForm(retry, entry, ports))) return refuse("idempotency-conflict");
   }
-  // What was erased is counted without its names.
+  // A retry of an erased event is counted without account and event id.
   const names = entry.place ? { account: retry.account, eventId: entry.eventId } : {};
   ports.audit.record({ operation: "event.create", outcome: "replayed", ...names });
   return {

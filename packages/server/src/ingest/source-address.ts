@@ -5,13 +5,14 @@ const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+|[:f\d]+:\d+\.\d+\.\d+\.\d+):
 
 /**
  * The part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, which is one
- * customer's. However a proxy writes it, port or none, it is the same; a text that is no address is returned as it came.
+ * customer's. Every spelling of an address, with a port or without, gives the same source; a text that is no address is
+ * returned unchanged.
  */
 export function sourceOf(peer: string): string {
   const text = peer.trim();
   const [, bracketed, bare] = WITH_PORT.exec(text) ?? [];
   const address = bracketed ?? bare ?? text;
-  // Decimal with zeros in front: as octal, which is what they mean in C, no proxy writes addresses.
+  // Leading zeros are dropped: C reads such a part as octal, but no proxy writes octal.
   const decimal = address.replaceAll(/(?<!\d)0+(?=\d)/g, "");
   if (ipaddr.IPv4.isValidFourPartDecimal(decimal)) return decimal;
   if (!ipaddr.IPv6.isValid(address)) return text;

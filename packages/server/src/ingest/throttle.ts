@@ -16,9 +16,9 @@ export interface RateThrottle {
   /** Before a request is read: 1 of the account's allowance. */
   take(account: string): Turn;
   /**
-   * When a request was read: what it costs beyond 1. It passes, and may put the account into debt: later requests wait
-   * until that is paid off. Refused, and free, where the account is in debt already, so that requests which were let in
-   * together can't all cost more than there is.
+   * After a request was read: debits what it costs beyond 1. The request passes and may put the account into debt;
+   * later requests wait until the debt is paid off. Where the account is in debt already, the request is refused and
+   * nothing is debited, so that requests which were admitted together can't all overdraw.
    */
   charge(account: string, more: number): Turn;
 }
@@ -67,7 +67,7 @@ interface Level {
 interface Bucket {
   /** Requests in it; beyond a burst it is debt. */
   level: number;
-  /** When it was so full. */
+  /** When it had that level. */
   at: number;
 }
 
@@ -101,7 +101,7 @@ class LeakyBuckets {
     return this.#describe(ok, bucket);
   }
 
-  /** As full as it is by now. A clock that has jumped back empties nothing and adds nothing. */
+  /** The bucket at its current level. A clock that jumped back does not change the level. */
   #bucket(name: string): Bucket {
     const at = this.#clock.now();
     const bucket = this.#buckets.get(name) ?? { level: 0, at };

@@ -80,7 +80,7 @@ describe("what is not remembered", () => {
 });
 
 describe("tokens that wait to be verified", () => {
-  /** A verifier whose answers come when they are let go. */
+  /** A verifier that answers when the test calls `release`. */
   function slowScene() {
     const held: (() => void)[] = [];
     const inner: SessionVerifier = {

@@ -10,7 +10,7 @@ export const FAIR_SHARE = 1 / 8;
  * Remembers good tokens, by their hash, until they expire or for `maxAgeMs`, whichever is sooner: that is how long a
  * revocation may take to be felt. Bad tokens are never remembered.
  *
- * @param shareOfSource what one source may have of the places that are left for tokens that wait to be verified.
+ * @param shareOfSource share of the free places for waiting tokens that one source may take.
  */
 export function cachedVerifier(
   verifier: SessionVerifier,

@@ -11,7 +11,7 @@ const DAY_SECONDS = 86_400;
 const MONTH_DAYS = 365.25 / 12;
 /** Nothing about a person is kept for longer than a life: a hundred years. */
 const LONGEST: Period = { months: 1_200, days: 0, seconds: 0 };
-/** What is longer need not be compared on the calendar, where it may have no date. */
+/** A longer period is not compared on the calendar, which may have no such date. */
 const LONGEST_DAYS = 100 * 366;
 
 /**

@@ -3,7 +3,9 @@ import { asUnavailable, type Executor } from "../store/database.ts";
 import { coverageOf } from "./coverage.ts";
 import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table.ts";
 
-/** How often it is looked for a policy that was applied; a commit under the one before finds out at once. */
+/**
+ * How often a server looks for another policy; a commit under a replaced policy is refused and makes it look at once.
+ */
 const LOOK_EVERY_MS = 1_000;
 
 /** The policy in memory, looked up anew when another version was applied. */

@@ -33,11 +33,11 @@ export interface RequestRow {
   readonly extension_ground: string | null;
   readonly closed_at: string | null;
   readonly outcome: RequestOutcome | null;
-  /** When it was done, of one that was closed in part before. */
+  /** When a request that was closed in part was completed. */
   readonly completed_at: string | null;
   /** Events that a hold still keeps of the erasure that it led to. */
   readonly still_held: number;
-  /** Closed in part, and nothing of it is left any more: it is to be closed as done. */
+  /** Closed in part, and nothing of its erasure is left: it can be closed as done. */
   readonly completable: boolean;
   readonly ground: string | null;
   readonly erasure_id: string | null;
@@ -130,7 +130,7 @@ export async function completeRequest(executor: Executor, id: string): Promise<R
 export interface RequestState {
   readonly requests_open: number;
   readonly requests_overdue: number;
-  /** Closed in part, and to be closed as done. */
+  /** Closed in part, and can be closed as done. */
   readonly requests_completable: number;
 }
 

@@ -6,7 +6,7 @@ const NAMED_BY_OPERATOR = "event.list";
 
 /**
  * Whether anything is held about an account, or was until an erasure: a name that was mistyped is not known. Tokens,
- * actions and events come with a row of `account_identity`, which only an erasure takes.
+ * actions and events come with a row of `account_identity`, which only an erasure deletes.
  */
 export async function isKnownAccount(executor: Executor, names: LedgerNames, account: string): Promise<boolean> {
   const { rows } = await executor.query<{ known: boolean }>(

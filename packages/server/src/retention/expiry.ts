@@ -111,8 +111,8 @@ async function dropPartitions(executor: Executor, options: ExpiryOptions): Promi
 }
 
 /**
- * Copies what is held, then drops: in one transaction, so that an event is always read from one place. Where a lock is not
- * to be had, the next run tries again.
+ * Copies what is held, then drops: in one transaction, so that an event is always read from one place. Where a lock is
+ * not available, the next run tries again.
  */
 async function drop(executor: Executor, partition: Partition, options: ExpiryOptions): Promise<void> {
   await executor.query("begin");
@@ -161,8 +161,8 @@ interface ReleasedCopy {
 }
 
 /**
- * Deletes copies that no hold covers any more. Their keys become tombstones, or are renewed if they are, so that the
- * replay window begins with the end of the last copy.
+ * Deletes copies that no hold covers any more. Their idempotency keys become tombstones, and existing tombstones are
+ * renewed, so that the replay window begins when the last copy is deleted.
  */
 async function releaseCopies(executor: Executor, { names, signal }: ExpiryOptions): Promise<void> {
   const text = `select account, idempotency_key as key, event_id, request_mac from released_copy limit ${BATCH}`;
@@ -173,7 +173,7 @@ async function releaseCopies(executor: Executor, { names, signal }: ExpiryOption
     const ledger = rows.flatMap((row) => (row.request_mac ? [{ ...row, request_mac: row.request_mac }] : []));
     await insertTombstones(executor, names, ledger);
     await renewTombstones(executor, names, rows);
-    // No commit batch is under way then that has not seen the tombstones.
+    // From here on, every commit batch sees the tombstones.
     if (ledger.length > 0) await inOneTransaction(executor, () => closeEpoch(executor));
     const ids = rows.map(({ event_id }) => event_id);
     const deleted = await unlessLocked(() => executor.query("select delete_released_copies($1::uuid[])", [ids]));

@@ -86,7 +86,7 @@ export interface RetentionState {
   readonly last_run_at: string | null;
 }
 
-/** Expired events that no hold covers, in partitions that are too long to wait for: they go row by row. */
+/** Expired events that no hold covers, in partitions that are too long to wait for: they are deleted row by row. */
 export async function overdueRows(executor: Executor): Promise<number> {
   const { rows: partitions } = await executor.query<Partition>(
     `select ${PARTITION_COLUMNS} from partly_expired_partition p`,

@@ -22,7 +22,7 @@ describe("data keys", () => {
     expect(known()).toEqual([]);
   });
 
-  it("are bounded in number: the oldest partition's oldest go first", () => {
+  it("are bounded in number: the oldest keys of the oldest partition are dropped first", () => {
     const keys = new DataKeys();
     keys.remember("old", 10, "first", KEY);
     keys.remember("old", 10, "second", KEY);

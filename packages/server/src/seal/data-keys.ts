@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 
-/** Keys in memory; past it the oldest partition's oldest go first. */
+/** Keys in memory; beyond this number the oldest keys of the oldest partition are dropped. */
 const MOST_KEYS = 50_000;
 
 interface PartitionKeys {

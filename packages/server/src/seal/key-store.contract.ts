@@ -42,7 +42,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       }
     });
 
-    it("tells the ids that it lacks from those that it has", async () => {
+    it("names the ids that it lacks, and no others", async () => {
       await store.create(idOf("there"), randomBytes(69));
       expect(await store.lacking([idOf("there"), idOf("not there")])).toEqual([idOf("not there")]);
       expect(await store.lacking([])).toEqual([]);

@@ -1,4 +1,6 @@
-/** Short texts beside the secrets, which show that the key store, or what it was used with, was restored from a backup. */
+/**
+ * Short texts next to the secrets, which show that the key store, or what it was used with, was restored from a backup.
+ */
 export const KEY_STORE_MARKS = {
   /** What was applied to it: the erasure journal's latest entry and the number of dropped partitions. */
   applied: "mark",
@@ -26,7 +28,7 @@ export interface KeyStore {
    * may destroy secrets meanwhile. @returns whether that one stood. @throws Unavailable
    */
   replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean>;
-  /** Those of the ids that have no secret. @throws Unavailable */
+  /** Which of the ids have no secret. @throws Unavailable */
   lacking(ids: readonly string[]): Promise<readonly string[]>;
   /** Ids of all secrets. @throws Unavailable */
   ids(): AsyncIterable<string>;

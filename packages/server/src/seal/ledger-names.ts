@@ -25,7 +25,9 @@ export class LedgerNames {
     return this.#mac(`erased ${kind}`, ...names).subarray(0, MAC_BYTES);
   }
 
-  /** The same of what a hold keeps: an account, an action. Not the MAC that an erasure of it has. */
+  /**
+   * The same of what a hold keeps: an account, an action. It differs from the MAC of an erasure of the same subject.
+   */
   heldSubjectOf(kind: string, name: string): Buffer {
     return this.#mac(`held ${kind}`, name).subarray(0, MAC_BYTES);
   }

@@ -55,7 +55,10 @@ export async function lostSince(
   return lostOfEach(secrets, [...keysAndHolds(executor), ...(isDatabaseBehind ? [] : [newest])]);
 }
 
-/** The same without a look into partitions: of those, the ones that this process has sealed under. @throws Unavailable */
+/**
+ * The same without a search in partitions: of partition secrets, only those that this process has used.
+ * @throws Unavailable
+ */
 export async function lostInUse(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
   const partitions = async (): Promise<readonly string[]> => {
     const active = new Set(await namesIn(executor, PARTITIONS, partitionSecretName)());
@@ -78,7 +81,7 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
   const lacking = await secrets.lacking(await names());
   if (lacking.length === 0) return [];
-  // Erased or dropped meanwhile, it is not among them any more.
+  // A secret that was erased or dropped meanwhile is not needed any more.
   const needed = new Set(await names());
   return lacking.filter((name) => needed.has(name));
 }

@@ -22,7 +22,7 @@ export interface BoundedOptions extends pg.ClientConfig {
 
 /** Process ids of backends whose connection was given up while a statement was under way. */
 export class AbandonedBackends {
-  /** Those that a monitor may end even while they work. */
+  /** Whether a monitor may end a backend even while it works. */
   readonly #all = new Map<number, { readonly mayEnd: boolean }>();
   #listener: () => void = () => {};
 
@@ -43,13 +43,13 @@ export class AbandonedBackends {
     return [...this.#all].filter(([, { mayEnd }]) => mayEnd).map(([pid]) => pid);
   }
 
-  /** Those that still work remain. */
+  /** Drops all but these, which still work. */
   retain(pids: ReadonlySet<number>): void {
     for (const pid of this.#all.keys()) if (!pids.has(pid)) this.#all.delete(pid);
   }
 }
 
-/** A peer that does not read gets this long to take leave. */
+/** How long `end` waits for a peer that does not read. */
 const FAREWELL_MS = 1_000;
 
 type Callback = (fault: unknown, result: unknown) => void;
@@ -144,7 +144,7 @@ export class BoundedClient extends pg.Client {
   }
 }
 
-/** Pools call with a callback, all else awaits a promise. */
+/** Pools pass a callback; other callers await a promise. */
 function withCallback(method: Method): Overloaded {
   return (...args) => {
     const callback = args.at(-1);

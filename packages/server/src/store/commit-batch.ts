@@ -8,7 +8,7 @@ import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from ".
 /** Of the last erasure. */
 const EPOCH = "(select coalesce(max(sequence), 0) from erasure)";
 
-/** The policy in force. Shared with the epoch's lock, which a policy closes before it is written. */
+/** The policy in force. It does not change while a batch holds the epoch's lock, which `applyPolicy` closes first. */
 const POLICY = "(select coalesce(max(version), 0) from policy)";
 
 const CLAIM_KEYS = {
@@ -109,7 +109,7 @@ async function claimKeys(
     client.query<{ event_id: string }>({ ...CLAIM_KEYS, values }),
   ]);
   if (claimed.length === events.length) return events;
-  // Counted by what was returned: the command tag counts what was selected, where the table is distributed.
+  // Counts the returned rows: of a distributed table, the command tag counts the selected ones.
   const { rows } = await client.query<{ epoch: number; policy: number }>(LATEST);
   if (rows[0]?.epoch !== epoch || rows[0]?.policy !== policy) return "stale";
   const ids = new Set(claimed.map(({ event_id }) => event_id));

@@ -10,8 +10,8 @@ const MOST_PATHS = 500;
 const MOST_VERSIONS = 200;
 
 /**
- * Members of a request, at all depths, past which its event is not walked: some five times what the catalog knows. To walk
- * tens of thousands takes longer than to store them.
+ * Members of a request, at all depths, past which its event is not walked: some five times what the catalog knows.
+ * Walking tens of thousands takes longer than storing them.
  */
 const WIDEST = 2_048;
 /** JSON type in the row that counts events which were not walked; its path is `*`. */
@@ -140,7 +140,7 @@ export class BufferedDriftLog implements DriftLog {
   }
 }
 
-/** As it is stored: no name that is kept holds a `.`, so that a text is of one path. */
+/** As it is stored: no kept name holds a `.`, so that each text means one path. */
 function textOf(path: FieldPath): string {
   return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
 }

@@ -7,7 +7,7 @@ export const EVENT_COLUMNS = `event_id, idempotency_key, account, purpose, actio
   to_char(collected_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as collected_at,
   ${instant("received_at")}`;
 
-/** Of an event `e`: whether a hold covers it, be it in its partition or kept as a copy. */
+/** Of an event `e`: whether a hold covers it, in its partition or as a copy. */
 export const HELD_COLUMN = "is_held(e.account, e.action_id, e.event_id) as held";
 
 export interface EventRow {

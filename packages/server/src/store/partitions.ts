@@ -87,7 +87,7 @@ export class Partitions implements PartitionDirectory {
     this.#known.set(purpose, others);
   }
 
-  /** Makes the partition of now and those that follow it: so many, but none that begins in more than eight days. */
+  /** Makes the partition of now and the next `ahead` ones, but none that begins in more than eight days. */
   async prepare(purpose: number, now: number, ahead: number): Promise<void> {
     for (let count = 0, at = now; count <= ahead && at <= now + FARTHEST_MS; count++) {
       at = (await this.#ensure(purpose, at)).to;

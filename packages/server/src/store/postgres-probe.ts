@@ -12,9 +12,9 @@ const END_ABANDONED = `
 
 export interface PostgresProbeOptions {
   readonly dependency: Dependency;
-  /** Of the connections that are to be looked after. */
+  /** Options of the connections that the probe watches. */
   readonly database: DatabaseOptions;
-  /** Called on each new connection, and for as long as the dependency lacks something. @throws where it can't be used. */
+  /** Called on each new connection, and while the dependency is reported as lacking. @throws where it can't be used. */
   readonly check?: () => Promise<void>;
 }
 

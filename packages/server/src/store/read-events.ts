@@ -39,7 +39,7 @@ export function receivedAtOf(eventId: string): Date {
 const COPIES = "live_event e where e.partition_purpose = -1";
 const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload, ${HELD_COLUMN}`;
 
-/** A stored event and whether a hold covers it: then it may be past its period, or erased but for the hold. */
+/** A stored event and whether a hold covers it: then it may have expired, or be erased except for the hold's copy. */
 export interface FoundEvent extends StoredEvent {
   readonly held: boolean;
 }
@@ -138,7 +138,7 @@ export async function listEvents(
   return rows;
 }
 
-/** Where more partitions than a slice are of one time, because there are so many purposes, each slice gives a page. */
+/** With many purposes, more partitions than a slice may cover one time: then each slice gives a page. */
 async function listSpan(
   executor: Executor,
   filter: EventFilter,

@@ -98,11 +98,13 @@ async function sum(counts: AsyncGenerator<{ events: number }>): Promise<number> 
 }
 
 export interface SubjectCounts {
-  /** Those that no hold covers, those that one covers, and copies of erased ones that one keeps. */
+  /** Events that are not erased and that no hold covers. */
   readonly events: number;
+  /** Events that are not erased and that a hold covers. */
   readonly held: number;
+  /** Copies of erased events that a hold keeps. */
   readonly still_held: number;
-  /** Copies of erased ones whose hold has ended: the next retention pass deletes them. */
+  /** Copies of erased events whose hold has ended: the next retention pass deletes them. */
   readonly released: number;
 }
 

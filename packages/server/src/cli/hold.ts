@@ -134,7 +134,7 @@ function reviewCommand(context: Context): Command {
     .argument("<hold-id>", "as `list` shows it", uuid)
     .requiredOption("--review <date>", "when to look at it again", futureDate)
     .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
-    .option("--reason <text>", "why it stands", reasonReader(context))
+    .option("--reason <text>", "why it stays in force", reasonReader(context))
     .option("--dry-run", "look, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'))

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 
-/** What the operating system knows about the caller of a command; absent is what it can't tell. */
+/** What the operating system knows about the caller of a command; a member that it does not know is absent. */
 export interface SystemIdentity {
   readonly effectiveUid?: number;
   /** Name of the effective user; in a container there may be none. */
@@ -32,7 +32,7 @@ export function describeOperator(identity: SystemIdentity, claimed: string | und
   return `cli:${name ?? `uid ${effectiveUid ?? "unknown"}`} (${known}${claim})`;
 }
 
-/** A claim can't end its quotes, nor steer a terminal, nor be a text that PostgreSQL refuses. */
+/** The result can't end its own quotes, holds no control character, and is a text that PostgreSQL accepts. */
 function quote(claim: string): string {
   return JSON.stringify([...claim.toWellFormed()].slice(0, LONGEST_CLAIM).join("")).replaceAll(
     /[^\x20-\x7e]/g,

@@ -55,7 +55,10 @@ export interface Endpoint {
   readonly close: () => Promise<void>;
 }
 
-/** @throws TypeError where the adopted fields are not of the catalog, AdoptedFieldsInvalid where their file can't be taken. */
+/**
+ * @throws TypeError where the adopted fields are not of the catalog, AdoptedFieldsInvalid where their file is not
+ * valid.
+ */
 export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
   const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);

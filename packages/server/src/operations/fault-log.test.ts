@@ -55,7 +55,7 @@ describe("the log of errors", () => {
     expect(line).not.toContain("upstream-text");
   });
 
-  it("keeps what tells an operator what to do: our own messages, codes, and where", () => {
+  it("keeps what an operator needs: our own messages, codes, and the place in the source", () => {
     const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), {
       code: "ECONNREFUSED",
       syscall: "connect",

@@ -53,7 +53,7 @@ function describe(fault: unknown): Record<string, unknown> {
   };
 }
 
-/** Where the error was made. The message stands before the frames, and a line of it may look like one. */
+/** Where the error was made. In `stack` the message precedes the frames, and a line of it may look like a frame. */
 function place({ stack = "", message }: Error): string | undefined {
   const from = stack.indexOf(message);
   if (from === -1) return undefined;

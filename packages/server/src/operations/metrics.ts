@@ -87,7 +87,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   });
   const adoptedInvalid = new Gauge({
     name: "drs_adopted_fields_file_invalid",
-    help: "1 while the file of adopted fields can't be taken and the fields before it stay in force.",
+    help: "1 while the file of adopted fields is invalid and the previous fields stay in force.",
     registers,
   });
   const completableRequests = new Gauge({

@@ -15,7 +15,7 @@ const QUOTES_SERVER = /^SASL/;
  */
 export function ownMessage(fault: Error): string | undefined {
   const { code, syscall } = fault as NodeJS.ErrnoException;
-  // Node puts these together from the call's own arguments.
+  // Node composes these messages from the arguments of the call.
   if (typeof syscall === "string") return fault.message;
   const isForeign =
     (code !== undefined && !OWN_CODE.test(code)) ||

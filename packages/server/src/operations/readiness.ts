@@ -7,7 +7,7 @@ const LEAST_FREE_BYTES = 256 * 1024 * 1024;
 
 export interface Readiness {
   readonly ready: boolean;
-  /** What is wrong, each a line for people; some of it keeps a ready server from nothing. */
+  /** What is wrong, each a line for people; a ready server may have lines too. */
   readonly lines: readonly string[];
 }
 

@@ -102,7 +102,7 @@ function urlOf(server: Server, host: string, scheme: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** For what is left to do when the requests have their answers, or the time for them is over. */
+/** How long closing may take after all requests are answered, or their time is over. */
 const CLOSE_WITHIN_MS = 1_000;
 
 function closeListener(server: Server, withinMs = CLOSE_WITHIN_MS): Promise<void> {

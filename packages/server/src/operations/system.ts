@@ -84,7 +84,7 @@ export interface OpenOptions {
   readonly onFault: (fault: unknown) => void;
   /** Opens without a replay, for the command that repairs the journal: nothing may be served or deleted then. */
   readonly acceptsDamagedJournal?: boolean;
-  /** Opens without keys that events are sealed under, for the command that lists what they are. */
+  /** Opens although keys that events are sealed under are lost, for the command that lists them. */
   readonly acceptsLostKeys?: boolean;
 }
 

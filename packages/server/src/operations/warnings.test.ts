@@ -62,6 +62,6 @@ test("an admin listener beyond loopback is warned about: it has no TLS", () => {
   expect(warnings({ ...key, DRS_ADMIN_HOST: "::1" })).toEqual([]);
 });
 
-test("a key-encryption key beside its keys is advice: it is how development begins", () => {
-  expect(warnings({})).toEqual([expect.stringMatching(/^advice: the key-encryption key lies beside/)]);
+test("a key-encryption key next to its keys is advice: development begins with that", () => {
+  expect(warnings({})).toEqual([expect.stringMatching(/^advice: the key-encryption key lies next to/)]);
 });

@@ -34,7 +34,7 @@ export function warningsOf(config: Config): readonly Warning[] {
   );
   warnWhen(
     config.embedded && !config.DRS_KEY_ENCRYPTION_KEY && config.DRS_KEY_ENCRYPTION_KEY_FILE === undefined,
-    "the key-encryption key lies beside the keys it wraps: fine for development, not for production",
+    "the key-encryption key lies next to the keys it wraps: fine for development, not for production",
     "advice",
   );
   for (const name of DATABASES) {

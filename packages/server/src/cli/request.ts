@@ -187,8 +187,8 @@ function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, relea
 }
 
 async function requireNothingLeft(executor: Executor, { account: of }: RequestRow): Promise<void> {
-  const { events, held, still_held } = await planErasure(executor, { kind: "account", account: of ?? "" });
-  const left = events + held + still_held;
+  const { events, held, still_held, released } = await planErasure(executor, { kind: "account", account: of ?? "" });
+  const left = events + held + still_held + released;
   if (left > 0) throw new Failure(`${left} events of the account are kept: name the erasure with --erasure.`);
 }
 

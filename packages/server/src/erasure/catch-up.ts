@@ -1,7 +1,7 @@
 import { applyHoldOrder } from "../holds/hold-orders.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
-import type { Sealer } from "../ports.ts";
+import { type Sealer, Unavailable } from "../ports.ts";
 import type { KeyStore } from "../seal/key-store.ts";
 import type { LedgerNames } from "../seal/ledger-names.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../seal/sealer.ts";
@@ -80,7 +80,7 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
   const unrecorded = await unrecordedLosses(executor, links, head);
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
-  await resolveHolds(executor, names, executor, (work) => asOwner(ports, work));
+  await resolveHolds(executor, names, executor, (work) => nameAsOwner(ports, work));
   const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
   if (ended.length > 0) await alone(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
   const last = missing.at(-1)?.sequence ?? head.sequence;
@@ -142,6 +142,18 @@ function asOwner<T>({ administration }: CatchUpPorts, work: (executor: Executor)
     throw new JournalUnfit(
       "the database lacks entries of the erasure journal, and its login may not apply them: " +
         "run drs erase list with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
+      { cause: fault },
+    );
+  });
+}
+
+/** Without the owner's login a pass deletes nothing; events are stored all the same. */
+async function nameAsOwner(ports: CatchUpPorts, work: (owner: Executor) => Promise<unknown>): Promise<unknown> {
+  return asOwner(ports, work).catch((fault: unknown) => {
+    if (!(fault instanceof JournalUnfit)) throw fault;
+    throw new Unavailable(
+      "the account or action of a replayed hold is known now, and the owner's login must say so before anything is " +
+        "deleted: run drs hold list with DRS_MIGRATION_DATABASE_URL naming it",
       { cause: fault },
     );
   });

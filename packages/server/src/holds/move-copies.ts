@@ -5,7 +5,7 @@ import type { Executor } from "../store/database.ts";
 
 /**
  * Seals copies of a hold that ends again, under another active hold that covers them, in the owner's transaction, which
- * has the lock of all holds. A copy that can't be opened stays as it is.
+ * has the lock of all holds. A copy that can't be opened is deleted with the hold that ends.
  */
 export async function moveCopies(owner: Executor, sealer: Sealer, holdId: string): Promise<void> {
   const { rows } = await owner.query<SealedRow & { readonly other: string }>(

@@ -93,8 +93,17 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
     await until(async () => (await post(server, since)).status === 201);
     expect((await ready(server)).text).toBe("ok\n");
     const { stdout } = await command(environment, "event", "list", "--json");
+    expect(objects(stdout).length).toBeGreaterThan(1);
     for (const { event_id } of objects(stdout)) {
-      const { code } = await command(environment, "event", "get", String(event_id), "--reason", "a test of reading");
+      const { code } = await command(
+        environment,
+        "event",
+        "get",
+        String(event_id),
+        "--raw",
+        "--reason",
+        "a test of reading",
+      );
       expect(code).toBe(0);
     }
   } finally {

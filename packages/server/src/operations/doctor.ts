@@ -6,7 +6,7 @@ import { requestState } from "../requests/data-requests.ts";
 import { holdState } from "../holds/holds.ts";
 import { policyVersion } from "../purposes/policy-table.ts";
 import { retentionState } from "../retention/runs.ts";
-import { readMigrations } from "../store/migrate.ts";
+import { pendingChanges, readSchema } from "../store/migrate.ts";
 import { type PartitionLoad, partitionLoad } from "../store/partition-slices.ts";
 import { destroyedPartitions, readMark } from "../erasure/key-store-mark.ts";
 import { lostSince, sealedUnder } from "../seal/lost-secrets.ts";
@@ -62,12 +62,12 @@ export async function examine(system: System): Promise<readonly Finding[]> {
       ? `the serving login ${row.login} could act as the owner: name a lesser one in DRS_DATABASE_URL and the owner in DRS_MIGRATION_DATABASE_URL`
       : `the serving login ${row.login} owns nothing`,
   });
-  const known = await readMigrations();
-  const applied = await pool.query<{ count: number }>("select count(*) as count from schema_migration");
+  const pending = await pendingChanges(pool, await readSchema());
+  const names = [...pending.migrations, ...pending.definitions].map(({ name }) => name);
   findings.push({
     what: "migrations",
-    ok: applied.rows[0]?.count === known.length,
-    detail: `${applied.rows[0]?.count} of ${known.length} applied`,
+    ok: names.length === 0,
+    detail: names.length === 0 ? "the schema is up to date" : `not applied: ${names.join(", ")}`,
   });
   findings.push(
     await keyFinding(system),

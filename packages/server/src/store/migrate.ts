@@ -1,33 +1,77 @@
+import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type pg from "pg";
 import { BoundedClient } from "./bounded-client.ts";
 import { type DatabaseOptions, isPassing, patient, SCHEMA, SERVING_ROLE, sqlState } from "./database.ts";
 
-const FOLDER = join(import.meta.dirname, "migrations");
+const FOLDER = import.meta.dirname;
 const LOCK = 7_236_514;
 const OLDEST_MAJOR = 15;
+
+/** What was applied to the database. */
+const LEDGER = `
+  create table if not exists schema_migration (
+    id integer primary key, name text not null, applied_at timestamptz not null default now());
+  create table if not exists schema_definition (
+    name text primary key, digest text not null, applied_at timestamptz not null default now())`;
 
 /** A database that this server can't use, with a message that says what to do. */
 export class DatabaseUnfit extends Error {
   override readonly name = "DatabaseUnfit";
 }
 
+/** A change of tables: applied once, in the order of the numbers. */
 export interface Migration {
   readonly id: number;
   readonly name: string;
   readonly sql: string;
 }
 
-export async function readMigrations(): Promise<readonly Migration[]> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
-  return Promise.all(
-    names.map(async (name) => ({
-      id: Number(name.slice(0, 4)),
-      name,
-      sql: await readFile(join(FOLDER, name), "utf8"),
-    })),
-  );
+/** A function or the views: applied after each migration, and again whenever its text changes. */
+export interface Definition {
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the text, in hexadecimal. */
+  readonly digest: string;
+}
+
+export interface Schema {
+  readonly migrations: readonly Migration[];
+  readonly definitions: readonly Definition[];
+}
+
+export async function readSchema(): Promise<Schema> {
+  return {
+    migrations: await Promise.all((await sqlFiles("migrations")).map(readMigration)),
+    definitions: await Promise.all([...(await sqlFiles("functions")), "views.sql"].map(readDefinition)),
+  };
+}
+
+async function sqlFiles(folder: string): Promise<readonly string[]> {
+  const names = await readdir(join(FOLDER, folder));
+  return names
+    .filter((name) => name.endsWith(".sql"))
+    .toSorted()
+    .map((name) => join(folder, name));
+}
+
+async function readMigration(path: string): Promise<Migration> {
+  const name = basename(path);
+  return { id: Number(name.slice(0, 4)), name, sql: await readIncluding(join(FOLDER, path)) };
+}
+
+async function readDefinition(name: string): Promise<Definition> {
+  const sql = await readFile(join(FOLDER, name), "utf8");
+  return { name, sql, digest: createHash("sha256").update(sql).digest("hex") };
+}
+
+/** As psql reads it: a line `\ir FILE` is the text of the file, whose path is relative to this one. */
+async function readIncluding(path: string): Promise<string> {
+  const parts = (await readFile(path, "utf8")).split(/^\\ir (.+)$/m);
+  const read = async (part: string, index: number): Promise<string> =>
+    index % 2 === 0 ? part : readFile(join(dirname(path), part), "utf8");
+  return (await Promise.all(parts.map(read))).join("");
 }
 
 /**
@@ -38,9 +82,8 @@ export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
   const client = new BoundedClient(serving);
   try {
     await client.connect();
-    const { rows } = await client.query<{ id: number }>("select id from schema_migration order by id");
-    const known = await readMigrations();
-    return rows.length === known.length && rows.every(({ id }, index) => id === known[index]?.id);
+    const { migrations, definitions } = await pendingChanges(client, await readSchema());
+    return migrations.length === 0 && definitions.length === 0;
   } catch (fault) {
     if (sqlState(fault) === undefined && isPassing(fault)) throw fault;
     return false;
@@ -50,8 +93,7 @@ export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
 }
 
 /**
- * Brings the schema up to date. Instances that start together take turns by an advisory lock; each migration is one
- * transaction that inserts its id first.
+ * Brings the schema up to date, in one transaction. Instances that start together take turns by an advisory lock.
  *
  * @param owner the login that owns, or will own, the tables.
  * @param servingLogin the login that the server uses; it is granted the serving role.
@@ -65,14 +107,8 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
     await client.query("select pg_advisory_lock($1)", [LOCK]);
     await client.query(`create schema if not exists ${SCHEMA}`);
     await client.query(`set search_path = ${SCHEMA}`);
-    await client.query(
-      `create table if not exists schema_migration (id integer primary key, name text not null, applied_at timestamptz not null default now())`,
-    );
-    const migrations = await readMigrations();
-    const { rows } = await client.query<{ id: number }>("select id from schema_migration");
-    const applied = new Set(rows.map((row) => row.id));
-    refuseNewer(applied, migrations);
-    for (const migration of migrations) if (!applied.has(migration.id)) await apply(client, migration);
+    await client.query(LEDGER);
+    await apply(client, await readSchema());
     if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
   } catch (fault) {
     throw sqlState(fault) === "42501"
@@ -84,6 +120,43 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
       : fault;
   } finally {
     await client.end().catch(() => {});
+  }
+}
+
+/** What the database lacks. A migration may need other definitions: after one, all are applied. */
+export async function pendingChanges(executor: pg.Pool | pg.Client, known: Schema): Promise<Schema> {
+  const applied = await executor.query<{ id: number }>("select id from schema_migration");
+  const ids = new Set(applied.rows.map(({ id }) => id));
+  refuseNewer(ids, known.migrations);
+  const migrations = known.migrations.filter(({ id }) => !ids.has(id));
+  if (migrations.length > 0) return { migrations, definitions: known.definitions };
+  const defined = await executor.query<{ name: string; digest: string }>("select name, digest from schema_definition");
+  const digests = new Map(defined.rows.map(({ name, digest }) => [name, digest]));
+  return { migrations, definitions: known.definitions.filter(({ name, digest }) => digests.get(name) !== digest) };
+}
+
+async function apply(client: pg.Client, known: Schema): Promise<void> {
+  await client.query("begin");
+  try {
+    const { migrations, definitions } = await pendingChanges(client, known);
+    for (const { id, name, sql } of migrations) {
+      await client.query("insert into schema_migration (id, name) values ($1, $2)", [id, name]);
+      await client.query(sql);
+    }
+    // A function may name a view that is created after it.
+    await client.query("set local check_function_bodies = off");
+    for (const { name, sql, digest } of definitions) {
+      await client.query(sql);
+      await client.query(
+        `insert into schema_definition (name, digest) values ($1, $2)
+          on conflict (name) do update set digest = excluded.digest, applied_at = now()`,
+        [name, digest],
+      );
+    }
+    await client.query("commit");
+  } catch (fault) {
+    await client.query("rollback");
+    throw fault;
   }
 }
 
@@ -108,18 +181,6 @@ function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]):
     throw new DatabaseUnfit(
       `the database was migrated by a newer server (migration ${Math.max(...beyond)}; this one knows ${newest}): start that version`,
     );
-  }
-}
-
-async function apply(client: pg.Client, { id, name, sql }: Migration): Promise<void> {
-  await client.query("begin");
-  try {
-    await client.query("insert into schema_migration (id, name) values ($1, $2)", [id, name]);
-    await client.query(sql);
-    await client.query("commit");
-  } catch (fault) {
-    await client.query("rollback");
-    throw fault;
   }
 }
 

@@ -57,9 +57,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
       from pg_trigger t join pg_class c on c.oid = t.tgrelid
       where ${OURS} and not t.tgisinternal`,
   functions: `
-    select p.oid::regprocedure || ' returns ' || pg_get_function_result(p.oid) ||
-        case when p.prosecdef then ' security definer' else '' end ||
-        coalesce(' set ' || array_to_string(p.proconfig, ', '), '') || ' md5 ' || md5(p.prosrc) as line
+    select pg_get_functiondef(p.oid) as line
       from pg_proc p where p.pronamespace = 'drs'::regnamespace`,
   grants: `
     ${grants("'schema ' || n.nspname", "n.nspacl", "(select * from pg_namespace where nspname = 'drs') n")}

@@ -6,13 +6,13 @@ import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../operations/system.ts";
 import { openEventStore } from "./event-store.fixture.ts";
-import { DatabaseUnfit, migrate, readMigrations } from "./migrate.ts";
+import { DatabaseUnfit, migrate, readSchema } from "./migrate.ts";
 import { newEvent } from "./new-event.fixture.ts";
 import { schemaText } from "./schema-text.fixture.ts";
 
 const SNAPSHOT = join(import.meta.dirname, "schema.snapshot");
 const SNAPSHOT_HEAD = `The schema that the migrations make, as PostgreSQL's catalogs show it.
-Compared with a live database by schema.test.ts; after a new migration, write it anew with
+Compared with a live database by schema.test.ts; after a change of a migration, a function or a view, write it again with
   UPDATE_SCHEMA_SNAPSHOT=1 npx vitest run packages/server/src/store/schema.test.ts
 and read the difference before you commit it.
 
@@ -55,14 +55,14 @@ describe("migrations", () => {
   });
 
   it("are numbered without a gap, each once", async () => {
-    const ids = (await readMigrations()).map(({ id }) => id);
+    const ids = (await readSchema()).migrations.map(({ id }) => id);
     expect(ids).toEqual(Array.from(ids.keys(), (index) => index + 1));
   });
 
   it("raced by several instances on an empty database are applied once each", async () => {
     const url = await freshUrl();
     await Promise.all(Array.from({ length: 8 }, () => migrate({ connectionString: url }, "postgres")));
-    const known = (await readMigrations()).map(({ id, name }) => ({ id, name }));
+    const known = (await readSchema()).migrations.map(({ id, name }) => ({ id, name }));
     const { rows } = await withClient(url, (client) =>
       client.query("select id, name from schema_migration order by id"),
     );
@@ -79,6 +79,27 @@ describe("migrations", () => {
     const before = await withClient(url, schemaText);
     await migrate({ connectionString: url }, undefined);
     expect(await withClient(url, schemaText)).toBe(before);
+  });
+
+  it("replace a function whose text is not this server's, and nothing else", async () => {
+    const url = await freshUrl();
+    await migrate({ connectionString: url }, undefined);
+    const before = await withClient(url, schemaText);
+    const applied = "select name, applied_at from schema_definition order by name";
+    const changed = await withClient(url, async (client) => {
+      const { rows } = await client.query<{ name: string; applied_at: Date }>(applied);
+      await client.query(
+        "create or replace function is_erased(in_key uuid) returns boolean language sql as 'select true'",
+      );
+      await client.query("update schema_definition set digest = 'older' where name = 'functions/is_erased.sql'");
+      return rows;
+    });
+    expect(await withClient(url, schemaText)).not.toBe(before);
+    await migrate({ connectionString: url }, undefined);
+    expect(await withClient(url, schemaText)).toBe(before);
+    const { rows } = await withClient(url, (client) => client.query<{ name: string; applied_at: Date }>(applied));
+    const again = rows.filter((row, index) => row.applied_at > (changed[index]?.applied_at ?? 0));
+    expect(again.map(({ name }) => name)).toEqual(["functions/is_erased.sql"]);
   });
 
   it("a database that a newer server has migrated is refused, by name, and left alone", async () => {
@@ -154,6 +175,16 @@ describe("the schema", () => {
     const live = `${SNAPSHOT_HEAD}${await schemaText(owner)}`;
     if (process.env["UPDATE_SCHEMA_SNAPSHOT"] === "1") await writeFile(SNAPSHOT, live);
     expect(live, "see the head of schema.snapshot").toBe(await readFile(SNAPSHOT, "utf8"));
+  });
+
+  it("each function compiles", async () => {
+    const { definitions } = await readSchema();
+    await owner.query("begin");
+    try {
+      for (const { name, sql } of definitions) await expect(owner.query(sql), name).resolves.toBeDefined();
+    } finally {
+      await owner.query("rollback");
+    }
   });
 
   it("the snapshot sees a column, a constraint, an index, a trigger, a function and a grant", async () => {

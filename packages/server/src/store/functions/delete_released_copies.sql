@@ -1,0 +1,28 @@
+-- Deletes copies of events that no hold covers any more. Deletes their idempotency keys, of which tombstones exist by
+-- then, where the partition of the event is dropped.
+create or replace function delete_released_copies(in_events uuid[]) returns bigint
+language plpgsql security definer
+set search_path = drs, pg_temp set timezone = 'UTC' as $$
+declare
+  deleted bigint;
+begin
+  perform lock_holds();
+  with gone as (
+    delete from held_event c using released_copy r
+      where r.event_id = any (in_events) and c.account = r.account and c.purpose = r.purpose
+        and c.received_at = r.received_at and c.event_id = r.event_id
+      returning c.account, c.purpose, c.received_at, c.event_id, c.idempotency_key),
+  forgotten as (
+    delete from idempotency_key i using gone g join event_partition p
+      on p.purpose = g.purpose and p.lower_bound <= g.received_at and g.received_at < p.upper_bound
+      where p.dropped_at is not null and i.account = g.account and i.key = g.idempotency_key and i.event_id = g.event_id)
+  select count(*) into deleted from gone;
+  if deleted > 0 then
+    insert into retention_effect (copies) values (deleted);
+  end if;
+  return deleted;
+end
+$$;
+
+revoke all on function delete_released_copies(uuid[]) from public;
+grant execute on function delete_released_copies(uuid[]) to drs_service;

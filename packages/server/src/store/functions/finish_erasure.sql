@@ -1,0 +1,11 @@
+-- Records that no account key of an erasure is left. The receipt of the first caller stays.
+create or replace function finish_erasure(in_sequence bigint, in_receipt text) returns void
+language sql security definer
+set search_path = drs, pg_temp set timezone = 'UTC' as $$
+  update erasure set finished_at = now(), receipt = in_receipt
+    where sequence = in_sequence and finished_at is null
+      and not exists (select from account_key where erased_by = in_sequence)
+$$;
+
+revoke all on function finish_erasure(bigint, text) from public;
+grant execute on function finish_erasure(bigint, text) to drs_service;

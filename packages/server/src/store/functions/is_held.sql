@@ -1,0 +1,10 @@
+-- Whether an active hold covers the event.
+create or replace function is_held(in_account text, in_action text, in_event uuid) returns boolean
+language sql stable as $$
+  select exists (select from drs.legal_hold where lifted_at is null and account = in_account)
+    or exists (select from drs.legal_hold where lifted_at is null and action_id = in_action)
+    or exists (select from drs.legal_hold where lifted_at is null and event_id = in_event)
+$$;
+
+revoke all on function is_held(text, text, uuid) from public;
+grant execute on function is_held(text, text, uuid) to drs_service;

@@ -1,0 +1,11 @@
+-- Records that the secret of a lifted hold is destroyed, where no copy needs it.
+create or replace function record_destroyed_hold_secret(in_hold uuid) returns void
+language sql security definer
+set search_path = drs, pg_temp set timezone = 'UTC' as $$
+  update legal_hold set secret_destroyed_at = now()
+    where hold_id = in_hold and lifted_at is not null and secret_destroyed_at is null
+      and not exists (select from held_event where hold_id = in_hold)
+$$;
+
+revoke all on function record_destroyed_hold_secret(uuid) from public;
+grant execute on function record_destroyed_hold_secret(uuid) to drs_service;

@@ -1,0 +1,9 @@
+-- Starts the replay window of tombstones again.
+create or replace function renew_tombstones(in_names bytea[]) returns void
+language sql security definer
+set search_path = drs, pg_temp set timezone = 'UTC' as $$
+  update tombstone set made_at = now() where name_mac = any (in_names)
+$$;
+
+revoke all on function renew_tombstones(bytea[]) from public;
+grant execute on function renew_tombstones(bytea[]) to drs_service;

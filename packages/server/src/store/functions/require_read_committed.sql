@@ -1,0 +1,12 @@
+-- READ COMMITTED alone sees, in the statement after a lock, what was committed before the lock was granted.
+create or replace function require_read_committed() returns void
+language plpgsql as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'this needs the isolation level read committed' using errcode = 'invalid_transaction_state';
+  end if;
+end
+$$;
+
+revoke all on function require_read_committed() from public;
+grant execute on function require_read_committed() to drs_service;

@@ -1,0 +1,9 @@
+-- Takes every effect that no receipt states yet, for the pass that signs them in this transaction.
+create or replace function take_retention_effects() returns setof retention_effect
+language sql security definer
+set search_path = drs, pg_temp set timezone = 'UTC' as $$
+  delete from retention_effect returning *
+$$;
+
+revoke all on function take_retention_effects() from public;
+grant execute on function take_retention_effects() to drs_service;

@@ -1,0 +1,411 @@
+-- The tables of one installation. Each unique key of a table that may be distributed starts with the account.
+
+-- The role of servers and commands. It owns nothing and can change no event. Roles belong to the cluster: it may exist
+-- already, created by hand or by the migration of another database.
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'drs_service') then
+    create role drs_service nologin;
+  end if;
+exception when duplicate_object or unique_violation then null;
+end
+$$;
+grant usage on schema drs to drs_service;
+grant select on schema_migration, schema_definition to drs_service;
+
+-- One row, which ties a database to its key store.
+create table installation (
+  only_one boolean primary key default true check (only_one),
+  installation_id uuid not null default gen_random_uuid(),
+  -- HMAC of a fixed text under the installation's MAC secret: proves that a key store is the right one.
+  key_check bytea,
+  created_at timestamptz not null default now()
+);
+insert into installation default values;
+grant select, update (key_check) on installation to drs_service;
+
+-- Why events are kept, and for how long. A purpose that was in use is never deleted, only retired.
+create table purpose (
+  code integer primary key,
+  id text not null unique,
+  title text not null,
+  created_at timestamptz not null default now(),
+  legal_basis text,
+  owner text,
+  -- Counted from `received_at`, as calendar arithmetic in UTC. Null: kept without end, as before the first policy.
+  raw_retention interval check (raw_retention > interval '0'),
+  derived_retention interval check (derived_retention > interval '0'),
+  -- What the purpose covers of an event; null: all. An event is stored exactly, so the rest is recorded or refused.
+  probes text[],
+  highest_sensitivity text check (highest_sensitivity in ('low', 'medium', 'high')),
+  beyond text not null default 'record' check (beyond in ('record', 'refuse')),
+  retired_at timestamptz,
+  -- A purpose that a policy left out without periods has the shortest ones, so that its empty partitions are dropped;
+  -- lists do not show a period that no policy gave.
+  assumed_periods boolean not null default false
+);
+insert into purpose (code, id, title) values (1, 'default', 'Built-in purpose of every action type');
+
+-- Each policy that was applied, as it was read. The latest is in force; events keep the purpose that they were stored
+-- under. Only the owner's login changes a policy: a stolen serving login must not shorten a period.
+create table policy (
+  version integer primary key check (version > 0),
+  applied_at timestamptz not null,
+  actor text not null,
+  -- Purpose of an action type that is not mapped; null: such events are refused.
+  unmapped integer references purpose (code),
+  document jsonb not null
+);
+create table purpose_mapping (
+  policy_version integer not null references policy (version),
+  action_type text not null check (char_length(action_type) between 1 and 64),
+  purpose integer not null references purpose (code),
+  primary key (policy_version, action_type)
+);
+grant select on purpose, policy, purpose_mapping to drs_service;
+
+-- Bounds and id of each partition of `event`; the id names its secret in the key store. An expired partition is
+-- dropped; its row stays and says when.
+create table event_partition (
+  purpose integer not null references purpose (code),
+  lower_bound timestamptz not null,
+  upper_bound timestamptz not null,
+  partition_id uuid not null default gen_random_uuid(),
+  table_name text not null unique,
+  dropped_at timestamptz,
+  dropped_rows bigint,
+  dropped_bytes bigint,
+  -- From then on no backup of the database can be opened, once the backups of the key store are deleted too.
+  secret_destroyed_at timestamptz,
+  -- When the last idempotency key of its events was deleted, after the replay window.
+  keys_forgotten_at timestamptz,
+  primary key (purpose, lower_bound),
+  check (lower_bound < upper_bound)
+);
+create index event_partition_unfinished on event_partition (dropped_at)
+  where dropped_at is not null and (secret_destroyed_at is null or keys_forgotten_at is null);
+grant select on event_partition to drs_service;
+
+create table event (
+  account text not null,
+  purpose integer not null,
+  received_at timestamptz not null,
+  event_id uuid not null,
+  collected_at timestamptz not null,
+  schema_version integer not null,
+  idempotency_key text not null check (char_length(idempotency_key) between 1 and 128),
+  action_id text not null check (char_length(action_id) between 1 and 128),
+  action_type text not null check (char_length(action_type) between 1 and 64),
+  session_id text not null check (char_length(session_id) between 1 and 128),
+  event_type text not null check (char_length(event_type) <= 64),
+  sdk_version text not null check (char_length(sdk_version) between 1 and 32),
+  platform text not null check (char_length(platform) <= 16),
+  app_version text not null check (char_length(app_version) <= 64),
+  -- The exact bytes of the raw event: compressed, then encrypted. PostgreSQL need not compress them again.
+  payload bytea storage external not null,
+  key_id uuid not null,
+  primary key (account, purpose, received_at, event_id)
+) partition by range (purpose, received_at);
+-- The access patterns; "by account" is the primary key, one purpose at a time.
+create index event_action_id on event (action_id, received_at);
+create index event_action_type on event (action_type, received_at);
+create index event_sdk on event (sdk_version, schema_version, received_at);
+create index event_received_at on event (received_at, event_id);
+grant select, insert on event to drs_service;
+
+-- Lives as long as its event is kept in whatever form, held copies included, plus the replay window.
+create table idempotency_key (
+  account text not null,
+  key text not null,
+  event_id uuid not null,
+  purpose integer not null,
+  received_at timestamptz not null,
+  request_mac bytea not null,
+  key_id uuid not null,
+  primary key (account, key)
+);
+create index idempotency_key_received_at on idempotency_key (purpose, received_at);
+grant select, insert on idempotency_key to drs_service;
+
+create table session_token (
+  -- SHA-256 of the token: a stolen copy of the table authenticates nobody.
+  token_hash bytea primary key,
+  token_id uuid not null unique,
+  account text not null,
+  issued_at timestamptz not null,
+  expires_at timestamptz not null,
+  revoked_at timestamptz
+);
+create table action (
+  account text not null,
+  action_id text not null,
+  action_type text not null,
+  session_id text,
+  registered_at timestamptz not null,
+  expires_at timestamptz not null,
+  revoked_at timestamptz,
+  primary key (account, action_id)
+);
+grant select, insert, update (revoked_at) on session_token, action to drs_service;
+
+create table audit_entry (
+  entry_id uuid primary key,
+  at timestamptz not null,
+  actor text not null,
+  operation text not null,
+  outcome text not null,
+  account text,
+  event_id uuid,
+  occurrences bigint not null default 1,
+  reason text,
+  -- Of a commit batch: the account and event id of each event, position by position, and a digest over both lists.
+  accounts text[],
+  event_ids uuid[],
+  digest bytea,
+  detail jsonb
+);
+create index audit_entry_at on audit_entry (at);
+create index audit_entry_event on audit_entry (event_id) where event_id is not null;
+create index audit_entry_account on audit_entry (account, at) where account is not null;
+-- Batches of accepted events are found by time, which their event ids contain; all other lists by this index.
+create index audit_entry_event_ids on audit_entry using gin (event_ids) where event_ids is not null and accounts is null;
+grant select, insert on audit_entry to drs_service;
+
+create table drift (
+  path text not null,
+  json_type text not null,
+  sdk_version text not null,
+  first_seen timestamptz not null,
+  last_seen timestamptz not null,
+  occurrences bigint not null,
+  primary key (sdk_version, path, json_type)
+);
+grant select, insert, update (last_seen, occurrences) on drift to drs_service;
+
+-- What the database has applied of the erasure journal: erasures, and orders about holds.
+create table journal_entry (
+  sequence bigint primary key check (sequence > 0),
+  kind text not null check (kind in ('account', 'purpose', 'action', 'event', 'hold', 'hold-placed', 'hold-reviewed',
+    'hold-lifted', 'loss')),
+  -- SHA-256 of the entry's text.
+  entry_digest bytea not null,
+  applied_at timestamptz not null default now(),
+  -- An operator stated that the journal has lost the entry for good.
+  loss_accepted_at timestamptz,
+  loss_accepted_by text,
+  loss_reason text,
+  check (num_nulls(loss_accepted_at, loss_accepted_by, loss_reason) in (0, 3))
+);
+grant select on journal_entry to drs_service;
+
+-- One row for each erasure; its sequence number is that of its journal entry.
+create table erasure (
+  sequence bigint primary key check (sequence > 0) references journal_entry (sequence),
+  erasure_id uuid not null unique,
+  kind text not null check (kind in ('account', 'purpose', 'action', 'event', 'hold')),
+  -- Keyed MAC of what was erased: a caller who can name the subject finds its erasures.
+  subject_mac bytea,
+  began_at timestamptz not null,
+  finished_at timestamptz,
+  actor text not null,
+  reason text not null,
+  -- Random ids of the secrets that were destroyed.
+  keys uuid[] not null,
+  events bigint not null default 0,
+  idempotency_keys bigint not null default 0,
+  tokens bigint not null default 0,
+  actions bigint not null default 0,
+  -- Copies that a hold kept when the erasure began.
+  held bigint not null default 0,
+  receipt text,
+  -- Deleted copies of holds, whose secrets may open copies of other events.
+  copies bigint not null default 0,
+  -- Deleted events under a hold that could not be opened, and so could not be copied.
+  unreadable bigint not null default 0,
+  -- When the last copy that a hold kept of the erasure was deleted, with the receipt that says so.
+  completed_at timestamptz,
+  final_receipt text
+);
+create index erasure_subject on erasure (subject_mac);
+grant select on erasure to drs_service;
+
+-- Accounts whose events are refused since they were erased; keyed MACs.
+create table refused_account (
+  account_mac bytea primary key,
+  sequence bigint not null references erasure (sequence)
+);
+grant select on refused_account to drs_service;
+
+-- A random id for each account that any event is kept of.
+create table account_identity (
+  account text primary key,
+  account_id uuid not null unique default gen_random_uuid(),
+  created_at timestamptz not null default now()
+);
+-- Names the secret that events of an account and purpose are sealed under. The id is random, so that the erasure
+-- journal can name it and identify no account. An erasure marks the row; it is deleted with the last event.
+create table account_key (
+  key_id uuid primary key,
+  account text not null,
+  purpose integer not null references purpose (code),
+  created_at timestamptz not null default now(),
+  erased_by bigint references erasure (sequence)
+);
+create unique index account_key_current on account_key (account, purpose) where erased_by is null;
+create index account_key_account on account_key (account);
+create index account_key_created_at on account_key (created_at);
+create index account_key_erased on account_key (erased_by) where erased_by is not null;
+grant select, insert on account_identity to drs_service;
+grant select on account_key to drs_service;
+
+-- What an erasure leaves of an idempotency key: keyed MACs of (account, key) and of the request, and the event's id
+-- under a mask that only (account, key) gives.
+create table tombstone (
+  name_mac bytea primary key,
+  masked_event_id bytea not null,
+  request_mac bytea not null,
+  made_at timestamptz not null default now()
+);
+create index tombstone_made_at on tombstone (made_at);
+grant select, insert on tombstone to drs_service;
+
+-- What must be kept although it has expired: events of an account, of an action, or one event. Only the owner's login
+-- places and lifts a hold.
+create table legal_hold (
+  hold_id uuid primary key,
+  account text,
+  action_id text,
+  event_id uuid,
+  -- When the event was received: the index needs it.
+  event_received_at timestamptz,
+  reason text not null,
+  approver text not null,
+  review_on date not null,
+  placed_at timestamptz not null,
+  placed_by text not null,
+  lifted_at timestamptz,
+  lifted_by text,
+  lift_reason text,
+  -- The hold is lifted, and no copy under its secret is left.
+  secret_destroyed_at timestamptz,
+  -- Of a hold that the journal gave back after a restore: what to look for, until an account or action is found for it.
+  subject_kind text check (subject_kind in ('account', 'action_id')),
+  subject_mac bytea,
+  constraint legal_hold_subject check (
+    num_nonnulls(account, action_id, event_id) = 1
+    or (num_nonnulls(account, action_id, event_id) = 0 and subject_kind is not null)),
+  constraint legal_hold_mac check ((subject_kind is null) = (subject_mac is null)),
+  check ((event_id is null) = (event_received_at is null)),
+  check (secret_destroyed_at is null or lifted_at is not null)
+);
+create index legal_hold_account on legal_hold (account) where lifted_at is null and account is not null;
+create index legal_hold_action on legal_hold (action_id) where lifted_at is null and action_id is not null;
+create index legal_hold_event on legal_hold (event_id) where lifted_at is null and event_id is not null;
+grant select on legal_hold to drs_service;
+
+-- Copies of held events, sealed under a secret of the hold before their partition is dropped. One copy for each event:
+-- it stays while any hold covers it.
+create table held_event (
+  like event including defaults including constraints including storage,
+  hold_id uuid not null references legal_hold (hold_id),
+  -- The erasure that waits for the end of the hold.
+  erased_by bigint references erasure (sequence),
+  primary key (account, purpose, received_at, event_id)
+);
+-- The secret of a copy is that of its hold.
+alter table held_event drop column key_id;
+create index held_event_action_id on held_event (action_id, received_at);
+create index held_event_action_type on held_event (action_type, received_at);
+create index held_event_sdk on held_event (sdk_version, schema_version, received_at);
+create index held_event_received_at on held_event (received_at, event_id);
+create index held_event_hold_id on held_event (hold_id);
+create index held_event_erased_by on held_event (erased_by) where erased_by is not null;
+grant select, insert on held_event to drs_service;
+
+create table retention_run (
+  run_id uuid primary key,
+  started_at timestamptz not null,
+  finished_at timestamptz not null,
+  actor text not null,
+  partitions integer not null,
+  rows bigint not null,
+  bytes bigint not null,
+  secrets integer not null,
+  keys bigint not null,
+  copies bigint not null default 0,
+  receipt text
+);
+create index retention_run_started_at on retention_run (started_at);
+grant select, insert on retention_run to drs_service;
+
+-- What retention has done, recorded in the transaction that did it. A pass signs and deletes every row that no pass has
+-- signed yet, also those of a pass that was killed: receipts state what happened, and each effect once.
+create table retention_effect (
+  effect_id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  partitions bigint not null default 0,
+  -- Deleted events, without those that a hold keeps in a copy.
+  rows bigint not null default 0,
+  bytes bigint not null default 0,
+  -- Of the rows, those that were deleted one by one.
+  deleted bigint not null default 0,
+  -- Events of dropped partitions that a hold keeps in a copy.
+  held bigint not null default 0,
+  copies bigint not null default 0,
+  keys bigint not null default 0,
+  -- The partition or hold whose secret is destroyed.
+  secret_of uuid
+);
+
+-- Requests by data subjects (GDPR, articles 15 to 22): what was asked, when it is due, and the outcome.
+create table data_request (
+  request_id uuid primary key,
+  -- Keyed MAC of the account: a caller who can name the account finds its requests.
+  subject_mac bytea not null,
+  -- Kept as long as the request is open.
+  account text,
+  kind text not null
+    check (kind in ('access', 'rectification', 'erasure', 'restriction', 'portability', 'objection')),
+  received_at timestamptz not null,
+  due_at timestamptz not null,
+  -- How the identity of the person was verified.
+  identity text,
+  extension_ground text,
+  recorded_by text not null,
+  closed_at timestamptz,
+  closed_by text,
+  outcome text check (outcome in ('done', 'partly', 'refused')),
+  ground text,
+  erasure_id uuid references erasure (erasure_id),
+  export_id uuid,
+  -- When a request that was closed in part was completed.
+  completed_at timestamptz,
+  check ((closed_at is null) = (outcome is null)),
+  check ((closed_at is null) = (account is not null)),
+  check (outcome is distinct from 'refused' or ground is not null),
+  check (outcome is distinct from 'done' or identity is not null),
+  constraint data_request_partly
+    check (outcome is distinct from 'partly' or (identity is not null and erasure_id is not null))
+);
+create index data_request_subject on data_request (subject_mac);
+create index data_request_open on data_request (due_at) where closed_at is null;
+grant select on data_request to drs_service;
+
+-- Rows that no login changes, the owner's included.
+\ir ../functions/refuse_change.sql
+create trigger installation_key_check_is_final before update on installation
+  for each row when (old.key_check is not null) execute function refuse_change();
+create trigger event_is_immutable before update on event for each row execute function refuse_change();
+create trigger idempotency_key_is_immutable before update on idempotency_key
+  for each row execute function refuse_change();
+create trigger audit_entry_is_immutable before update on audit_entry
+  for each row execute function refuse_change();
+create trigger policy_is_immutable before update on policy for each row execute function refuse_change();
+create trigger purpose_mapping_is_immutable before update on purpose_mapping
+  for each row execute function refuse_change();
+create trigger retention_run_is_immutable before update on retention_run
+  for each row execute function refuse_change();
+-- All columns but `erased_by`.
+create trigger held_event_is_immutable before update of account, purpose, received_at, event_id, collected_at,
+  schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version,
+  payload, hold_id on held_event for each row execute function refuse_change();

@@ -1,0 +1,63 @@
+-- Statements on `event` name one purpose and a range of time by constants: PostgreSQL then plans and locks the
+-- partitions of that range, and no others.
+
+-- Every event that is kept, wherever it is stored. `partition_purpose` leaves out the copies or, where it is -1, every
+-- partition of `event`.
+create or replace view kept_event as
+  select account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id, action_type,
+      session_id, event_type, sdk_version, platform, app_version, payload, key_id, null::uuid as hold_id,
+      null::bigint as erased_by, purpose as partition_purpose from event
+  union all
+  select account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id, action_type,
+      session_id, event_type, sdk_version, platform, app_version, payload, null::uuid, hold_id, erased_by, -1
+    from held_event;
+
+-- The events that may be read: not erased, and not expired (by the database's clock) or under a hold. It holds for
+-- every read, from that moment; when the row itself is deleted does not matter.
+create or replace view live_event as
+  select e.* from kept_event e
+    where (e.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = e.key_id))
+      and ((e.erased_by is null
+          and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > now())
+        or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)
+        or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
+        or exists (select from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
+
+-- The same for analysts: no function of their query sees a row that the rule leaves out.
+create or replace view readable_event with (security_barrier) as
+  select account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id, action_type,
+      session_id, event_type, sdk_version, platform, app_version, payload from live_event;
+
+-- Events in partitions that a hold covers; one row for each hold.
+create or replace view event_under_hold as
+  select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id
+    from legal_hold h join event e on e.account = h.account where h.lifted_at is null and not is_erased(e.key_id)
+  union all
+  select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id
+    from legal_hold h join event e on e.action_id = h.action_id where h.lifted_at is null and not is_erased(e.key_id)
+  union all
+  select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id
+    from legal_hold h join event e on e.received_at = h.event_received_at and e.event_id = h.event_id
+    where h.lifted_at is null and not is_erased(e.key_id);
+
+-- Copies that are erased or expired and that no hold covers any more, with what the ledger has of them.
+create or replace view released_copy as
+  select c.account, c.purpose, c.received_at, c.event_id, c.idempotency_key, i.request_mac
+    from legal_hold h join held_event c on c.hold_id = h.hold_id join purpose u on u.code = c.purpose
+      left join idempotency_key i on i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id
+    where h.lifted_at is not null and h.secret_destroyed_at is null
+      and (c.erased_by is not null or c.received_at + u.raw_retention <= now())
+      and not is_held(c.account, c.action_id, c.event_id);
+
+-- Partitions that hold expired events and are not to be dropped soon, because they are longer than today's retention
+-- period asks for: their rows are deleted one by one.
+create or replace view partly_expired_partition as
+  select p.partition_id, p.purpose, p.lower_bound, p.upper_bound, u.raw_retention
+    from event_partition p join purpose u on u.code = p.purpose
+    where p.dropped_at is null and p.lower_bound + u.raw_retention <= now()
+      and (u.raw_retention < interval '1 day'
+        or p.upper_bound - p.lower_bound > case partition_unit(u.raw_retention)
+          when 'hour' then interval '1 hour' when 'day' then interval '1 day' when 'week' then interval '7 days'
+          else interval '31 days' end);
+
+grant select on kept_event, live_event, event_under_hold, released_copy, partly_expired_partition to drs_service;

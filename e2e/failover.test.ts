@@ -1,7 +1,7 @@
 /** A database that lost its last seconds beneath a running server: what was known of them is asked anew. */
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { System } from "../packages/server/src/operations/system.ts";
+import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";

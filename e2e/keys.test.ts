@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { alone } from "../packages/server/src/store/worker-lock.ts";
+import { alone } from "../packages/server/src/postgres/maintenance-lock.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";

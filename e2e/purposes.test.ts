@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerAction } from "../packages/server/src/actions/action-table.ts";
-import type { System } from "../packages/server/src/operations/system.ts";
+import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { System } from "../packages/server/src/operations/system.ts";
+import type { System } from "../packages/server/src/app/system.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { holdSecretName } from "../packages/server/src/seal/sealer.ts";
+import { holdSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { command, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { openTestSystem } from "./support/parties.ts";

@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { registerAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
-import { openSystem } from "../../packages/server/src/operations/system.ts";
-import { accountSecretName, partitionSecretName } from "../../packages/server/src/seal/sealer.ts";
+import { openSystem } from "../../packages/server/src/app/system.ts";
+import { accountSecretName, partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
 import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
-import { findPartitions, spansOf } from "../../packages/server/src/store/partition-slices.ts";
-import { type EventFilter, listQuery } from "../../packages/server/src/store/read-events.ts";
+import { findPartitions, spansOf } from "../../packages/server/src/events/partition-slices.ts";
+import { type EventFilter, listQuery } from "../../packages/server/src/events/read-events.ts";
 import type { LoadResult } from "./load.ts";
 import { load, openScene, print, printed, READY } from "./scene.ts";
 

@@ -1,7 +1,7 @@
 /** Accounts, tokens and actions, good and bad, made directly in the database of a server. */
 import { registerAction, revokeAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
-import { openSystem, type System } from "../../packages/server/src/operations/system.ts";
+import { openSystem, type System } from "../../packages/server/src/app/system.ts";
 import { issueToken, revokeToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
 import type { Credentials } from "./server.ts";
 

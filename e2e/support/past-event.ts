@@ -1,10 +1,10 @@
 /** Events that were received earlier than now, through the real sealer and store. */
 import { randomUUID } from "node:crypto";
-import { uuidv7 } from "../../packages/server/src/ingest/uuidv7.ts";
-import type { System } from "../../packages/server/src/operations/system.ts";
+import { uuidv7 } from "../../packages/server/src/identifiers/uuidv7.ts";
+import type { System } from "../../packages/server/src/app/system.ts";
 import type { EventStore, PromotedAttributes } from "../../packages/server/src/ports.ts";
-import { policyVersion } from "../../packages/server/src/purposes/policy-table.ts";
-import { PostgresEventStore } from "../../packages/server/src/store/event-store.ts";
+import { policyVersion } from "../../packages/server/src/policy/policy-table.ts";
+import { PostgresEventStore } from "../../packages/server/src/events/event-store.ts";
 
 export interface PastEvent extends PromotedAttributes {
   readonly exact: string;

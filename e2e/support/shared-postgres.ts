@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import pg from "pg";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
-import { migrate } from "../../packages/server/src/store/migrate.ts";
+import { migrate } from "../../packages/server/src/postgres/migrate.ts";
 import { SHARED_SOCKET, TEMPLATE, temporaryFolder } from "./database.ts";
 
 let stop: (() => Promise<void>) | undefined;

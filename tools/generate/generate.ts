@@ -10,8 +10,8 @@ import { dataDictionary } from "./data-dictionary.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
-import { readPolicy } from "../../packages/server/src/purposes/policy.ts";
-import { recordOfProcessing } from "../../packages/server/src/purposes/record-of-processing.ts";
+import { readPolicy } from "../../packages/server/src/policy/policy.ts";
+import { recordOfProcessing } from "../../packages/server/src/policy/record-of-processing.ts";
 import { storePrivacyPage } from "./store-privacy.ts";
 
 const root = join(import.meta.dirname, "../..");

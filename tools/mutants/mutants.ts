@@ -29,9 +29,9 @@ const TESTS: Readonly<Record<Exclude<Suite, "rejections">, string>> = {
   erasure: "e2e/erasure.test.ts",
   restore: "e2e/restore.test.ts",
   keys: "e2e/keys.test.ts",
-  rotation: "packages/server/src/seal/rotation.test.ts",
+  rotation: "packages/server/src/crypto/rotation.test.ts",
   requests: "e2e/requests.test.ts",
-  chain: "packages/server/src/erasure/chain.test.ts",
+  chain: "packages/server/src/journal/chain.test.ts",
   failover: "e2e/failover.test.ts",
 };
 

@@ -349,7 +349,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "13: keys belong to accounts",
-    file: "packages/server/src/store/event-store.ts",
+    file: "packages/server/src/events/event-store.ts",
     find: "from idempotency_key where account = $1 and key = $2",
     replace: "from idempotency_key where $1::text <> '' and key = $2",
     suite: "exactly-once",
@@ -386,35 +386,35 @@ export const PATCHES: readonly Patch[] = [
 
   {
     rule: "purposes: one that was retired and holds events stays in the file",
-    file: "packages/server/src/purposes/policy-table.ts",
+    file: "packages/server/src/policy/policy-table.ts",
     find: "if (standing.retired_at !== null && counts.events === 0) continue;",
     replace: "if (standing.retired_at !== null) continue;",
     suite: "purposes",
   },
   {
     rule: "purposes: the mapping decides",
-    file: "packages/server/src/purposes/purposes-in-force.ts",
+    file: "packages/server/src/policy/purposes-in-force.ts",
     find: "return this.#byType.get(actionType) ?? this.#unmapped;",
     replace: "return this.#unmapped;",
     suite: "purposes",
   },
   {
     rule: "purposes: what is not mapped is refused",
-    file: "packages/server/src/purposes/policy-table.ts",
+    file: "packages/server/src/policy/policy-table.ts",
     find: "unmapped: latest.unmapped ?? undefined",
     replace: "unmapped: latest.unmapped ?? builtIn",
     suite: "purposes",
   },
   {
     rule: "purposes: a purpose that holds events stays",
-    file: "packages/server/src/purposes/policy-table.ts",
+    file: "packages/server/src/policy/policy-table.ts",
     find: "if (counts.events > 0) inUse.push",
     replace: "if (counts.events < 0) inUse.push",
     suite: "purposes",
   },
   {
     rule: "purposes: a dry run changes nothing",
-    file: "packages/server/src/purposes/policy-table.ts",
+    file: "packages/server/src/policy/policy-table.ts",
     find: "if (dryRun || ",
     replace: "if (",
     suite: "purposes",
@@ -457,21 +457,21 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: the secret goes with the partition",
-    file: "packages/server/src/retention/expiry.ts",
+    file: "packages/server/src/lifecycle/retention/expire.ts",
     find: '    await secrets.destroy(name);\n    await executor.query("select record_destroyed_secret',
     replace: '    await executor.query("select record_destroyed_secret',
     suite: "retention",
   },
   {
     rule: "retention: one pass at a time",
-    file: "packages/server/src/store/worker-lock.ts",
+    file: "packages/server/src/postgres/maintenance-lock.ts",
     find: "return rows[0]?.alone ? work(client) : undefined;",
     replace: "return rows[0] && work(client);",
     suite: "retention",
   },
   {
     rule: "retention: a lock that is taken is tried again",
-    file: "packages/server/src/retention/expiry.ts",
+    file: "packages/server/src/lifecycle/retention/expire.ts",
     find: 'if ([LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) return undefined;',
     replace: "",
     suite: "retention",
@@ -487,7 +487,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "retention: an event that has no partition is one to send again",
-    file: "packages/server/src/store/partitions.ts",
+    file: "packages/server/src/events/partitions.ts",
     find: "if (sqlState(fault) !== NOT_FOR_THIS_TIME) throw",
     replace: "throw",
     suite: "retention",
@@ -496,7 +496,7 @@ export const PATCHES: readonly Patch[] = [
 
   {
     rule: "retention: what is overdue shows although every pass fails",
-    file: "packages/server/src/retention/retention-worker.ts",
+    file: "packages/server/src/lifecycle/retention-worker.ts",
     find: "    pass?.faults.forEach(onFault);\n",
     replace: "    for (const fault of pass?.faults ?? []) throw fault;\n",
     suite: "retention",
@@ -520,7 +520,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "insider: sessions see what was committed before",
-    file: "packages/server/src/store/database.ts",
+    file: "packages/server/src/postgres/database.ts",
     find: '  "default_transaction_isolation=read\\\\ committed",\n',
     replace: "",
     suite: "retention",
@@ -528,21 +528,21 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "failover: what was known is asked anew",
-    file: "packages/server/src/operations/endpoint.ts",
+    file: "packages/server/src/app/endpoint.ts",
     find: "      system.accountKeys.forget();\n",
     replace: "",
     suite: "failover",
   },
   {
     rule: "failover: partitions are asked for anew",
-    file: "packages/server/src/operations/endpoint.ts",
+    file: "packages/server/src/app/endpoint.ts",
     find: "      partitions.forgetAll();\n",
     replace: "",
     suite: "failover",
   },
   {
     rule: "retention: a long pass gives way",
-    file: "packages/server/src/retention/expiry.ts",
+    file: "packages/server/src/lifecycle/retention/expire.ts",
     find: "done < BATCH || (await isAwaited(executor))",
     replace: "done < BATCH",
     suite: "retention",
@@ -558,7 +558,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: no hold brings back what is erased",
-    file: "packages/server/src/holds/holds.ts",
+    file: "packages/server/src/lifecycle/holds/holds.ts",
     find: "await requireNoneErased(executor, hold.subject);",
     replace: "",
     suite: "erasure",
@@ -566,7 +566,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "holds: an older key store lacks their keys",
-    file: "packages/server/src/seal/lost-secrets.ts",
+    file: "packages/server/src/lifecycle/recovery/lost-secrets.ts",
     find: "  namesIn(executor, NEWEST_HOLDS, holdSecretName),\n",
     replace: "",
     suite: "holds",
@@ -633,7 +633,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "holds: placing one waits for what is being let go of",
-    file: "packages/server/src/holds/holds.ts",
+    file: "packages/server/src/lifecycle/holds/holds.ts",
     find: 'await executor.query("select lock_holds()");\n  const { of, value }',
     replace: "const { of, value }",
     suite: "holds",
@@ -641,7 +641,7 @@ export const PATCHES: readonly Patch[] = [
 
   {
     rule: "holds: one that can't be opened stops nothing else",
-    file: "packages/server/src/retention/expiry.ts",
+    file: "packages/server/src/lifecycle/retention/expire.ts",
     find: "if (!isUnreadable(fault)) throw fault;\n      unreadable = fault;",
     replace: "throw fault;",
     suite: "holds",
@@ -665,7 +665,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: what was sealed before it is sealed anew",
-    file: "packages/server/src/store/commit-batch.ts",
+    file: "packages/server/src/events/commit-batch.ts",
     find: "where ${EPOCH} = $9 and ${POLICY}",
     replace: "where $9::bigint is not null and ${POLICY}",
     suite: "erasure",
@@ -673,7 +673,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "purposes: an event is stored under the policy that is in force",
-    file: "packages/server/src/store/commit-batch.ts",
+    file: "packages/server/src/events/commit-batch.ts",
     find: "${POLICY} = $10 and not exists",
     replace: "$10::bigint is not null and not exists",
     suite: "purposes",
@@ -681,7 +681,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: a key that is a tombstone is taken",
-    file: "packages/server/src/store/commit-batch.ts",
+    file: "packages/server/src/events/commit-batch.ts",
     find: " and not exists (select from tombstone t where t.name_mac = asked.name_mac)",
     replace: "",
     suite: "erasure",
@@ -729,7 +729,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: secrets are destroyed",
-    file: "packages/server/src/retention/retention-worker.ts",
+    file: "packages/server/src/lifecycle/retention-worker.ts",
     find: "if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);",
     replace: "",
     suite: "erasure",
@@ -881,7 +881,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: running servers catch up",
-    file: "packages/server/src/retention/retention-worker.ts",
+    file: "packages/server/src/lifecycle/retention-worker.ts",
     find: "    const pass = await catchUp()\n",
     replace: "    const pass = await Promise.resolve(catchUp)\n",
     suite: "erasure",
@@ -889,7 +889,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "erasure: finished by whoever comes next",
-    file: "packages/server/src/retention/retention-worker.ts",
+    file: "packages/server/src/lifecycle/retention-worker.ts",
     find: "    steps.push(...(await Promise.allSettled([finish(client, options)])));\n",
     replace: "    void finish;\n",
     suite: "erasure",
@@ -897,7 +897,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "receipts: what the key signed besides is none",
-    file: "packages/server/src/receipts/receipt-signer.ts",
+    file: "packages/server/src/lifecycle/receipts/receipt-signer.ts",
     find: 'if (protectedHeader.typ !== TYPE) throw new ReceiptInvalid("it is signed, and no receipt");',
     replace: "",
     suite: "erasure",
@@ -905,7 +905,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "receipts: one spelling",
-    file: "packages/server/src/receipts/receipt-signer.ts",
+    file: "packages/server/src/lifecycle/receipts/receipt-signer.ts",
     find: "parts.length !== 3 || !isCanonical",
     replace: "false",
     suite: "erasure",
@@ -929,7 +929,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: a journal that is behind stops the start",
-    file: "packages/server/src/erasure/chain.ts",
+    file: "packages/server/src/journal/chain.ts",
     find: "  if (sequence > last) {\n",
     replace: "  if (false) {\n",
     suite: "restore",
@@ -937,7 +937,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: the head is the one that was carried out",
-    file: "packages/server/src/erasure/chain.ts",
+    file: "packages/server/src/journal/chain.ts",
     find: "link.digest !== digest",
     replace: "false",
     suite: "chain",
@@ -945,7 +945,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: each entry follows from the one before",
-    file: "packages/server/src/erasure/chain.ts",
+    file: "packages/server/src/journal/chain.ts",
     find: "if (stored.sequence !== sequence + 1) throw missing(journal, sequence + 1);",
     replace: "",
     suite: "chain",
@@ -953,7 +953,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: an entry is in its own place",
-    file: "packages/server/src/erasure/entry-codec.ts",
+    file: "packages/server/src/journal/entry-codec.ts",
     find: "if (!isEntry(entry) || entry.sequence !== stored.sequence)",
     replace: "if (!isEntry(entry))",
     suite: "chain",
@@ -961,7 +961,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: a key store that is older than the events is refused",
-    file: "packages/server/src/seal/lost-secrets.ts",
+    file: "packages/server/src/lifecycle/recovery/lost-secrets.ts",
     find: "if (lacking.length === 0) return [];",
     replace: "return [];",
     suite: "restore",
@@ -969,7 +969,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: a key store that is ahead excuses the database's partitions",
-    file: "packages/server/src/seal/lost-secrets.ts",
+    file: "packages/server/src/lifecycle/recovery/lost-secrets.ts",
     find: "...(isDatabaseBehind ? [] : [newest])",
     replace: "newest",
     suite: "retention",
@@ -1000,7 +1000,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "keys: every secret is wrapped anew",
-    file: "packages/server/src/seal/rotation.ts",
+    file: "packages/server/src/crypto/rotation.ts",
     find: "    if (found === 0) return total;",
     replace: "    return total;",
     suite: "rotation",
@@ -1029,14 +1029,14 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "requests: the account's name goes when it is closed",
-    file: "packages/server/src/requests/data-requests.ts",
+    file: "packages/server/src/subject-requests/data-requests.ts",
     find: "export_id = $7, account = null",
     replace: "export_id = $7",
     suite: "requests",
   },
   {
     rule: "requests: what is overdue is told",
-    file: "packages/server/src/requests/data-requests.ts",
+    file: "packages/server/src/subject-requests/data-requests.ts",
     find: 'const OVERDUE = "closed_at is null and due_at <= now()";',
     replace: 'const OVERDUE = "false";',
     suite: "requests",
@@ -1058,7 +1058,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: holds of the journal are placed again",
-    file: "packages/server/src/erasure/catch-up.ts",
+    file: "packages/server/src/lifecycle/recovery/replay-journal.ts",
     find: "        await applyHoldOrder(owner, link.entry);\n",
     replace: "",
     suite: "restore",
@@ -1066,7 +1066,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "restore: an entry is signed",
-    file: "packages/server/src/erasure/entry-codec.ts",
+    file: "packages/server/src/journal/entry-codec.ts",
     find: '    if (!timingSafeEqual(Buffer.from(mac, "hex"), Buffer.from(this.#mac(signed), "hex"))) {\n',
     replace: '    if (mac === "") {\n',
     suite: "chain",
@@ -1089,21 +1089,21 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "requests: an export holds the account's events only",
-    file: "packages/server/src/requests/account-export.ts",
+    file: "packages/server/src/subject-requests/account-export.ts",
     find: "listEvents(reading, { account }, PAGE, after)",
     replace: "listEvents(reading, {}, PAGE, after)",
     suite: "requests",
   },
   {
     rule: "requests: an export holds no holds",
-    file: "packages/server/src/requests/account-export.ts",
+    file: "packages/server/src/subject-requests/account-export.ts",
     find: 'if (!operation.startsWith("hold.")) yield',
     replace: "yield",
     suite: "requests",
   },
   {
     rule: "requests: an export does not mix",
-    file: "packages/server/src/requests/account-export.ts",
+    file: "packages/server/src/subject-requests/account-export.ts",
     find: "if ((await readdir(folder)).length > 0) throw",
     replace: "if (false) throw",
     suite: "requests",
@@ -1125,7 +1125,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     rule: "17: one event for each key",
-    file: "packages/server/src/store/commit-batch.ts",
+    file: "packages/server/src/events/commit-batch.ts",
     find: "if (claimed.length === events.length) return events;",
     replace: "return events;",
     suite: "exactly-once",

@@ -7,14 +7,14 @@
  * ```
  */
 import { readConfig, type Environment } from "./config/config.ts";
-import { createEndpoint, type Endpoint, type EndpointPorts } from "./operations/endpoint.ts";
-import { guarded } from "./operations/guarded.ts";
-import { openSystem } from "./operations/system.ts";
+import { createEndpoint, type Endpoint, type EndpointPorts } from "./app/endpoint.ts";
+import { guarded } from "./app/guarded.ts";
+import { openSystem } from "./app/system.ts";
 
 export { signActionId, type SignedAction } from "./actions/signed-actions.ts";
 export type { Ingest } from "./ingest/ingest.ts";
 export type { Answer, ByteStream, IngestRequest, RequestHeaders } from "./ingest/request.ts";
-export type { Endpoint } from "./operations/endpoint.ts";
+export type { Endpoint } from "./app/endpoint.ts";
 export {
   type ActionRegistry,
   type RegisteredAction,

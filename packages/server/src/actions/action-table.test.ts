@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
-import type { System } from "../operations/system.ts";
+import type { System } from "../app/system.ts";
 import { type Clock, Unavailable } from "../ports.ts";
-import type { Executor } from "../store/database.ts";
+import type { Executor } from "../postgres/database.ts";
 import { actionTable, listActions, type NewAction, registerAction, revokeAction } from "./action-table.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type ActionRegistry, type Clock, type RegisteredAction } from "../ports.ts";
-import { asUnavailable, type Executor } from "../store/database.ts";
-import { textArray } from "../store/binary-array.ts";
-import { MicroBatcher } from "../store/micro-batcher.ts";
-import { instant } from "../store/instant.ts";
+import { asUnavailable, type Executor } from "../postgres/database.ts";
+import { textArray } from "../postgres/binary-array.ts";
+import { MicroBatcher } from "../postgres/micro-batcher.ts";
+import { instant } from "../postgres/instant.ts";
 
 export interface NewAction {
   readonly account: string;

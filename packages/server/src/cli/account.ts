@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import type { System } from "../operations/system.ts";
-import { exportAccount } from "../requests/account-export.ts";
-import { isKnownAccount } from "../requests/known-account.ts";
-import { writeAudit } from "../store/audit.ts";
-import { inOneTransaction, withClient } from "../store/database.ts";
+import type { System } from "../app/system.ts";
+import { exportAccount } from "../subject-requests/account-export.ts";
+import { isKnownAccount } from "../subject-requests/known-account.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { inOneTransaction, withClient } from "../postgres/database.ts";
 import { type Context, Failure, operatorOf, print, printJson, withSystem } from "./context.ts";
 import { account, example } from "./options.ts";
 import { reasonReader } from "./reason.ts";

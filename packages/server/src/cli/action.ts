@@ -2,7 +2,7 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { looksSigned } from "../actions/signed-actions.ts";
 import { listActions, registerAction, revokeAction } from "../actions/action-table.ts";
-import { writeAudit } from "../store/audit.ts";
+import { writeAudit } from "../audit/audit.ts";
 import {
   type Context,
   escapeControls,

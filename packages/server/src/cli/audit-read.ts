@@ -1,6 +1,6 @@
-import type { System } from "../operations/system.ts";
-import { writeAudit } from "../store/audit.ts";
-import { sqlState } from "../store/database.ts";
+import type { System } from "../app/system.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { sqlState } from "../postgres/database.ts";
 import { type Context, Failure, operatorOf } from "./context.ts";
 
 /** `read_only_sql_transaction`: how a standby refuses to write. */

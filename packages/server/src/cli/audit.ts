@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { listAudit } from "../store/audit.ts";
+import { listAudit } from "../audit/audit.ts";
 import { type Context, printRows, withSystem } from "./context.ts";
 import { account, count, example, uuid } from "./options.ts";
 

@@ -2,10 +2,10 @@ import type { Writable } from "node:stream";
 import { pino } from "pino";
 import { type Config, type Environment, readConfig } from "../config/config.ts";
 import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
-import { faultLog } from "../operations/fault-log.ts";
-import { type OpenOptions, openSystem, type System } from "../operations/system.ts";
+import { faultLog } from "../app/fault-log.ts";
+import { type OpenOptions, openSystem, type System } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
-import { type Executor, inTransaction, openPool } from "../store/database.ts";
+import { type Executor, inTransaction, openPool } from "../postgres/database.ts";
 import { describeOperator, systemIdentity } from "./operator.ts";
 
 /** What a command has of the world. */

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { examine, type Finding } from "../operations/doctor.ts";
+import { examine, type Finding } from "../diagnostics/doctor.ts";
 import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 

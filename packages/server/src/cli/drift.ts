@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { listDrift } from "../store/drift.ts";
+import { listDrift } from "../drift/drift.ts";
 import { type Context, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 

@@ -2,11 +2,11 @@ import { open, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { beginErasure } from "../erasure/erase.ts";
-import { acceptLoss } from "../erasure/accept-loss.ts";
-import { knownHeads } from "../erasure/catch-up.ts";
-import { headOf } from "../erasure/journal-head.ts";
-import { type ErasureRow, findErasures, receiptOf } from "../erasure/erasures.ts";
+import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
+import { acceptLoss } from "../lifecycle/recovery/accept-loss.ts";
+import { knownHeads } from "../lifecycle/recovery/replay-journal.ts";
+import { headOf } from "../journal/applied-entries.ts";
+import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
 import {
   type ErasurePlan,
   type ErasureSubject,
@@ -14,12 +14,12 @@ import {
   isNothing,
   planErasure,
   subjectMac,
-} from "../erasure/subject.ts";
-import { erasurePorts, type System } from "../operations/system.ts";
-import { purposeIds } from "../purposes/policy-table.ts";
-import { finishNow } from "../retention/retention-worker.ts";
-import { writeAudit } from "../store/audit.ts";
-import { inOneTransaction, withClient } from "../store/database.ts";
+} from "../lifecycle/erasure/plan-erasure.ts";
+import { erasurePorts, type System } from "../app/system.ts";
+import { purposeIds } from "../policy/policy-table.ts";
+import { finishNow } from "../lifecycle/retention-worker.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { inOneTransaction, withClient } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
 import {
   type Context,

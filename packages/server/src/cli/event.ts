@@ -1,10 +1,10 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command } from "commander";
 import type { StoredEvent } from "../ports.ts";
-import type { System } from "../operations/system.ts";
-import { purposeIds } from "../purposes/policy-table.ts";
-import type { Executor } from "../store/database.ts";
-import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../store/read-events.ts";
+import type { System } from "../app/system.ts";
+import { purposeIds } from "../policy/policy-table.ts";
+import type { Executor } from "../postgres/database.ts";
+import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
 import { auditRead } from "./audit-read.ts";
 import { type Context, Failure, printJson, printRows, withSystem } from "./context.ts";
 import { account, count, example, name, uuid } from "./options.ts";

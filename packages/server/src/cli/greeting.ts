@@ -1,11 +1,11 @@
 import { isLoopback } from "../config/config.ts";
 import { type ActionRow, registerAction } from "../actions/action-table.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
-import type { System } from "../operations/system.ts";
+import type { System } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
 import { type IssuedToken, issueToken } from "../sessions/opaque-tokens.ts";
-import { writeAudit } from "../store/audit.ts";
-import { type Executor, inTransaction } from "../store/database.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { type Executor, inTransaction } from "../postgres/database.ts";
 
 const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { orderHold, orderLift, orderReview } from "../holds/hold-orders.ts";
-import { type HoldSubject, listHolds } from "../holds/holds.ts";
-import { writeAudit } from "../store/audit.ts";
+import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-orders.ts";
+import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";
+import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
 import {
   type Context,

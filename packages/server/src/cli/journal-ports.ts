@@ -1,5 +1,5 @@
-import type { HoldOrderPorts } from "../holds/hold-orders.ts";
-import type { System } from "../operations/system.ts";
+import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
+import type { System } from "../app/system.ts";
 import { Failure } from "./context.ts";
 
 /** What an order needs that a restore must not undo. @throws Failure where no erasure journal is configured. */

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { type KeyVersion, listKeyVersions, rewrap } from "../seal/rotation.ts";
-import { alone } from "../store/worker-lock.ts";
-import type { System } from "../operations/system.ts";
-import { writeAudit } from "../store/audit.ts";
+import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
+import { alone } from "../postgres/maintenance-lock.ts";
+import type { System } from "../app/system.ts";
+import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";

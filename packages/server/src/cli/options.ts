@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { duration as readDuration } from "../config/values.ts";
-import { accountOf, LONGEST_ACCOUNT } from "../ingest/account.ts";
+import { accountOf, LONGEST_ACCOUNT } from "../identifiers/account.ts";
 
 /** Readers of command-line values. What they throw is a usage error: exit code 2. */
 

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { BUILT_IN_PURPOSE } from "../ports.ts";
-import { readPolicy } from "../purposes/policy.ts";
-import { applyPolicy, type Applied, type Change, currentPolicy, policyDocument } from "../purposes/policy-table.ts";
-import { recordOfProcessing } from "../purposes/record-of-processing.ts";
+import { readPolicy } from "../policy/policy.ts";
+import { applyPolicy, type Applied, type Change, currentPolicy, policyDocument } from "../policy/policy-table.ts";
+import { recordOfProcessing } from "../policy/record-of-processing.ts";
 import { confirm } from "./confirm.ts";
 import {
   type Context,

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { findReceipt } from "../erasure/erasures.ts";
-import { verifyReceipt } from "../receipts/receipt-signer.ts";
+import { findReceipt } from "../lifecycle/erasure/erasures.ts";
+import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example, uuid } from "./options.ts";
 

@@ -12,14 +12,14 @@ import {
   type RequestKind,
   type RequestOutcome,
   type RequestRow,
-} from "../requests/data-requests.ts";
-import { isKnownAccount } from "../requests/known-account.ts";
-import { type ErasureRow, findErasures } from "../erasure/erasures.ts";
-import { accountSubjects, planErasure, subjectMac } from "../erasure/subject.ts";
-import { purposeIds } from "../purposes/policy-table.ts";
-import type { LedgerNames } from "../seal/ledger-names.ts";
-import { writeAudit } from "../store/audit.ts";
-import type { Executor } from "../store/database.ts";
+} from "../subject-requests/data-requests.ts";
+import { isKnownAccount } from "../subject-requests/known-account.ts";
+import { type ErasureRow, findErasures } from "../lifecycle/erasure/erasures.ts";
+import { accountSubjects, planErasure, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
+import { purposeIds } from "../policy/policy-table.ts";
+import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import { writeAudit } from "../audit/audit.ts";
+import type { Executor } from "../postgres/database.ts";
 import type { Clock } from "../ports.ts";
 import {
   type Context,

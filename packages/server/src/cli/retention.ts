@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { runRetention } from "../retention/retention-worker.ts";
-import { listRuns, overdueRows, retentionState } from "../retention/runs.ts";
-import { erasurePorts } from "../operations/system.ts";
-import { writeAudit } from "../store/audit.ts";
+import { runRetention } from "../lifecycle/retention-worker.ts";
+import { listRuns, overdueRows, retentionState } from "../lifecycle/retention/runs.ts";
+import { erasurePorts } from "../app/system.ts";
+import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";

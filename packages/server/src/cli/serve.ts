@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { pino } from "pino";
-import { faultLog } from "../operations/fault-log.ts";
-import { startService } from "../operations/service.ts";
-import { openSystem } from "../operations/system.ts";
+import { faultLog } from "../app/fault-log.ts";
+import { startService } from "../app/service.ts";
+import { openSystem } from "../app/system.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { greet } from "./greeting.ts";
 import { example } from "./options.ts";

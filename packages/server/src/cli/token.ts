@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { issueToken, listTokens, revokeToken } from "../sessions/opaque-tokens.ts";
-import { writeAudit } from "../store/audit.ts";
+import { writeAudit } from "../audit/audit.ts";
 import {
   type Context,
   escapeControls,

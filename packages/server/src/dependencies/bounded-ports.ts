@@ -1,7 +1,7 @@
 /** Ports whose calls can't be cancelled, such as those to a directory of a network file system: past the deadline no caller waits for them. */
-import type { ErasureJournal } from "../erasure/journal.ts";
+import type { ErasureJournal } from "../journal/journal.ts";
 import { Unavailable } from "../ports.ts";
-import type { KeyStore } from "../seal/key-store.ts";
+import type { KeyStore } from "../crypto/key-store.ts";
 import type { Dependency } from "./dependencies.ts";
 
 type Bounded = <T>(call: () => Promise<T>) => Promise<T>;

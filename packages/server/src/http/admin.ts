@@ -1,6 +1,6 @@
 /** The operators' listener: health and metrics. Never on the endpoint's port. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { Readiness } from "../operations/readiness.ts";
+import type { Readiness } from "../dependencies/readiness.ts";
 import { hasOneHost, isForListener } from "./host.ts";
 import { notFound, pathOf } from "./paths.ts";
 

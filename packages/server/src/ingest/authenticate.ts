@@ -1,7 +1,7 @@
-import { accountOf } from "./account.ts";
+import { accountOf } from "../identifiers/account.ts";
 import type { Session, SessionVerifier } from "../ports.ts";
 import { type IngestRequest, type Refusal, refuse } from "./request.ts";
-import { sourceOf } from "./source-address.ts";
+import { sourceOf } from "../identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
 /** Longer tokens are refused without looking at them. */

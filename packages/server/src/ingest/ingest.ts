@@ -25,10 +25,10 @@ import { locateObservations } from "./locate-observations.ts";
 import { parseText } from "./parse-text.ts";
 import { readBody } from "./read-body.ts";
 import { scanText } from "./scan-text.ts";
-import { answerCreated, type Retry, settle } from "./settle.ts";
+import { answerCreated, type Retry, settle } from "./resolve-duplicate.ts";
 import { type Answer, answerRefusal, type AnswerHeaders, type IngestRequest, Refusal, refuse } from "./request.ts";
 import type { FailureThrottle, RateThrottle, Turn } from "./throttle.ts";
-import { uuidv7 } from "./uuidv7.ts";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { validate } from "./validate.ts";
 
 export interface IngestPorts {

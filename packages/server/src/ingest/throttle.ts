@@ -1,6 +1,6 @@
 import type { Clock } from "../ports.ts";
 import type { AnswerHeaders } from "./request.ts";
-import { sourceOf } from "./source-address.ts";
+import { sourceOf } from "../identifiers/source-address.ts";
 
 /** Names that one throttle remembers; past it the longest unused go first. */
 const MOST_NAMES = 100_000;

@@ -1,6 +1,6 @@
 import type { Dependency } from "../dependencies/dependencies.ts";
 import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
-import { accountOf } from "../ingest/account.ts";
+import { accountOf } from "../identifiers/account.ts";
 
 export interface IntrospectionOptions {
   readonly url: string;

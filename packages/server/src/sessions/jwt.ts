@@ -8,7 +8,7 @@ import {
 } from "jose";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
-import { accountOf } from "../ingest/account.ts";
+import { accountOf } from "../identifiers/account.ts";
 
 export interface JwtOptions {
   /** `{ jwksUrl }` for asymmetric keys, `{ secret }` for HMAC. */

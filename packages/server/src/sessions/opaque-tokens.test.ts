@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
-import type { System } from "../operations/system.ts";
+import type { System } from "../app/system.ts";
 import { type Clock, Unavailable } from "../ports.ts";
-import type { Executor } from "../store/database.ts";
+import type { Executor } from "../postgres/database.ts";
 import { isOpaqueToken, issueToken, listTokens, opaqueTokenVerifier, revokeToken } from "./opaque-tokens.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { type Clock, type Session, type SessionVerifier } from "../ports.ts";
-import { asUnavailable, type Executor } from "../store/database.ts";
-import { MicroBatcher } from "../store/micro-batcher.ts";
-import { byteaArray } from "../store/binary-array.ts";
-import { instant } from "../store/instant.ts";
+import { asUnavailable, type Executor } from "../postgres/database.ts";
+import { MicroBatcher } from "../postgres/micro-batcher.ts";
+import { byteaArray } from "../postgres/binary-array.ts";
+import { instant } from "../postgres/instant.ts";
 
 /** `drs_` and 32 random bytes in base64url. */
 const TOKEN = /^drs_[A-Za-z0-9_-]{43}$/;

@@ -1,0 +1,176 @@
+/** An ingest core wired onto a system: what the standalone service and every embedding host have in common. */
+import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
+import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+import { openActions } from "../actions/actions.ts";
+import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
+import { AdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
+import { EVENTS_PATH } from "../http/paths.ts";
+import { Admission } from "../ingest/admission.ts";
+import { createIngest, type Ingest } from "../ingest/ingest.ts";
+import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
+import type { ActionRegistry, AdoptedFieldSet, SessionVerifier } from "../ports.ts";
+import { PurposesInForce } from "../policy/purposes-in-force.ts";
+import { openSessions } from "../sessions/sessions.ts";
+import { BufferedAuditLog } from "../audit/audit.ts";
+import { BufferedDriftLog } from "../drift/drift.ts";
+import { RetentionWorker } from "../lifecycle/retention-worker.ts";
+import { PostgresEventStore } from "../events/event-store.ts";
+import { NoPartition } from "../events/partitions.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { type Readiness, readiness } from "../dependencies/readiness.ts";
+import { superviseDependencies } from "./supervision.ts";
+import { erasurePorts, type System } from "./system.ts";
+import { traceCommit, traced } from "./tracing.ts";
+
+const PARTITIONS_AHEAD = 7;
+const PREPARE_EVERY_MS = 3_600_000;
+/** Keys that were erased by another process, or whose partition has ended, are out of memory after this long. */
+const FORGET_EVERY_MS = 1_000;
+
+/** Failed authentications by source address: per second, and at once. */
+const FAILURE_RATE = 10;
+const FAILURE_BURST = 50;
+
+export interface EndpointPorts {
+  /** The host's own authentication; by default what the configuration asks for. */
+  readonly sessions?: SessionVerifier;
+  /** The host's own actions; by default what the configuration asks for. */
+  readonly actions?: ActionRegistry;
+  /**
+   * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`: an event
+   * in which one departs from the published schema is rejected. By default those of `DRS_ADOPTED_FIELDS_FILE`, or none.
+   */
+  readonly adoptedFields?: readonly FieldPath[];
+  readonly onFault: (fault: unknown) => void;
+}
+
+export interface Endpoint {
+  readonly ingest: Ingest;
+  readonly metrics: Metrics;
+  /** Whether it can store events, and what is wrong. */
+  readonly readiness: () => Promise<Readiness>;
+  /** Refuses new requests; resolves when those that were accepted have their answers. */
+  readonly drain: () => Promise<void>;
+  /** Writes what is buffered and lets go of the database. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * @throws TypeError where the adopted fields are not of the catalog, AdoptedFieldsInvalid where their file is not
+ * valid.
+ */
+export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
+  const { config, clock, pool, partitions, dependencies } = system;
+  const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);
+  const { onFault } = ports;
+  const admission = new Admission(config.DRS_MAX_REQUESTS, config.DRS_MAX_BUFFER_BYTES);
+  const metrics = createMetrics(() => admission.requests, dependencies);
+  const audit = new BufferedAuditLog(pool, clock, onFault);
+  const drift = new BufferedDriftLog(pool, clock, onFault);
+  const purposes = await PurposesInForce.open(pool, onFault);
+  const store = new PostgresEventStore({
+    database: system.database,
+    executor: pool,
+    partitions,
+    names: system.names,
+    canStore: () => dependencies.canStore,
+    onStale: async () => {
+      await Promise.all([system.accountKeys.refresh(), purposes.refresh()]);
+    },
+    onLost: () => {
+      system.accountKeys.forget();
+      partitions.forgetAll();
+    },
+    generation: () => system.accountKeys.generation,
+    onFault,
+    onBatch: (events, seconds) => {
+      metrics.batchCommitted(events, seconds);
+      traceCommit(events, seconds);
+    },
+  });
+  const ingest = createIngest(
+    {
+      sessions: ports.sessions ?? openSessions(config, pool, dependencies, clock),
+      actions: ports.actions ?? openActions(config, pool, clock),
+      purposes,
+      accounts: system.accountKeys,
+      store,
+      sealer: system.sealer,
+      audit,
+      adopted,
+      drift,
+      meter: metrics,
+      clock,
+      admission,
+      throttle: accountThrottle(config.DRS_THROTTLE_RATE, config.DRS_THROTTLE_BURST, clock),
+      failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, clock),
+      onFault,
+    },
+    {
+      maxBodyBytes: config.DRS_MAX_BODY_BYTES,
+      maxAge: config.DRS_MAX_AGE,
+      maxFuture: config.DRS_MAX_FUTURE,
+      sessionBinding: config.DRS_SESSION_BINDING,
+    },
+  );
+
+  const prepare = async (): Promise<void> => {
+    for (const code of purposes.active) {
+      await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((fault: unknown) => {
+        if (!(fault instanceof NoPartition)) throw fault;
+        onFault(fault);
+      });
+    }
+  };
+  const supervision = superviseDependencies(system, onFault);
+  await prepare().catch(async (fault: unknown) => {
+    purposes.close();
+    await supervision.close();
+    throw fault;
+  });
+  if (adopted instanceof AdoptedFieldsFile) adopted.follow({ onInvalid: onFault, onLook: metrics.adoptedFieldsRead });
+  const refreshing = setInterval(() => {
+    system.sealer.forgetEnded(clock.now());
+    void system.accountKeys.refresh().catch(onFault);
+  }, FORGET_EVERY_MS);
+  refreshing.unref();
+  const preparing = setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS);
+  preparing.unref();
+
+  const retention = new RetentionWorker({
+    database: system.database,
+    executor: pool,
+    ...erasurePorts(system),
+    catchUp: supervision.inspect,
+    everyMs: config.DRS_RETENTION_INTERVAL,
+    onFault,
+    onPass: metrics.retentionPassed,
+  });
+
+  return {
+    ingest: traced(ingest, EVENTS_PATH),
+    metrics,
+    readiness: () => readiness(system, admission.draining),
+    drain: () => admission.drain(),
+    async close() {
+      clearInterval(preparing);
+      clearInterval(refreshing);
+      purposes.close();
+      if (adopted instanceof AdoptedFieldsFile) adopted.close();
+      await Promise.all([retention.close(), audit.close(dependencies.stopping), drift.close()]);
+      await store.close();
+      await supervision.close();
+    },
+  };
+}
+
+async function openAdoptedFields(
+  file: string | undefined,
+  paths: readonly FieldPath[] | undefined,
+): Promise<AdoptedFieldSet> {
+  if (paths === undefined) return file === undefined ? { current: NOTHING_ADOPTED } : AdoptedFieldsFile.open(file);
+  if (file !== undefined) throw new TypeError("adoptedFields and DRS_ADOPTED_FIELDS_FILE exclude each other");
+  const read = readAdoptedPaths(paths);
+  if (!read.ok) throw new TypeError(`adoptedFields ${read.problem}`);
+  return { current: read.adopted };
+}

@@ -1,0 +1,155 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Dependencies } from "../dependencies/dependencies.ts";
+import { COUNTS, type Expired } from "../lifecycle/retention/runs.ts";
+import type { PassState } from "../lifecycle/retention-worker.ts";
+import type { Meter } from "../ports.ts";
+
+export interface Metrics extends Meter {
+  readonly registry: Registry;
+  readonly retentionPassed: (state: PassState, expired: Expired | undefined) => void;
+  readonly adoptedFieldsRead: (paths: number, valid: boolean) => void;
+  readonly batchCommitted: (events: number, seconds: number) => void;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Prometheus metrics; no label ever holds what a client sent. */
+export function createMetrics(inFlight: () => number, dependencies: Dependencies): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: "drs_requests_total",
+    help: "Answers of the endpoint, by status and code.",
+    labelNames: ["status", "code"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "drs_request_duration_seconds",
+    help: "From the head of the request to its answer.",
+    buckets: SECONDS,
+    registers,
+  });
+  const remarks = new Counter({
+    name: "drs_event_remarks_total",
+    help: "Stored events that are remarkable: of an unmapped action type, beyond their purpose, of another session.",
+    labelNames: ["remark"],
+    registers,
+  });
+  const batches = new Histogram({
+    name: "drs_commit_batch_events",
+    help: "Events of a commit batch.",
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+    registers,
+  });
+  const commits = new Histogram({
+    name: "drs_commit_duration_seconds",
+    help: "From the start of a commit batch to its durability.",
+    buckets: SECONDS,
+    registers,
+  });
+  const gone = new Counter({
+    name: "drs_retention_gone_total",
+    help: "What this server's retention passes let go of: partitions, rows, secrets, keys, copies.",
+    labelNames: ["what"],
+    registers,
+  });
+  const goneBytes = new Counter({
+    name: "drs_retention_gone_bytes_total",
+    help: "Bytes on disk that this server's retention passes let go of.",
+    registers,
+  });
+  const lag = new Gauge({
+    name: "drs_retention_lag_seconds",
+    help: "How long the oldest partition has been past its period without being dropped.",
+    registers,
+  });
+  const lastRetention = new Gauge({
+    name: "drs_retention_last_pass_timestamp_seconds",
+    help: "When this server last looked at retention, or found another worker at it.",
+    registers,
+  });
+  const holds = new Gauge({ name: "drs_holds", help: "Legal holds that stand.", registers });
+  const reviews = new Gauge({
+    name: "drs_hold_reviews_overdue",
+    help: "Legal holds that are to be reviewed.",
+    registers,
+  });
+  const overdueRequests = new Gauge({
+    name: "drs_data_requests_overdue",
+    help: "Requests of data subjects that are overdue.",
+    registers,
+  });
+  const adopted = new Gauge({
+    name: "drs_adopted_fields",
+    help: "Adopted fields in force that came from a file.",
+    registers,
+  });
+  const adoptedInvalid = new Gauge({
+    name: "drs_adopted_fields_file_invalid",
+    help: "1 while the file of adopted fields is invalid and the previous fields stay in force.",
+    registers,
+  });
+  const completableRequests = new Gauge({
+    name: "drs_data_requests_completable",
+    help: "Requests of data subjects that were closed partly and can be closed as done, because the hold has ended.",
+    registers,
+  });
+  registry.registerMetric(
+    new Gauge({
+      name: "drs_dependency_up",
+      help: "Whether a dependency answers, and with what was acknowledged: 1 or 0.",
+      labelNames: ["dependency"],
+      registers: [],
+      collect() {
+        for (const { name, problems } of dependencies.health) {
+          this.set({ dependency: name }, problems.length === 0 ? 1 : 0);
+        }
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "drs_requests_in_flight",
+      help: "Requests in work.",
+      registers: [],
+      collect() {
+        this.set(inFlight());
+      },
+    }),
+  );
+  return {
+    registry,
+    answered(status, code, seconds) {
+      requests.inc({ status: String(status), code });
+      durations.observe(seconds);
+    },
+    remarked(remark) {
+      remarks.inc({ remark });
+    },
+    retentionPassed(
+      { lag_seconds, holds: standing, reviews_overdue, requests_overdue, requests_completable },
+      expired,
+    ) {
+      holds.set(standing);
+      reviews.set(reviews_overdue);
+      overdueRequests.set(requests_overdue);
+      completableRequests.set(requests_completable);
+      for (const what of COUNTS) {
+        const amount = expired?.[what] ?? 0;
+        if (what === "bytes") goneBytes.inc(amount);
+        else gone.inc({ what }, amount);
+      }
+      lag.set(lag_seconds);
+      lastRetention.setToCurrentTime();
+    },
+    adoptedFieldsRead(paths, valid) {
+      adopted.set(paths);
+      adoptedInvalid.set(valid ? 0 : 1);
+    },
+    batchCommitted(events, seconds) {
+      batches.observe(events);
+      commits.observe(seconds);
+    },
+  };
+}

@@ -1,0 +1,345 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
+import type { System } from "../app/system.ts";
+import type { IngestAudit } from "../ports.ts";
+import { type AuditRow, BufferedAuditLog, listAudit, writeAudit } from "./audit.ts";
+import type { Executor } from "../postgres/database.ts";
+import { openEventStore } from "../events/event-store.fixture.ts";
+import { newEvent } from "../events/new-event.fixture.ts";
+
+let database: TestDatabase;
+let system: System;
+let now: number;
+let made = 0;
+/** An account that no other test has. */
+let account: string;
+const clock = { now: () => now };
+const logs: BufferedAuditLog[] = [];
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  system = await openTestSystem(await database.environment());
+});
+
+afterAll(async () => {
+  await system?.close();
+  await database?.close();
+});
+
+beforeEach(() => {
+  now = Date.parse("2026-03-01T12:00:00.000Z") + made * 1_000_000;
+  account = `account-${made++}`;
+});
+
+afterEach(async () => {
+  await Promise.all(logs.splice(0).map((log) => log.close()));
+});
+
+/** A log over the database, or over an executor that a test may break, and the faults that it told. */
+function openLog(executor: Executor = system.pool): { log: BufferedAuditLog; faults: unknown[] } {
+  const faults: unknown[] = [];
+  const log = new BufferedAuditLog(executor, clock, (fault) => faults.push(fault));
+  logs.push(log);
+  return { log, faults };
+}
+
+/** An executor that fails while `away` says so. */
+function breakable(): { executor: Executor; state: { away: boolean; gate?: Promise<void> } } {
+  const state: { away: boolean; gate?: Promise<void> } = { away: true };
+  const executor: Executor = {
+    async query(text, values) {
+      await state.gate;
+      if (state.away) throw new Error("away");
+      return (system.pool as Executor).query(text, values);
+    },
+  };
+  return { executor, state };
+}
+
+const entry = (outcome: IngestAudit["outcome"], rest: Partial<IngestAudit> = {}): IngestAudit => ({
+  operation: "event.create",
+  outcome,
+  ...rest,
+});
+
+const listed = (limit = 1_000): Promise<readonly AuditRow[]> => listAudit(system.pool, { account, limit });
+
+/** Everything in the table that nobody stands behind, since this test began. */
+async function anonymous(): Promise<readonly AuditRow[]> {
+  const rows = await listAudit(system.pool, { limit: 100_000 });
+  const since = new Date(now - 900_000).toISOString();
+  return rows.filter((row) => row.account === null && row.at >= since);
+}
+
+const total = (rows: readonly AuditRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
+
+describe("what a person or a program did", () => {
+  it("is an entry of its own, with all that is known", async () => {
+    const eventId = uuidv7(now);
+    await writeAudit(system.pool, clock, {
+      actor: "cli:anna",
+      operation: "event.read-raw",
+      outcome: "done",
+      account,
+      eventId,
+      reason: "case 17, \"quoted\" 'and' \u{1F600}",
+      detail: { bytes: 12 },
+    });
+    expect(await listed()).toEqual([
+      {
+        at: new Date(now).toISOString(),
+        actor: "cli:anna",
+        operation: "event.read-raw",
+        outcome: "done",
+        account,
+        event_id: eventId,
+        occurrences: 1,
+        reason: "case 17, \"quoted\" 'and' \u{1F600}",
+        detail: { bytes: 12 },
+      },
+    ]);
+  });
+
+  it("may know little, and is told when it can't be written", async () => {
+    await writeAudit(system.pool, clock, { actor: "cli:anna", operation: "drift.list", outcome: "done", account });
+    expect(await listed()).toMatchObject([{ event_id: null, reason: null, detail: null }]);
+    const { executor } = breakable();
+    const written = writeAudit(executor, clock, { actor: "a", operation: "o", outcome: "done" });
+    await expect(written, "what it speaks of must not be handed out then").rejects.toThrow("away");
+  });
+});
+
+describe("what the endpoint refused or replayed", () => {
+  it("is counted by account and outcome, one entry each", async () => {
+    const { log } = openLog();
+    for (let index = 0; index < 250; index++) log.record(entry("request-invalid", { account }));
+    for (let index = 0; index < 3; index++) log.record(entry("too-many-requests", { account }));
+    await log.flush(false);
+    const rows = await listed();
+    expect(
+      rows
+        .map(({ outcome, occurrences }) => ({ outcome, occurrences }))
+        .toSorted((a, b) => a.occurrences - b.occurrences),
+    ).toEqual([
+      { outcome: "too-many-requests", occurrences: 3 },
+      { outcome: "request-invalid", occurrences: 250 },
+    ]);
+    expect(rows).toMatchObject([{ actor: "endpoint", operation: "event.create" }, {}]);
+    await log.flush(true);
+    expect(await listed(), "and written once").toEqual(rows);
+  });
+
+  it("names the one event it is about, or each of several", async () => {
+    const [single, first, second] = [uuidv7(now), uuidv7(now), uuidv7(now)];
+    const { log } = openLog();
+    log.record(entry("idempotency-conflict", { account, eventId: single }));
+    for (const eventId of [first, second, first]) log.record(entry("replayed", { account, eventId }));
+    await log.flush(false);
+    expect(await listAudit(system.pool, { eventId: single, limit: 10 })).toMatchObject([
+      { outcome: "idempotency-conflict", account, event_id: single },
+    ]);
+    for (const eventId of [first, second]) {
+      expect(await listAudit(system.pool, { eventId, limit: 10 })).toMatchObject([
+        { outcome: "replayed", account, event_id: eventId },
+      ]);
+    }
+    expect(await listAudit(system.pool, { eventId: first, account: "another", limit: 10 })).toEqual([]);
+  });
+
+  it("names at most a hundred events, and counts all", async () => {
+    const { log } = openLog();
+    for (let index = 0; index < 150; index++) log.record(entry("replayed", { account, eventId: uuidv7(now) }));
+    await log.flush(false);
+    const { rows } = await system.pool.query(
+      "select occurrences, cardinality(event_ids) as named from audit_entry where account = $1",
+      [account],
+    );
+    expect(rows).toEqual([{ occurrences: 150, named: 100 }]);
+  });
+
+  it("is written by itself within some seconds, and on closing", async () => {
+    const { log } = openLog();
+    log.record(entry("request-invalid", { account }));
+    await expect.poll(() => listed(), { timeout: 5_000 }).toHaveLength(1);
+    log.record(entry("action-refused", { account }));
+    await log.close();
+    expect(await listed()).toHaveLength(2);
+  });
+});
+
+describe("requests that nobody stands behind", () => {
+  it("are written once a minute, counted by source address", async () => {
+    const { log } = openLog();
+    for (let index = 0; index < 40; index++) log.record(entry("credentials-invalid", { peer: "192.0.2.1" }));
+    log.record(entry("credentials-invalid", { peer: "2001:db8::1" }));
+    log.record(entry("credentials-invalid", { peer: "2001:db8::2" }));
+    const began = now;
+    now += 59_999;
+    await log.flush(false);
+    expect(await anonymous()).toEqual([]);
+    now += 1;
+    await log.flush(false);
+    expect(await anonymous()).toMatchObject([
+      {
+        outcome: "credentials-invalid",
+        occurrences: 42,
+        detail: {
+          since: new Date(began).toISOString(),
+          sources: { "192.0.2.1": 40, "2001:db8:0:0::/64": 2 },
+        },
+      },
+    ]);
+  });
+
+  it("can't fill the disk: a flood from everywhere is one entry of a hundred addresses", async () => {
+    const { log } = openLog();
+    for (let index = 0; index < 20_000; index++) {
+      log.record(entry("credentials-invalid", { peer: `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}` }));
+    }
+    now += 60_000;
+    await log.flush(false);
+    const rows = await anonymous();
+    expect(rows.map(({ occurrences }) => occurrences)).toEqual([20_000]);
+    expect(Object.keys((rows[0]?.detail as { sources: object } | undefined)?.sources ?? {})).toHaveLength(100);
+  });
+
+  it("take an address that is no address as it is", async () => {
+    const { log } = openLog();
+    for (const peer of ["__proto__", "unknown", "a:b::c::d", "é\u0001"])
+      log.record(entry("credentials-missing", { peer }));
+    now += 60_000;
+    await log.flush(false);
+    expect(total(await anonymous())).toBe(4);
+  });
+});
+
+describe("more accounts than can be told apart", () => {
+  it("are counted under no account, none lost, the groups bounded", async () => {
+    const { log } = openLog();
+    for (let index = 0; index < 10_050; index++)
+      log.record(entry("request-invalid", { account: `${account}-${index}` }));
+    for (let index = 0; index < 5; index++) log.record(entry("request-invalid", { account: `${account}-0` }));
+    now += 60_000;
+    await log.flush(true);
+    const { rows } = await system.pool.query<{ groups: number; total: number }>(
+      "select count(*) as groups, sum(occurrences)::int as total from audit_entry where account like $1",
+      [`${account}-%`],
+    );
+    expect(rows).toEqual([{ groups: 10_000, total: 10_005 }]);
+    expect(total(await anonymous())).toBe(50);
+  });
+});
+
+describe("while the database is away", () => {
+  it("nothing is lost: what could not be written is written later, once", async () => {
+    const { executor, state } = breakable();
+    const { log, faults } = openLog(executor);
+    const eventId = uuidv7(now);
+    for (let round = 0; round < 3; round++) {
+      log.record(entry("request-invalid", { account, eventId }));
+      log.record(entry("credentials-invalid", { peer: "192.0.2.9" }));
+      await log.flush(true);
+    }
+    expect(faults).toHaveLength(3);
+    state.away = false;
+    await log.flush(true);
+    await log.flush(true);
+    expect(await listed()).toMatchObject([{ occurrences: 3, event_id: eventId }]);
+    expect(await anonymous()).toMatchObject([{ occurrences: 3, detail: { sources: { "192.0.2.9": 3 } } }]);
+  });
+
+  it("what comes during a write that fails is added to it: counts, events, sources and since when", async () => {
+    const { executor, state } = breakable();
+    const { log } = openLog(executor);
+    const began = now;
+    let open = (): void => {};
+    state.gate = new Promise((resolve) => (open = resolve));
+    const [first, second] = [uuidv7(now), uuidv7(now)];
+    log.record(entry("replayed", { account, eventId: first }));
+    log.record(entry("credentials-invalid", { peer: "192.0.2.1" }));
+    const failing = log.flush(true);
+    await new Promise(setImmediate);
+    now += 1_000;
+    log.record(entry("replayed", { account, eventId: second }));
+    log.record(entry("credentials-invalid", { peer: "192.0.2.1" }));
+    log.record(entry("credentials-invalid", { peer: "192.0.2.2" }));
+    open();
+    await failing;
+    state.away = false;
+    now = began + 60_000;
+    await log.flush(false);
+    expect(await anonymous()).toMatchObject([
+      {
+        occurrences: 3,
+        detail: { since: new Date(began).toISOString(), sources: { "192.0.2.1": 2, "192.0.2.2": 1 } },
+      },
+    ]);
+    expect(new Set((await listed()).map((row) => row.event_id))).toEqual(new Set([first, second]));
+  });
+
+  it("the groups stay bounded, however often it fails, and nothing is lost", async () => {
+    const { executor, state } = breakable();
+    const { log } = openLog(executor);
+    // Each write is under way while the next requests come, and then fails.
+    for (let round = 0; round < 3; round++) {
+      let open = (): void => {};
+      state.gate = new Promise((resolve) => (open = resolve));
+      const failing = log.flush(true);
+      await new Promise(setImmediate);
+      for (let index = 0; index < 9_000; index++) {
+        log.record(entry("request-invalid", { account: `${account}-${round}-${index}` }));
+      }
+      open();
+      await failing;
+    }
+    state.away = false;
+    await log.flush(true);
+    const { rows } = await system.pool.query<{ groups: number; total: number }>(
+      "select count(*) as groups, sum(occurrences)::int as total from audit_entry where account like $1",
+      [`${account}-%`],
+    );
+    expect(rows[0]?.groups).toBeLessThanOrEqual(10_000);
+    expect(rows[0]?.groups).toBeGreaterThanOrEqual(9_000);
+    expect((rows[0]?.total ?? 0) + total(await anonymous())).toBe(27_000);
+  });
+});
+
+describe("listing", () => {
+  it("shows an entry of a commit batch once for each event that is asked for", async () => {
+    const store = await openEventStore(system);
+    const events = Array.from({ length: 12 }, (_, index) =>
+      newEvent({ account: index % 3 === 0 ? account : "others" }),
+    );
+    await Promise.all(events.map((event) => store.append(event)));
+    await store.close();
+    const mine = events.filter((event) => event.account === account);
+    const rows = await listed();
+    expect(rows.map((row) => row.event_id).toSorted()).toEqual(mine.map(({ eventId }) => eventId).toSorted());
+    expect(rows[0]).toMatchObject({
+      actor: "endpoint",
+      operation: "event.create",
+      outcome: "accepted",
+      account,
+      occurrences: 1,
+    });
+
+    const [one] = mine;
+    const eventId = one?.eventId ?? "";
+    expect(await listAudit(system.pool, { eventId, limit: 10 })).toMatchObject([
+      { outcome: "accepted", account, event_id: eventId },
+    ]);
+    expect(await listAudit(system.pool, { eventId, account, limit: 10 })).toHaveLength(1);
+    expect(await listAudit(system.pool, { eventId, account: "others", limit: 10 })).toEqual([]);
+    expect(await listAudit(system.pool, { eventId: uuidv7(now), limit: 10 })).toEqual([]);
+  });
+
+  it("is newest first, and ends at the limit", async () => {
+    for (let index = 0; index < 5; index++) {
+      now += 1_000;
+      await writeAudit(system.pool, clock, { actor: `actor-${index}`, operation: "o", outcome: "done", account });
+    }
+    expect((await listed(3)).map((row) => row.actor)).toEqual(["actor-4", "actor-3", "actor-2"]);
+  });
+});

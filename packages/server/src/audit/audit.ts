@@ -1,0 +1,226 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
+import { sourceOf } from "../identifiers/source-address.ts";
+import type { AuditLog, Clock, IngestAudit } from "../ports.ts";
+import type { Executor } from "../postgres/database.ts";
+import { receivedAtOf } from "../events/read-events.ts";
+import { instant } from "../postgres/instant.ts";
+
+/** What a person or a program did, each an entry of its own. */
+export interface AuditEntry {
+  readonly actor: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly account?: string;
+  readonly eventId?: string;
+  readonly reason?: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** Durable when the promise resolves: written before what it speaks of is handed out. */
+export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<void> {
+  const now = clock.now();
+  await executor.query(
+    `insert into audit_entry (entry_id, at, actor, operation, outcome, account, event_id, reason, detail)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      uuidv7(now),
+      new Date(now).toISOString(),
+      entry.actor,
+      entry.operation,
+      entry.outcome,
+      entry.account ?? null,
+      entry.eventId ?? null,
+      entry.reason ?? null,
+      entry.detail ? JSON.stringify(entry.detail) : null,
+    ],
+  );
+}
+
+const FLUSH_EVERY_MS = 1_000;
+/** Entries of requests that nobody stands behind are written once a minute: a flood is a count. */
+const ANONYMOUS_EVERY_MS = 60_000;
+/** How long the last entries are tried to be written, and how often. */
+const CLOSE_WITHIN_MS = 3_000;
+const CLOSE_RETRY_MS = 100;
+/** Groups in memory; past it, requests are counted under no account. */
+const MOST_GROUPS = 10_000;
+/** Events and source addresses that one entry names. */
+const MOST_NAMED = 100;
+
+interface Group {
+  since: number;
+  readonly outcome: string;
+  readonly account: string | undefined;
+  occurrences: number;
+  readonly eventIds: Set<string>;
+  readonly sources: Map<string, number>;
+}
+
+/** Refused, replayed and mismatching requests, counted by account and outcome and written every second. */
+export class BufferedAuditLog implements AuditLog {
+  readonly #executor: Executor;
+  readonly #clock: Clock;
+  readonly #onFault: (fault: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #groups = new Map<string, Group>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(executor: Executor, clock: Clock, onFault: (fault: unknown) => void) {
+    this.#executor = executor;
+    this.#clock = clock;
+    this.#onFault = onFault;
+    this.#timer = setInterval(() => void this.flush(false), FLUSH_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  record({ outcome, account, eventId, peer }: IngestAudit): void {
+    const group = this.#group(outcome, account);
+    group.occurrences++;
+    if (eventId !== undefined && group.eventIds.size < MOST_NAMED) group.eventIds.add(eventId);
+    if (peer !== undefined) countSource(group, sourceOf(peer), 1);
+  }
+
+  /** Writes what was counted; what can't be written now is kept for the next time. */
+  flush(everything: boolean): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write(everything));
+    return this.#writing;
+  }
+
+  /** What is not written now is lost: where the database is away, it is given some time to come back. */
+  async close(stop?: AbortSignal): Promise<void> {
+    clearInterval(this.#timer);
+    const deadline = performance.now() + CLOSE_WITHIN_MS;
+    const goesOn = (): boolean => this.#groups.size > 0 && performance.now() < deadline && stop?.aborted !== true;
+    await this.flush(true);
+    while (goesOn()) {
+      await sleep(CLOSE_RETRY_MS);
+      await this.flush(true);
+    }
+  }
+
+  #group(outcome: string, account: string | undefined): Group {
+    const named = `${outcome}\n${account ?? ""}`;
+    const crowded = this.#groups.size >= MOST_GROUPS && !this.#groups.has(named);
+    const name = crowded ? `${outcome}\n` : named;
+    const standing = this.#groups.get(name);
+    if (standing) return standing;
+    const group: Group = {
+      since: this.#clock.now(),
+      outcome,
+      account: crowded ? undefined : account,
+      occurrences: 0,
+      eventIds: new Set(),
+      sources: new Map(),
+    };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  async #write(everything: boolean): Promise<void> {
+    const now = this.#clock.now();
+    const due = [...this.#groups].filter(
+      ([, group]) => everything || group.account !== undefined || now - group.since >= ANONYMOUS_EVERY_MS,
+    );
+    if (due.length === 0) return;
+    for (const [name] of due) this.#groups.delete(name);
+    const rows = due.map(([, group]) => rowOf(group, now));
+    const text = `insert into audit_entry
+        (entry_id, at, actor, operation, outcome, account, event_id, occurrences, event_ids, detail)
+      select entry_id, at, 'endpoint', 'event.create', outcome, account, event_id, occurrences, event_ids, detail
+      from jsonb_to_recordset($1::jsonb) as r (entry_id uuid, at timestamptz, outcome text, account text, event_id uuid,
+        occurrences bigint, event_ids uuid[], detail jsonb)`;
+    try {
+      await this.#executor.query(text, [JSON.stringify(rows)]);
+    } catch (fault) {
+      this.#onFault(fault);
+      for (const [, group] of due) this.#keep(group);
+    }
+  }
+
+  /** Adds what could not be written to what has come since. */
+  #keep({ since, outcome, account, occurrences, eventIds, sources }: Group): void {
+    const group = this.#group(outcome, account);
+    group.since = Math.min(group.since, since);
+    group.occurrences += occurrences;
+    for (const id of eventIds) if (group.eventIds.size < MOST_NAMED) group.eventIds.add(id);
+    for (const [source, count] of sources) countSource(group, source, count);
+  }
+}
+
+function countSource({ sources }: Group, source: string, count: number): void {
+  if (sources.has(source) || sources.size < MOST_NAMED) sources.set(source, (sources.get(source) ?? 0) + count);
+}
+
+function rowOf(
+  { outcome, account, occurrences, eventIds, sources, since }: Group,
+  now: number,
+): Record<string, unknown> {
+  const ids = [...eventIds];
+  const detail =
+    sources.size === 0
+      ? {}
+      : { detail: { since: new Date(since).toISOString(), sources: Object.fromEntries(sources) } };
+  return {
+    entry_id: uuidv7(now),
+    at: new Date(now).toISOString(),
+    outcome,
+    account: account ?? null,
+    occurrences,
+    event_id: ids.length === 1 ? ids[0] : null,
+    event_ids: ids.length > 1 ? ids : null,
+    ...detail,
+  };
+}
+
+export interface AuditRow {
+  readonly at: string;
+  readonly actor: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly account: string | null;
+  readonly event_id: string | null;
+  readonly occurrences: number;
+  readonly reason: string | null;
+  readonly detail: unknown;
+}
+
+export interface AuditFilter {
+  readonly eventId?: string;
+  readonly account?: string;
+  readonly limit: number;
+}
+
+/** The longest that an event waits for its batch, and far more. */
+const BATCH_WITHIN = "5 minutes";
+
+/** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */
+export async function listAudit(executor: Executor, filter: AuditFilter): Promise<readonly AuditRow[]> {
+  const { text, values } = auditQuery(filter);
+  return (await executor.query<AuditRow>(text, values)).rows;
+}
+
+/** The query of `listAudit`, for whoever reads its rows one by one. */
+export function auditQuery({ eventId, account, limit }: AuditFilter): { text: string; values: unknown[] } {
+  const values: unknown[] = [eventId ?? null, account ?? null, limit];
+  let candidates = "";
+  if (eventId !== undefined) {
+    // Each of the three has its index. A commit batch is found by time: its event's id says when that was.
+    values.push(receivedAtOf(eventId).toISOString());
+    candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
+      or (a.accounts is not null and a.at between $4::timestamptz and $4::timestamptz + interval '${BATCH_WITHIN}'))`;
+  }
+  const text = `select ${instant("a.at", "at")}, a.actor, a.operation, a.outcome,
+        coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
+        case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail
+      from audit_entry a
+      left join lateral (
+        select u.account, u.event_id from unnest(a.accounts, a.event_ids) as u (account, event_id)
+        where ($1::uuid is null or u.event_id = $1) and ($2::text is null or coalesce(u.account, a.account) = $2)
+      ) m on a.event_ids is not null
+      where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
+        and ($2::text is null or a.account = $2 or m.account is not null) ${candidates}
+      order by a.at desc, a.entry_id desc
+      limit $3`;
+  return { text, values };
+}

@@ -1,0 +1,274 @@
+import { createSecretKey, randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
+import { type EventIdentity, KeysGone, Unavailable } from "../ports.ts";
+import type { KeyStore } from "./key-store.ts";
+import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
+import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
+import {
+  type AccountKeys,
+  accountSecretName,
+  createSealer,
+  type PartitionDirectory,
+  partitionSecretName,
+  SealBroken,
+} from "./sealer.ts";
+import { secretId, Secrets } from "./secrets.ts";
+
+const DAY_MS = 86_400_000;
+const NOW = Date.parse("2026-03-01T12:00:00.000Z");
+const KEY = randomBytes(32);
+const MAC_KEY = createSecretKey(randomBytes(32));
+
+/** One partition a purpose and day. */
+const partitions: PartitionDirectory = {
+  find: (purpose, at) => `${purpose}-${Math.floor(at / DAY_MS)}`,
+  endOf: (partition) => (Number(partition.slice(partition.indexOf("-") + 1)) + 1) * DAY_MS,
+};
+
+function identityOf(change: Partial<EventIdentity> = {}): EventIdentity {
+  return { account: "customer-1", eventId: uuidv7(NOW), purpose: 1, receivedAt: NOW, schemaVersion: 1, ...change };
+}
+
+const keyIdOf = (account: string, purpose: number): string => `${purpose}-${account}`;
+
+/** One key an account and purpose, whose secret is made at first need. */
+function accountKeys(secrets: Secrets): AccountKeys {
+  return {
+    current: async (account, purpose) => {
+      await secrets.findOrCreate(accountSecretName(keyIdOf(account, purpose)));
+      return { keyId: keyIdOf(account, purpose), epoch: 0 };
+    },
+    onErased: () => {},
+    refresh: async () => {},
+    epoch: 0,
+    generation: 0,
+  };
+}
+
+/** The sealer over a key store, with an identity's own key. */
+function sealerOver(store: KeyStore, macKey = MAC_KEY) {
+  const secrets = new Secrets(store, keysOf(KEY));
+  const sealer = createSealer(secrets, accountKeys(secrets), partitions, macKey);
+  return {
+    requestMac: (eventId: string, bytes: Uint8Array) => sealer.requestMac(eventId, bytes),
+    seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
+    open: (identity: EventIdentity, payload: Buffer) =>
+      sealer.open(identity, { keyId: keyIdOf(identity.account, identity.purpose) }, payload),
+    forgetEnded: (now: number) => sealer.forgetEnded(now),
+  };
+}
+
+function scene(keys = memoryKeyStore()) {
+  const open = () => sealerOver(keys.store);
+  return { keys, open, sealer: open() };
+}
+
+describe("sealing", () => {
+  it("gives back any bytes up to 255 KB, to the instance that sealed them and to any other", async () => {
+    const { sealer, open } = scene();
+    await fc.assert(
+      fc.asyncProperty(anyPayload, fc.string({ unit: "grapheme", minLength: 1 }), async (bytes, account) => {
+        const identity = identityOf({ account });
+        const sealed = await sealer.seal(identity, bytes);
+        expect((await sealer.open(identity, sealed)).equals(bytes)).toBe(true);
+        expect((await open().open(identity, sealed)).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("seals hundreds at once, of many sizes and accounts, each to its own", async () => {
+    const { sealer, open } = scene();
+    const all = crowd(500).map((bytes, index) => ({
+      bytes,
+      identity: identityOf({ account: `customer-${index % 7}`, receivedAt: NOW + (index % 3) * DAY_MS }),
+    }));
+    const sealed = await Promise.all(all.map(({ identity, bytes }) => sealer.seal(identity, bytes)));
+    const reader = open();
+    for (const [index, { identity, bytes }] of all.entries()) {
+      const opened = await reader.open(identity, sealed[index] as Buffer);
+      expect(opened.equals(bytes), `event ${index}`).toBe(true);
+    }
+  });
+
+  it("makes one secret per account and purpose, and one per partition, however many ask at once", async () => {
+    const { keys, sealer } = scene();
+    await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        sealer.seal(identityOf({ account: `customer-${index % 2}` }), payload(100, "json")),
+      ),
+    );
+    const names = ["account/1-customer-0", "account/1-customer-1", `partition/${await partitions.find(1, NOW)}`];
+    expect([...keys.entries.keys()].toSorted()).toEqual(names.map(secretId).toSorted());
+    expect(keys.creations()).toBe(3);
+  });
+
+  it("never seals the same bytes to the same twice, and shows nothing of them", async () => {
+    const { sealer } = scene();
+    const identity = identityOf();
+    const bytes = Buffer.from("a very telling observation ".repeat(20));
+    const sealed = await Promise.all(Array.from({ length: 600 }, () => sealer.seal(identity, bytes)));
+    const nonces = sealed.map((one) => one.subarray(1, 13).toString("hex"));
+    expect(new Set(nonces).size, "a nonce used twice under one key breaks GCM").toBe(600);
+    expect(new Set(sealed.map((one) => one.subarray(13).toString("hex"))).size).toBe(600);
+    expect(sealed[0]?.includes("telling")).toBe(false);
+  });
+
+  it("says Unavailable when the key store is away, and goes on when it is back", async () => {
+    const keys = memoryKeyStore();
+    let away = true;
+    const store = {
+      ...keys.store,
+      read: (name: string) => (away ? Promise.reject(new Unavailable("away")) : keys.store.read(name)),
+    };
+    const sealer = sealerOver(store);
+    await expect(sealer.seal(identityOf(), payload(10, "json"))).rejects.toBeInstanceOf(Unavailable);
+    away = false;
+    expect((await sealer.seal(identityOf(), payload(10, "json"))).length).toBeGreaterThan(29);
+  });
+});
+
+describe("data keys in memory", () => {
+  const partition = `1-${Math.floor(NOW / DAY_MS)}`;
+  const end = (Math.floor(NOW / DAY_MS) + 1) * DAY_MS;
+
+  it("open nothing of a partition that expired, once it has ended", async () => {
+    const { keys, sealer } = scene();
+    const identity = identityOf();
+    const sealed = await sealer.seal(identity, payload(100, "json"));
+    keys.entries.delete(secretId(partitionSecretName(partition)));
+    expect(await sealer.open(identity, sealed), "in memory while the partition takes events").toHaveLength(100);
+    sealer.forgetEnded(end - 1);
+    expect(await sealer.open(identity, sealed)).toHaveLength(100);
+    sealer.forgetEnded(end);
+    await expect(sealer.open(identity, sealed)).rejects.toBeInstanceOf(KeysGone);
+  });
+
+  it("stay for the partitions that still take events", async () => {
+    const { keys, sealer } = scene();
+    const next = identityOf({ receivedAt: end });
+    await sealer.seal(identityOf(), payload(100, "json"));
+    const sealed = await sealer.seal(next, payload(100, "json"));
+    keys.entries.clear();
+    sealer.forgetEnded(end);
+    expect(await sealer.open(next, sealed)).toHaveLength(100);
+  });
+});
+
+describe("SealBroken", () => {
+  it("for any one bit changed", async () => {
+    const { sealer } = scene();
+    const identity = identityOf();
+    const sealed = await sealer.seal(identity, payload(300, "json"));
+    for (let bit = 0; bit < sealed.length * 8; bit++) {
+      const changed = Buffer.from(sealed);
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      await expect(sealer.open(identity, changed), `bit ${bit}`).rejects.toBeInstanceOf(SealBroken);
+    }
+  });
+
+  it("for any number of bytes cut off at either end, or added", async () => {
+    const { sealer } = scene();
+    const identity = identityOf();
+    const sealed = await sealer.seal(identity, payload(40, "json"));
+    for (let length = 0; length < sealed.length; length++) {
+      await expect(sealer.open(identity, sealed.subarray(0, length))).rejects.toBeInstanceOf(SealBroken);
+      await expect(sealer.open(identity, sealed.subarray(sealed.length - length))).rejects.toBeInstanceOf(SealBroken);
+    }
+    const longer = Buffer.concat([sealed, Buffer.of(0)]);
+    await expect(sealer.open(identity, longer)).rejects.toBeInstanceOf(SealBroken);
+  });
+
+  const others: readonly (readonly [string, (identity: EventIdentity) => Partial<EventIdentity>])[] = [
+    ["account", () => ({ account: "customer-2" })],
+    ["event", () => ({ eventId: uuidv7(NOW) })],
+    ["event of the same random part", ({ eventId }) => ({ eventId: `1${eventId.slice(1)}` })],
+    ["schema version", () => ({ schemaVersion: 2 })],
+    ["purpose", () => ({ purpose: 2 })],
+    ["day", () => ({ receivedAt: NOW + DAY_MS })],
+  ];
+  it.each(others)("for another %s", async (_, change) => {
+    const { sealer } = scene();
+    const identity = identityOf();
+    const other = { ...identity, ...change(identity) };
+    const sealed = await sealer.seal(identity, payload(100, "json"));
+    // The other has its keys too, so that it is not their absence that is noticed.
+    await sealer.seal(other, payload(100, "json"));
+    await expect(sealer.open(other, sealed)).rejects.toThrow(/not what was sealed/);
+    expect(await sealer.open(identity, sealed)).toHaveLength(100);
+  });
+
+  const names = [accountSecretName(keyIdOf("customer-1", 1)), partitionSecretName(`1-${Math.floor(NOW / DAY_MS)}`)];
+  it.each(names)("once the secret %s is destroyed, for whoever does not hold the key in memory", async (name) => {
+    const { keys, sealer, open } = scene();
+    const identity = identityOf();
+    const sealed = await sealer.seal(identity, payload(100, "json"));
+    expect(await open().open(identity, sealed)).toHaveLength(100);
+    expect(keys.entries.delete(secretId(name))).toBe(true);
+    await expect(open().open(identity, sealed)).rejects.toThrow(/keys of this event are gone/);
+    await expect(open().open(identity, sealed)).rejects.toBeInstanceOf(KeysGone);
+    expect(keys.entries.has(secretId(name)), "opening never makes a secret").toBe(false);
+  });
+
+  it("a secret made anew opens nothing of the old one", async () => {
+    const { keys, sealer, open } = scene();
+    const identity = identityOf();
+    const sealed = await sealer.seal(identity, payload(100, "json"));
+    keys.entries.delete(secretId(accountSecretName(keyIdOf("customer-1", 1))));
+    const later = open();
+    await later.seal(identityOf(), payload(100, "json"));
+    await expect(later.open(identity, sealed)).rejects.toBeInstanceOf(SealBroken);
+  });
+});
+
+describe("the MAC of a request", () => {
+  const { sealer, open } = scene();
+  const eventId = uuidv7(NOW);
+
+  it("is 16 bytes, the same for the same bytes and event, from every instance", () => {
+    const mac = sealer.requestMac(eventId, Buffer.from("body"));
+    expect(mac).toHaveLength(16);
+    expect(open().requestMac(eventId, Buffer.from("body"))).toEqual(mac);
+    expect(sealer.requestMac(eventId, new Uint8Array(Buffer.from("body")))).toEqual(mac);
+  });
+
+  it("differs for other bytes", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
+        const equal = Buffer.from(a).equals(b);
+        expect(sealer.requestMac(eventId, a).equals(sealer.requestMac(eventId, b))).toBe(equal);
+      }),
+      { numRuns: 300 },
+    );
+    const body = randomBytes(300);
+    const mac = sealer.requestMac(eventId, body);
+    for (let bit = 0; bit < body.length * 8; bit++) {
+      const changed = Buffer.from(body);
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(sealer.requestMac(eventId, changed).equals(mac), `bit ${bit}`).toBe(false);
+    }
+    expect(sealer.requestMac(eventId, Buffer.concat([body, Buffer.of(0)])).equals(mac)).toBe(false);
+    expect(sealer.requestMac(eventId, Buffer.alloc(0)).equals(mac)).toBe(false);
+  });
+
+  it("differs for another event", () => {
+    const body = Buffer.from("body");
+    const macs = Array.from({ length: 1_000 }, () => sealer.requestMac(uuidv7(NOW), body).toString("hex"));
+    expect(new Set(macs).size).toBe(1_000);
+    // Every digit from the lower part of the time on is in the nonce; those before it change once in a minute.
+    const mac = sealer.requestMac(eventId, body).toString("hex");
+    for (let at = 9; at < eventId.length; at++) {
+      if (eventId[at] === "-") continue;
+      const other = eventId.slice(0, at) + (eventId[at] === "0" ? "1" : "0") + eventId.slice(at + 1);
+      expect(sealer.requestMac(other, body).toString("hex"), `digit ${at}`).not.toBe(mac);
+    }
+  });
+
+  it("differs by the secret of the installation", () => {
+    const other = sealerOver(memoryKeyStore().store, createSecretKey(randomBytes(32)));
+    const body = Buffer.from("body");
+    expect(other.requestMac(eventId, body).equals(sealer.requestMac(eventId, body))).toBe(false);
+  });
+});

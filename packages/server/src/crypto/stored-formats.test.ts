@@ -1,0 +1,122 @@
+/** Every stored format against the test vectors in docs/decisions: what was written once must be read for good. */
+import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { EntryCodec } from "../journal/entry-codec.ts";
+import type { EventIdentity } from "../ports.ts";
+import { receiptSigner, verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
+import { deriveKey } from "./derive-key.ts";
+import { versionOfKey } from "./key-encryption.ts";
+import { LedgerNames, uuidBytes } from "./pseudonymizer.ts";
+import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
+import { createSealer } from "./sealer.ts";
+import { secretId, Secrets } from "./secrets.ts";
+
+const FILE = join(import.meta.dirname, "../../../../docs/decisions/0010-stored-formats.vectors.json");
+
+interface Vectors {
+  readonly key_encryption_key: string;
+  readonly key_encryption_key_version: string;
+  /** Wrapped secrets by their names. */
+  readonly secrets: Readonly<
+    Record<string, { readonly id: string; readonly wrapped: string; readonly secret: string }>
+  >;
+  readonly installation: string;
+  readonly installation_check: string;
+  readonly event: EventIdentity & { readonly key_id: string; readonly partition_id: string; readonly hold_id: string };
+  readonly exact: string;
+  readonly sealed: string;
+  readonly sealed_copy: string;
+  readonly request_mac: string;
+  readonly idempotency_key: string;
+  readonly tombstone_name: string;
+  readonly masked_event_id: string;
+  readonly subjects: Readonly<Record<string, string>>;
+  readonly journal_entry: string;
+  readonly accepted_loss: string;
+  readonly receipt: string;
+  readonly receipt_public_key: string;
+}
+
+let vectors: Vectors;
+let installation: Buffer;
+const hex = (text: string): Buffer => Buffer.from(text, "hex");
+
+beforeAll(async () => {
+  vectors = JSON.parse(await readFile(FILE, "utf8")) as Vectors;
+  installation = hex(vectors.secrets[`installation/${vectors.installation}`]?.secret ?? "");
+});
+
+function storedSecrets(): Secrets {
+  const { store, entries } = memoryKeyStore();
+  for (const { id, wrapped } of Object.values(vectors.secrets)) entries.set(id, hex(wrapped));
+  return new Secrets(store, keysOf(hex(vectors.key_encryption_key)));
+}
+
+function sealer(): ReturnType<typeof createSealer> {
+  const { key_id, partition_id } = vectors.event;
+  const keys = {
+    current: () => ({ keyId: key_id, epoch: 0 }),
+    refresh: async () => {},
+    epoch: 0,
+    generation: 0,
+    onErased: () => {},
+  };
+  const partitions = { find: () => partition_id, endOf: () => undefined };
+  return createSealer(storedSecrets(), keys, partitions, deriveKey(installation, "request mac"));
+}
+
+test("a wrapped secret: id, key-encryption key, content", async () => {
+  expect(versionOfKey(hex(vectors.key_encryption_key))).toBe(vectors.key_encryption_key_version);
+  for (const [name, { id, secret }] of Object.entries(vectors.secrets)) {
+    expect(secretId(name), name).toBe(id);
+    expect((await storedSecrets().find(name))?.toString("hex"), name).toBe(secret);
+  }
+});
+
+test("the check value of an installation", () => {
+  const check = createHmac("sha256", deriveKey(installation, "installation check")).update("installation check");
+  expect(check.digest("hex")).toBe(vectors.installation_check);
+});
+
+test("a sealed payload, and the copy that a hold keeps", async () => {
+  const { event, exact, sealed, sealed_copy } = vectors;
+  const opened = await sealer().open(event, { keyId: event.key_id }, hex(sealed));
+  expect(opened.toString()).toBe(exact);
+  const copy = await sealer().open(event, { holdId: event.hold_id }, hex(sealed_copy));
+  expect(copy.toString()).toBe(exact);
+});
+
+test("the ledger's MAC of a request", () => {
+  const mac = sealer().requestMac(vectors.event.eventId, Buffer.from(vectors.exact));
+  expect(mac.toString("hex")).toBe(vectors.request_mac);
+});
+
+test("a tombstone, and the keyed MACs of subjects", () => {
+  const names = new LedgerNames(deriveKey(installation, "ledger names"));
+  const { event, idempotency_key: key } = vectors;
+  expect(names.nameOf(event.account, key).toString("hex")).toBe(vectors.tombstone_name);
+  expect(names.mask(event.account, key, uuidBytes(event.eventId)).toString("hex")).toBe(vectors.masked_event_id);
+  expect({
+    "erased account": names.subjectOf("account", event.account).toString("hex"),
+    "erased purpose": names.subjectOf("purpose", event.account, String(event.purpose)).toString("hex"),
+    "held account": names.heldSubjectOf("account", event.account).toString("hex"),
+    "held action_id": names.heldSubjectOf("action_id", "act_1").toString("hex"),
+  }).toEqual(vectors.subjects);
+});
+
+test("an entry of the erasure journal, and an accepted loss", () => {
+  const codec = new EntryCodec(deriveKey(installation, "erasure journal"), vectors.installation);
+  const entry = codec.decode({ sequence: 1, text: vectors.journal_entry });
+  expect(codec.encode(entry)).not.toContain(vectors.event.account);
+  const loss = codec.decodeLoss({ sequence: 2, text: vectors.accepted_loss });
+  expect([entry.kind, loss.kind]).toEqual(["account", "loss"]);
+});
+
+test("a receipt", async () => {
+  const signer = await receiptSigner(storedSecrets());
+  expect(signer.publicKey).toBe(vectors.receipt_public_key);
+  const receipt = await verifyReceipt(vectors.receipt, vectors.receipt_public_key);
+  expect(await signer.sign(receipt)).toBe(vectors.receipt);
+});

@@ -1,0 +1,33 @@
+import { statfs } from "node:fs/promises";
+import type { Health } from "./dependencies.ts";
+import type { System } from "../app/system.ts";
+
+/** Below this, the embedded cluster's disk counts as full. */
+const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** What is wrong, each a line for people; a ready server may have lines too. */
+  readonly lines: readonly string[];
+}
+
+/** Whether this process can store events. Migrations are done before anything listens. */
+export async function readiness({ dependencies, clusterDirectory }: System, draining: boolean): Promise<Readiness> {
+  const lines: string[] = [];
+  if (draining) lines.push("draining: this process is about to stop");
+  const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
+  if (free !== undefined && free < LEAST_FREE_BYTES) lines.push("disk: less than 256 MiB are free");
+  const ready = lines.length === 0 && dependencies.canStore;
+  return { ready, lines: [...lines, ...dependencies.health.flatMap(linesOf)] };
+}
+
+function linesOf({ title, problems, since = 0 }: Health): string[] {
+  return problems.map((problem) => `${title}: ${problem} (since ${new Date(since).toISOString()})`);
+}
+
+export async function freeBytes(path: string): Promise<number | undefined> {
+  return statfs(path).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => undefined,
+  );
+}

@@ -1,0 +1,220 @@
+import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
+import { checkJournal } from "../lifecycle/recovery/replay-journal.ts";
+import { JournalUnfit } from "../journal/journal.ts";
+import { acceptedLosses } from "../journal/applied-entries.ts";
+import { requestState } from "../subject-requests/data-requests.ts";
+import { holdState } from "../lifecycle/holds/holds.ts";
+import { policyVersion } from "../policy/policy-table.ts";
+import { retentionState } from "../lifecycle/retention/runs.ts";
+import { pendingChanges, readSchema } from "../postgres/migrate.ts";
+import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
+import { destroyedPartitions, readMark } from "../journal/key-store-watermark.ts";
+import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
+import { freeBytes } from "../dependencies/readiness.ts";
+import type { System } from "../app/system.ts";
+import type { Warning } from "../config/warnings.ts";
+
+export interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  /** Of a check that did not fail and found something all the same. */
+  readonly severity?: Warning["severity"];
+  readonly detail: string;
+}
+
+const LEAST_FREE_BYTES = 2 * 1024 ** 3;
+const MOST_CLOCK_DIFFERENCE_MS = 2_000;
+
+/** Opening the system has checked most already (it would have failed); this says what it found. */
+export async function examine(system: System): Promise<readonly Finding[]> {
+  const { config, pool, clock, warnings } = system;
+  const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
+  const before = clock.now();
+  const { rows } = await pool.query<{
+    now_ms: number;
+    version: string;
+    fsync: string;
+    commit: string;
+    login: string;
+    owns: boolean;
+  }>(
+    `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, current_setting('server_version') as version,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login,
+       (select usesuper from pg_user where usename = session_user)
+         or pg_has_role(session_user, (select tableowner from pg_tables where schemaname = 'drs' and tablename = 'event'), 'member') as owns`,
+  );
+  const [row] = rows;
+  if (!row) throw new Error("the database gave no row");
+  findings.push({
+    what: "database",
+    ok: true,
+    detail: `PostgreSQL ${row.version}${config.embedded ? ", embedded" : ""}`,
+  });
+  findings.push({
+    what: "durability",
+    ok: row.fsync === "on" && row.commit !== "off",
+    detail: `fsync=${row.fsync}, synchronous_commit=${row.commit}${row.fsync === "on" ? "" : ": turn fsync on, or a crash loses answered events"}`,
+  });
+  findings.push({
+    what: "privileges",
+    ok: true,
+    detail: row.owns
+      ? `the serving login ${row.login} could act as the owner: name a lesser one in DRS_DATABASE_URL and the owner in DRS_MIGRATION_DATABASE_URL`
+      : `the serving login ${row.login} owns nothing`,
+  });
+  const pending = await pendingChanges(pool, await readSchema());
+  const names = [...pending.migrations, ...pending.definitions].map(({ name }) => name);
+  findings.push({
+    what: "migrations",
+    ok: names.length === 0,
+    detail: names.length === 0 ? "the schema is up to date" : `not applied: ${names.join(", ")}`,
+  });
+  findings.push(
+    await keyFinding(system),
+    await purposeFinding(system),
+    await retentionFinding(system),
+    partitionFinding(await partitionLoad(pool)),
+    await holdFinding(system),
+    await erasureFinding(system),
+    await requestFinding(system),
+    await adoptedFinding(system),
+  );
+  for (const warning of warnings) findings.push({ what: "configuration", ok: true, ...warning });
+  findings.push(await diskFinding(system));
+  const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
+  findings.push({
+    what: "clock",
+    ok: difference <= MOST_CLOCK_DIFFERENCE_MS,
+    detail: `${difference} ms between this host and the database${difference <= MOST_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
+  });
+  return findings;
+}
+
+/** Lost secrets that are described one by one. */
+const MOST_DESCRIBED = 20;
+
+async function keyFinding({ pool, keyStore, secrets }: System): Promise<Finding> {
+  const mark = await readMark(keyStore);
+  const isDatabaseBehind = mark.partitions > (await destroyedPartitions(pool)).length;
+  const lost = await lostSince(pool, secrets, isDatabaseBehind);
+  if (lost.length === 0) {
+    return { what: "keys", ok: true, detail: `${keyStore.description}; the installation's secret fits the database` };
+  }
+  const described: string[] = [];
+  for (const name of lost.slice(0, MOST_DESCRIBED)) {
+    const { events, first, last } = await sealedUnder(pool, name);
+    described.push(`${name}: ${events} events${first === null ? "" : ` from ${first} to ${last}`}`);
+  }
+  const advice = "restore the latest copy of the key store; what was sealed under them can't be opened without it";
+  return { what: "keys", ok: false, detail: `${lost.length} secrets are lost: ${advice}. ${described.join("; ")}` };
+}
+
+async function diskFinding({ clusterDirectory }: System): Promise<Finding> {
+  const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
+  if (free === undefined) return { what: "disk", ok: true, detail: "the database's disk can't be seen from here" };
+  const ok = free >= LEAST_FREE_BYTES;
+  const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": make room, ingestion stops when it is full"}`;
+  return { what: "disk", ok, detail };
+}
+
+const REMARKS: Readonly<Record<string, string>> = {
+  "purpose-missing": "were refused (purpose-missing)",
+  "purpose-exceeded": "were refused (purpose-exceeded)",
+  unmapped: "came under the purpose of unmapped action types",
+  "beyond-purpose": "hold more than their purpose covers",
+};
+
+/** Action types that nobody thought of are nothing broken, and something to look at. */
+async function purposeFinding({ pool, config }: System): Promise<Finding> {
+  const { rows } = await pool.query<{ outcome: string; events: number }>(
+    `select outcome, sum(occurrences)::int8 as events from audit_entry
+      where at > now() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
+    [Object.keys(REMARKS)],
+  );
+  const version = await policyVersion(pool);
+  const policy =
+    version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
+  const remarks = rows.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
+  const detail = remarks === "" ? policy : `${policy}; in the last day ${remarks.replace(/^(\d+)/, "$1 events")}`;
+  if (version > 0) return { what: "purposes", ok: true, detail };
+  return { what: "purposes", ok: true, severity: config.embedded ? "advice" : "warning", detail };
+}
+
+/** Servers look every few seconds; past this, something is in their way. */
+const LONGEST_LAG_SECONDS = 3_600;
+
+async function retentionFinding({ pool }: System): Promise<Finding> {
+  const { overdue_partitions, lag_seconds, secrets_to_destroy } = await retentionState(pool);
+  const ok = lag_seconds <= LONGEST_LAG_SECONDS;
+  const state = `${overdue_partitions} partitions overdue, ${secrets_to_destroy} secrets to destroy`;
+  const detail = ok
+    ? state
+    : `${state}, the oldest for ${Math.round(lag_seconds)} s: is a server running? See its log, and drs retention run`;
+  return { what: "retention", ok, detail };
+}
+
+/** The server names few partitions in a statement; a backup or a query by hand may name all, and starve the rest. */
+export function partitionFinding({ partitions, locks, capacity, sessions }: PartitionLoad): Finding {
+  const ok = locks <= capacity;
+  const state = `${partitions} partitions; a query over all of them takes ${locks} of the cluster's ${capacity} locks`;
+  const advice = `set max_locks_per_transaction to ${Math.ceil(locks / sessions)} or more and restart PostgreSQL`;
+  return { what: "partitions", ok, detail: ok ? state : `${state}: ${advice}` };
+}
+
+async function holdFinding({ pool }: System): Promise<Finding> {
+  const { holds, reviews_overdue, unresolved, copies } = await holdState(pool);
+  const waiting = unresolved === 0 ? "" : `; ${unresolved} of an account or action that is not known yet`;
+  const state = `${holds} holds, ${copies} copies of events that they keep${waiting}`;
+  const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
+  return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
+}
+
+async function erasureFinding(system: System): Promise<Finding> {
+  const { pool, journal } = system;
+  const { rows } = await pool.query<{ erasures: number; unfinished: number; stuck: boolean }>(
+    `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
+        coalesce(bool_or(finished_at is null and began_at < now() - make_interval(secs => $1)), false) as stuck
+      from erasure`,
+    [LONGEST_LAG_SECONDS],
+  );
+  const { erasures, unfinished, stuck } = rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
+  if (journal) {
+    try {
+      await checkJournal({ ...system, executor: pool }, journal);
+    } catch (fault) {
+      if (!(fault instanceof JournalUnfit)) throw fault;
+      return { what: "erasures", ok: false, detail: fault.message };
+    }
+  }
+  const losses = await acceptedLosses(pool);
+  const lost = losses.length === 0 ? "" : `; the loss of entries ${losses.join(", ")} of the journal was accepted`;
+  const state = `${erasures} in ${journal?.description ?? "no journal: nothing can be erased"}, ${unfinished} to be finished${lost}`;
+  return {
+    what: "erasures",
+    ok: !stuck,
+    detail: stuck ? `${state}: see the servers' log, and drs retention run` : state,
+  };
+}
+
+async function adoptedFinding({ config }: System): Promise<Finding> {
+  const file = config.DRS_ADOPTED_FIELDS_FILE;
+  const what = "adopted fields";
+  if (file === undefined) return { what, ok: true, detail: "no file: events are held against no field of the catalog" };
+  const read = await readAdoptedFieldsFile(file);
+  return read.ok
+    ? { what, ok: true, detail: `${read.adopted.paths.length} of ${file}` }
+    : {
+        what,
+        ok: false,
+        detail: `${file} ${read.problem}: running servers keep the fields before it, and none starts`,
+      };
+}
+
+async function requestFinding({ pool }: System): Promise<Finding> {
+  const { requests_open, requests_overdue, requests_completable } = await requestState(pool);
+  const ok = requests_overdue === 0 && requests_completable === 0;
+  const state =
+    `${requests_open} requests of data subjects are open, ${requests_overdue} of them overdue; ` +
+    `${requests_completable} were closed partly, and no hold keeps anything of them any more`;
+  return { what: "requests", ok, detail: ok ? state : `${state}: drs request list` };
+}

@@ -1,0 +1,312 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import type { System } from "../app/system.ts";
+import type { Executor } from "../postgres/database.ts";
+import { BufferedDriftLog, type DriftRow, listDrift } from "./drift.ts";
+
+const MOST_PATHS = 500;
+const MOST_VERSIONS = 200;
+
+let database: TestDatabase;
+let system: System;
+let now: number;
+const clock = { now: () => now };
+const logs: BufferedDriftLog[] = [];
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  system = await openTestSystem(await database.environment());
+});
+
+afterAll(async () => {
+  await system?.close();
+  await database?.close();
+});
+
+beforeEach(() => {
+  now = Date.parse("2026-03-01T12:00:00.000Z");
+});
+
+afterEach(async () => {
+  await Promise.all(logs.splice(0).map((log) => log.close()));
+});
+
+interface OpenLog {
+  readonly log: {
+    readonly observe: (sdkVersion: string, probes: Record<string, unknown>, members?: number) => void;
+    readonly flush: () => Promise<void>;
+    readonly close: () => Promise<void>;
+  };
+  readonly faults: unknown[];
+}
+
+/** Requests have few members, unless a test says otherwise. */
+function openLog(executor: Executor = system.pool): OpenLog {
+  const faults: unknown[] = [];
+  const log = new BufferedDriftLog(executor, clock, (fault) => faults.push(fault));
+  logs.push(log);
+  return {
+    log: {
+      observe: (sdkVersion, probes, members = 10) => log.observe(sdkVersion, probes, members),
+      flush: () => log.flush(),
+      close: () => log.close(),
+    },
+    faults,
+  };
+}
+
+/** Probes with one success outcome; `fonts` has one known field, `fontsDigest`, a string. */
+const fonts = (data: Record<string, unknown>): Record<string, unknown> => ({ fonts: { status: "success", data } });
+
+async function rowsOf(version: string): Promise<readonly DriftRow[]> {
+  return (await listDrift(system.pool)).filter((row) => row.sdk_version === version);
+}
+
+const total = (rows: readonly DriftRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
+
+describe("a departure from the catalog", () => {
+  it("is counted by path, JSON type and SDK version, with first and last sight", async () => {
+    const { log } = openLog();
+    log.observe("1.0.0", fonts({ fontsDigest: 7 }));
+    log.observe("1.0.0", fonts({ fontsDigest: 8, novel: ["a"] }));
+    await log.flush();
+    now += 60_000;
+    log.observe("1.0.0", fonts({ fontsDigest: 9 }));
+    log.observe("1.0.1", fonts({ fontsDigest: 9 }));
+    await log.flush();
+    const row = { sdk_version: "1.0.0", first_seen: "2026-03-01T12:00:00.000Z", last_seen: "2026-03-01T12:00:00.000Z" };
+    expect(await rowsOf("1.0.0")).toEqual([
+      { ...row, path: "fonts.fontsDigest", json_type: "number", occurrences: 3, last_seen: "2026-03-01T12:01:00.000Z" },
+      { ...row, path: "fonts.novel", json_type: "array", occurrences: 1 },
+    ]);
+    expect(await rowsOf("1.0.1")).toMatchObject([{ path: "fonts.fontsDigest", occurrences: 1 }]);
+  });
+
+  it("is none where the event is as published, nor where an outcome is no success", async () => {
+    const { log } = openLog();
+    log.observe("2.0.0", {
+      ...fonts({ fontsDigest: "a" }),
+      telephony: { status: "timeout" },
+      network: { status: "error", error: "x" },
+    });
+    await log.flush();
+    expect(await rowsOf("2.0.0")).toEqual([]);
+  });
+
+  it("keeps the five states apart: absent, null and false are three", async () => {
+    const { log } = openLog();
+    const integrity = (data: Record<string, unknown>) => ({ os_integrity: { status: "success", data } });
+    const known = { isEmulator: false, isDebuggerAttached: false };
+    log.observe("2.0.1", integrity({ ...known }));
+    log.observe("2.0.1", integrity({ ...known, developerModeEnabled: null }));
+    log.observe("2.0.1", integrity({ ...known, developerModeEnabled: false }));
+    await log.flush();
+    expect((await rowsOf("2.0.1")).map(({ path, json_type }) => [path, json_type])).toEqual([
+      ["os_integrity.developerModeEnabled", "absent"],
+      ["os_integrity.developerModeEnabled", "null"],
+    ]);
+  });
+
+  it("is written by itself within some seconds", async () => {
+    const { log } = openLog();
+    log.observe("2.0.2", fonts({ novel: 1 }));
+    await expect.poll(() => rowsOf("2.0.2"), { timeout: 8_000 }).toHaveLength(1);
+  });
+});
+
+describe("names come from clients", () => {
+  it("those that look like names are kept, all others are counted under *", async () => {
+    const { log } = openLog();
+    const odd = [
+      "anna@example.com",
+      "a b",
+      "",
+      "é",
+      "x".repeat(65),
+      "a-b",
+      "<script>",
+      "\u0000",
+      "'; drop table drift",
+      "a\nb",
+    ];
+    for (const name of odd) log.observe("3.0.0", fonts({ [name]: 1 }));
+    for (const name of ["novel", "x".repeat(64), "_1"]) log.observe("3.0.0", fonts({ [name]: 1 }));
+    log.observe("3.0.0", { "anna@example.com": { status: "timeout" }, novel_probe: { status: "timeout" } });
+    await log.flush();
+    expect((await rowsOf("3.0.0")).map(({ path, occurrences }) => [path, occurrences])).toEqual([
+      ["fonts.*", odd.length],
+      ["*", 1],
+      ["fonts._1", 1],
+      ["fonts.novel", 1],
+      [`fonts.${"x".repeat(64)}`, 1],
+      ["novel_probe", 1],
+    ]);
+  });
+
+  it("members of a known object are named, those of an unknown one are not looked into", async () => {
+    const { log } = openLog();
+    const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
+    const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
+    log.observe("3.0.1", identity({ androidBuild: { novel: true }, unknown: { "anna@example.com": 1 } }));
+    await log.flush();
+    expect((await rowsOf("3.0.1")).map(({ path }) => path)).toEqual([
+      "device_identity.androidBuild.novel",
+      "device_identity.unknown",
+    ]);
+  });
+
+  it("a field named like a path to a member is not counted as that member", async () => {
+    const { log } = openLog();
+    const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
+    const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
+    log.observe("3.0.4", identity({ "androidBuild.sdkInt": 1 }));
+    log.observe("3.0.4", identity({ androidBuild: { sdkInt: "1" } }));
+    await log.flush();
+    expect((await rowsOf("3.0.4")).map(({ path, json_type }) => [path, json_type])).toEqual([
+      ["device_identity.*", "number"],
+      ["device_identity.androidBuild.sdkInt", "string"],
+    ]);
+  });
+
+  it("a name of many names in a row is no name, and holds nothing else up", async () => {
+    const { log, faults } = openLog();
+    // Longer than an index entry can be, and not compressible.
+    const endless = Array.from({ length: 100 }, () => randomBytes(32).toString("hex")).join(".");
+    log.observe("3.0.2", fonts({ [endless]: 1, novel: 1 }));
+    await log.flush();
+    expect(faults).toEqual([]);
+    expect((await rowsOf("3.0.2")).map(({ path }) => path)).toEqual(["fonts.*", "fonts.novel"]);
+  });
+
+  it("versions that don't look like versions are counted under *", async () => {
+    const { log } = openLog();
+    const before = total(await rowsOf("*"));
+    for (const version of ["anna@example.com", "1 0", "é", "x".repeat(33), ""])
+      log.observe(version, fonts({ novel: 1 }));
+    await log.flush();
+    expect(total(await rowsOf("*")) - before).toBe(5);
+  });
+
+  it("no value is ever kept", async () => {
+    const { log } = openLog();
+    log.observe(
+      "3.0.3",
+      fonts({ novel: "a telling value", more: { inner: "another telling value" }, list: ["telling too"] }),
+    );
+    await log.flush();
+    const { rows } = await system.pool.query<{ row: string }>(
+      "select d::text as row from drift d where sdk_version = '3.0.3'",
+    );
+    expect(rows).toHaveLength(3);
+    expect(rows.map(({ row }) => row).join()).not.toContain("telling");
+  });
+});
+
+/** As many unknown fields as asked for, each with a name of its own. */
+const novelties = (count: number, prefix: string): Record<string, unknown> =>
+  fonts(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, 1])));
+
+describe("what a client can fill", () => {
+  it("is bounded for one version: what comes beyond is counted under *", async () => {
+    const { log } = openLog();
+    log.observe("4.0.0", novelties(MOST_PATHS + 300, "a"));
+    log.observe("4.0.0", novelties(MOST_PATHS + 300, "b"));
+    await log.flush();
+    const rows = await rowsOf("4.0.0");
+    expect(rows.length).toBeLessThanOrEqual(MOST_PATHS + 1);
+    expect(rows.length).toBeGreaterThanOrEqual(MOST_PATHS);
+    expect(total(rows)).toBe(2 * (MOST_PATHS + 300));
+  });
+
+  it("is bounded for one event: one much wider than the catalog is not walked, and counted as such", async () => {
+    const { log } = openLog();
+    const wide = new Proxy(novelties(1, "wide"), {
+      ownKeys: () => {
+        throw new Error("walked");
+      },
+    });
+    log.observe("4.0.2", wide, 40_000);
+    log.observe("4.0.2", wide, 40_000);
+    log.observe("4.0.2", novelties(1, "narrow"), 2_000);
+    await log.flush();
+    expect((await rowsOf("4.0.2")).map(({ path, json_type, occurrences }) => [path, json_type, occurrences])).toEqual([
+      ["*", "not-walked", 2],
+      ["fonts.narrow_0", "number", 1],
+    ]);
+  });
+
+  it("is bounded over restarts, and over several servers", async () => {
+    for (const [index, count] of [400, 400, 400].entries()) {
+      const { log } = openLog();
+      log.observe("4.0.1", novelties(count, `restart_${index}`));
+      await log.close();
+    }
+    const rows = await rowsOf("4.0.1");
+    expect(rows.length).toBeLessThanOrEqual(MOST_PATHS + 1);
+    expect(rows.length).toBeGreaterThanOrEqual(MOST_PATHS);
+    expect(total(rows)).toBe(1_200);
+    const { log } = openLog();
+    log.observe("4.0.1", novelties(400, "restart_0"));
+    await log.close();
+    expect(
+      (await rowsOf("4.0.1")).find(({ path }) => path === "fonts.restart_0_1"),
+      "rows that stand go on counting",
+    ).toMatchObject({ occurrences: 2 });
+  });
+
+  it("is bounded in versions, over restarts too", async () => {
+    for (let restart = 0; restart < 3; restart++) {
+      const { log } = openLog();
+      for (let version = 0; version < 150; version++) log.observe(`5.${restart}.${version}`, fonts({ novel: 1 }));
+      await log.close();
+    }
+    const all = await listDrift(system.pool);
+    expect(new Set(all.map((row) => row.sdk_version)).size).toBeLessThanOrEqual(MOST_VERSIONS + 1);
+    expect(all.find((row) => row.sdk_version === "*" && row.path === "fonts.novel")?.occurrences).toBeGreaterThan(200);
+    const { log } = openLog();
+    log.observe("1.0.0", fonts({ novel: ["a"] }));
+    await log.close();
+    expect(
+      (await rowsOf("1.0.0")).find(({ path }) => path === "fonts.novel"),
+      "versions that stand go on",
+    ).toMatchObject({ occurrences: 2 });
+  });
+});
+
+describe("two writers", () => {
+  it("count right, on the same rows, at the same time", async () => {
+    const writers = [openLog(), openLog(), openLog()];
+    for (let round = 0; round < 20; round++) {
+      for (const [index, { log }] of writers.entries()) {
+        // In another order each.
+        const names = Array.from({ length: 30 }, (_, at) => `n${(at * (index + 1) * 7) % 31}`);
+        log.observe("1.0.0", fonts(Object.fromEntries(names.map((name) => [name, true]))));
+      }
+      await Promise.all(writers.map(({ log }) => log.flush()));
+    }
+    expect(writers.flatMap(({ faults }) => faults)).toEqual([]);
+    const rows = (await rowsOf("1.0.0")).filter(({ json_type }) => json_type === "boolean");
+    expect(total(rows)).toBe(20 * 3 * 30);
+  });
+});
+
+describe("while the database is away", () => {
+  it("nothing is lost, nor counted twice", async () => {
+    let away = true;
+    const { log, faults } = openLog({
+      query: (text, values) =>
+        away ? Promise.reject(new Error("away")) : (system.pool as Executor).query(text, values),
+    });
+    for (let round = 0; round < 3; round++) {
+      log.observe("1.0.1", fonts({ away: "x" }));
+      await log.flush();
+    }
+    expect(faults).toHaveLength(3);
+    away = false;
+    await log.flush();
+    await log.flush();
+    expect((await rowsOf("1.0.1")).find(({ path }) => path === "fonts.away")).toMatchObject({ occurrences: 3 });
+  });
+});

@@ -1,0 +1,169 @@
+import { checkAgainstCatalog, type FieldPath } from "@device-risk-signals/contract/catalog/check";
+import type { Clock, DriftLog } from "../ports.ts";
+import type { Executor } from "../postgres/database.ts";
+import { instant } from "../postgres/instant.ts";
+
+const FLUSH_EVERY_MS = 2_000;
+/** Different rows that one SDK version may have; what comes beyond is counted under `*`. */
+const MOST_PATHS = 500;
+/** Different SDK versions; a version is what a client says. */
+const MOST_VERSIONS = 200;
+
+/**
+ * Members of a request, at all depths, past which its event is not walked: some five times what the catalog knows.
+ * Walking tens of thousands takes longer than storing them.
+ */
+const WIDEST = 2_048;
+/** JSON type in the row that counts events which were not walked; its path is `*`. */
+const NOT_WALKED = "not-walked";
+
+const NAME = /^[A-Za-z0-9_]{1,64}$/;
+const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
+
+/** The caps hold over all servers and restarts; servers that write at the same moment may pass them by a little. */
+const WRITE = `
+  with told as (
+    select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, sdk_version text, occurrences bigint)
+  ), version as (
+    select sdk_version, count(*) as paths from drift group by sdk_version
+  ), by_version as (
+    -- A new version enters only where there is room for versions,
+    select t.path, t.json_type, t.occurrences, case
+        when v.paths is not null then sdk_version
+        when (select count(*) from version)
+          + dense_rank() over (partition by v.paths is null order by sdk_version) <= ${MOST_VERSIONS} then sdk_version
+        else '*'
+      end as sdk_version
+    from told t left join version v using (sdk_version)
+  ), by_path as (
+    -- and a new row only where its version has room.
+    select path, json_type, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
+      + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type) <= ${MOST_PATHS} as fits
+    from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, path, json_type)
+  )
+  insert into drift (path, json_type, sdk_version, first_seen, last_seen, occurrences)
+    select case when fits then path else '*' end, case when fits then json_type else '*' end, sdk_version,
+      $2::timestamptz, $2::timestamptz, sum(occurrences)
+    from by_path group by 1, 2, 3 order by 3, 1, 2
+    on conflict (sdk_version, path, json_type) do update set
+      last_seen = greatest(drift.last_seen, excluded.last_seen),
+      occurrences = drift.occurrences + excluded.occurrences`;
+
+interface Count {
+  readonly path: string;
+  readonly jsonType: string;
+  readonly sdkVersion: string;
+  occurrences: number;
+}
+
+/**
+ * Counts departures from the catalog: path, JSON type, SDK version, never a value. Names come from clients, so only
+ * those that look like names are kept, and only so many.
+ */
+export class BufferedDriftLog implements DriftLog {
+  readonly #executor: Executor;
+  readonly #clock: Clock;
+  readonly #onFault: (fault: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #pathsOf = new Map<string, Set<string>>();
+  #counts = new Map<string, Count>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(executor: Executor, clock: Clock, onFault: (fault: unknown) => void) {
+    this.#executor = executor;
+    this.#clock = clock;
+    this.#onFault = onFault;
+    this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void {
+    if (members > WIDEST) return this.#count(sdkVersion, "*", NOT_WALKED, 1);
+    for (const { path, found } of checkAgainstCatalog(probes)) {
+      this.#count(sdkVersion, textOf(path), found, 1);
+    }
+  }
+
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  #count(saidVersion: string, path: string, jsonType: string, occurrences: number): void {
+    const sdkVersion = this.#version(saidVersion);
+    const kept = this.#room(sdkVersion, `${path}\n${jsonType}`) ? { path, jsonType } : { path: "*", jsonType: "*" };
+    const name = `${sdkVersion}\n${kept.path}\n${kept.jsonType}`;
+    const count = this.#counts.get(name);
+    if (count) count.occurrences += occurrences;
+    else this.#counts.set(name, { ...kept, sdkVersion, occurrences });
+  }
+
+  #version(said: string): string {
+    const version = VERSION.test(said) ? said : "*";
+    return this.#pathsOf.has(version) || this.#pathsOf.size < MOST_VERSIONS ? version : "*";
+  }
+
+  #room(sdkVersion: string, row: string): boolean {
+    const known = this.#pathsOf.get(sdkVersion) ?? new Set();
+    this.#pathsOf.set(sdkVersion, known);
+    if (known.has(row)) return true;
+    if (known.size >= MOST_PATHS) return false;
+    known.add(row);
+    return true;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#counts.size === 0) return;
+    const counts = this.#counts;
+    this.#counts = new Map();
+    const now = new Date(this.#clock.now()).toISOString();
+    const rows = [...counts.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const json = rows.map(({ path, jsonType, sdkVersion, occurrences }) => ({
+      path,
+      json_type: jsonType,
+      sdk_version: sdkVersion,
+      occurrences,
+    }));
+    try {
+      await this.#executor.query(WRITE, [JSON.stringify(json), now]);
+    } catch (fault) {
+      this.#onFault(fault);
+      for (const count of counts.values()) {
+        this.#count(count.sdkVersion, count.path, count.jsonType, count.occurrences);
+      }
+    }
+  }
+}
+
+/** As it is stored: no kept name holds a `.`, so that each text means one path. */
+function textOf(path: FieldPath): string {
+  return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
+}
+
+function keyOf({ sdkVersion, path, jsonType }: Count): string {
+  return `${sdkVersion}\n${path}\n${jsonType}`;
+}
+
+export interface DriftRow {
+  readonly path: string;
+  readonly json_type: string;
+  readonly sdk_version: string;
+  readonly first_seen: string;
+  readonly last_seen: string;
+  readonly occurrences: number;
+}
+
+export async function listDrift(executor: Executor): Promise<readonly DriftRow[]> {
+  const { rows } = await executor.query<DriftRow>(
+    `select path, json_type, sdk_version, occurrences,
+        ${instant("first_seen")},
+        ${instant("last_seen")}
+      from drift order by occurrences desc, sdk_version, path, json_type`,
+  );
+  return rows;
+}

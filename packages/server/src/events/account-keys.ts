@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import type { QueryResult, QueryResultRow } from "pg";
+import type { AccountKeys, CurrentKey } from "../crypto/sealer.ts";
+import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import type { Secrets } from "../crypto/secrets.ts";
+import { accountSecretName } from "../crypto/sealer.ts";
+import { Unavailable } from "../ports.ts";
+import { asUnavailable, type Executor } from "../postgres/database.ts";
+
+/** Key ids in memory; past it the oldest go first. */
+const MOST_KNOWN = 50_000;
+
+/**
+ * Which key the events of an account and purpose are sealed under. What it remembers is good for one epoch: the time
+ * between two erasures.
+ */
+export class PostgresAccountKeys implements AccountKeys {
+  readonly #executor: Executor;
+  readonly #secrets: Secrets;
+  readonly #names: LedgerNames;
+  readonly #known = new Map<string, string>();
+  readonly #finding = new Map<string, Promise<CurrentKey>>();
+  #refused: ReadonlySet<string> = new Set();
+  #epoch = 0;
+  #generation = 0;
+  #erasedKeys: (keyIds: readonly string[]) => void = () => {};
+  #refreshing: Promise<void> | undefined;
+
+  constructor(executor: Executor, secrets: Secrets, names: LedgerNames) {
+    this.#executor = executor;
+    this.#secrets = secrets;
+    this.#names = names;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
+  forget(): void {
+    this.#known.clear();
+    this.#generation++;
+  }
+
+  /** Told of keys that were erased, so that nothing that was derived from them stays in memory. */
+  onErased(listener: (keyIds: readonly string[]) => void): void {
+    this.#erasedKeys = listener;
+  }
+
+  current(account: string, purpose: number): CurrentKey | Promise<CurrentKey> {
+    const name = nameOf(account, purpose);
+    const keyId = this.#known.get(name);
+    if (keyId !== undefined) return { keyId, epoch: this.#epoch };
+    const finding =
+      this.#finding.get(name) ?? this.#find(name, account, purpose).finally(() => this.#finding.delete(name));
+    this.#finding.set(name, finding);
+    return finding;
+  }
+
+  /** Whether the account has a key under the purpose. @throws Unavailable */
+  isKnown(account: string, purpose: number): boolean | Promise<boolean> {
+    return this.#known.has(nameOf(account, purpose)) || this.#findKnown(account, purpose).then(Boolean);
+  }
+
+  /** Whether events of the account are refused since it was erased. */
+  refuses(account: string): boolean {
+    return this.#refused.size > 0 && this.#refused.has(this.#names.subjectOf("account", account).toString("hex"));
+  }
+
+  /** Forgets the keys of erasures that it did not know of. @throws Unavailable */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    const text = "select sequence, keys::text[] from erasure where sequence > $1 order by sequence";
+    const { rows } = await this.#query<{ sequence: number; keys: string[] }>(text, [this.#epoch]);
+    const last = rows.at(-1);
+    if (!last) return;
+    const refused = await this.#query<{ mac: string }>("select encode(account_mac, 'hex') as mac from refused_account");
+    this.#refused = new Set(refused.rows.map(({ mac }) => mac));
+    const gone = new Set(rows.flatMap(({ keys }) => keys));
+    for (const [name, keyId] of this.#known) if (gone.has(keyId)) this.#known.delete(name);
+    this.#epoch = last.sequence;
+    this.#erasedKeys([...gone]);
+  }
+
+  async #find(name: string, account: string, purpose: number): Promise<CurrentKey> {
+    const [epoch, generation] = [this.#epoch, this.#generation];
+    const keyId = (await this.#findKnown(account, purpose)) ?? (await this.#create(account, purpose));
+    if (epoch === this.#epoch && generation === this.#generation) this.#remember(name, keyId);
+    return { keyId, epoch };
+  }
+
+  async #findKnown(account: string, purpose: number): Promise<string | undefined> {
+    const text = "select key_id from account_key where account = $1 and purpose = $2 and erased_by is null";
+    const { rows } = await this.#query<{ key_id: string }>(text, [account, purpose]);
+    return rows[0]?.key_id;
+  }
+
+  /** The secret is durable before its id stands in the database: an id without a secret is a secret that was lost. */
+  async #create(account: string, purpose: number): Promise<string> {
+    const mine = randomUUID();
+    await this.#secrets.findOrCreate(accountSecretName(mine));
+    const text = "select ensure_account_key($1, $2, $3) as key_id";
+    const [row] = (await this.#query<{ key_id: string | null }>(text, [account, purpose, mine])).rows;
+    if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");
+    if (row.key_id !== mine) await this.#secrets.destroy(accountSecretName(mine));
+    return row.key_id;
+  }
+
+  #remember(name: string, keyId: string): void {
+    this.#known.set(name, keyId);
+    if (this.#known.size > MOST_KNOWN) {
+      const [oldest = ""] = this.#known.keys();
+      this.#known.delete(oldest);
+    }
+  }
+
+  #query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    return this.#executor.query<Row>(text, values).catch((fault: unknown) => {
+      throw asUnavailable(fault);
+    });
+  }
+}
+
+const nameOf = (account: string, purpose: number): string => `${purpose}/${account}`;

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import type pg from "pg";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
+import type { NewEvent } from "../ports.ts";
+import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
+
+/** Of the last erasure. */
+const EPOCH = "(select coalesce(max(sequence), 0) from erasure)";
+
+/** The policy in force. It does not change while a batch holds the epoch's lock, which `applyPolicy` closes first. */
+const POLICY = "(select coalesce(max(version), 0) from policy)";
+
+const CLAIM_KEYS = {
+  name: "claim_keys",
+  text: `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
+    select account, key, event_id, purpose, received_at, request_mac, key_id
+    from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
+      as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
+    where ${EPOCH} = $9 and ${POLICY} = $10 and not exists (select from tombstone t where t.name_mac = asked.name_mac)
+    on conflict do nothing
+    returning event_id`,
+};
+
+/** The lock first: what the next statement sees of erasures, no other transaction changes any more. */
+const BEGIN = "begin; select join_epoch()";
+
+const LATEST = { name: "latest_epoch_and_policy", text: `select ${EPOCH} as epoch, ${POLICY} as policy` };
+
+const INSERT_EVENTS = {
+  name: "insert_events",
+  text: `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
+      action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
+    select * from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::timestamptz[], $6::int4[], $7::text[],
+      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[],
+      $16::uuid[])`,
+};
+
+const INSERT_AUDIT = {
+  name: "insert_batch_audit",
+  text: `insert into audit_entry (entry_id, at, actor, operation, outcome, occurrences, accounts, event_ids, digest)
+    values ($1, $2, 'endpoint', 'event.create', 'accepted', $3, $4::text[], $5::uuid[], $6)`,
+};
+
+export type Committed = "stored" | "taken" | "stale";
+
+/**
+ * Commits events in one transaction: keys, events and one audit entry that lists them. Two round trips: the second is
+ * sent when it is known who holds the keys.
+ *
+ * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
+ * @returns for each event whether it was stored, its key was taken, or something was erased since it was sealed, or a policy
+ * applied since its purpose was chosen.
+ */
+export async function commitBatch(
+  client: pg.Client,
+  events: readonly NewEvent[],
+  names: LedgerNames,
+): Promise<readonly Committed[]> {
+  // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
+  const sorted = events.toSorted(
+    (a, b) => compare(a.account, b.account) || compare(a.idempotencyKey, b.idempotencyKey),
+  );
+  try {
+    const stored = await claimKeys(client, sorted, names);
+    if (stored === "stale" || stored.length === 0) {
+      await client.query("rollback");
+      return events.map(() => (stored === "stale" ? "stale" : "taken"));
+    }
+    const [, , commit] = await Promise.all([
+      client.query({ ...INSERT_EVENTS, values: eventColumns(stored) }),
+      client.query({ ...INSERT_AUDIT, values: auditColumns(stored) }),
+      client.query("commit"),
+    ]);
+    if (commit.command !== "COMMIT") throw new Error("the transaction was rolled back");
+    if (stored.length === events.length) return events.map(() => "stored");
+    const ids = new Set(stored.map((event) => event.eventId));
+    return events.map((event) => (ids.has(event.eventId) ? "stored" : "taken"));
+  } catch (fault) {
+    await client.query("rollback").catch(() => {});
+    throw fault;
+  }
+}
+
+/** @returns the events whose keys are theirs. */
+async function claimKeys(
+  client: pg.Client,
+  events: readonly NewEvent[],
+  names: LedgerNames,
+): Promise<readonly NewEvent[] | "stale"> {
+  const [epoch, policy] = [events[0]?.sealed.epoch, events[0]?.policyVersion];
+  if (events.some((event) => event.sealed.epoch !== epoch || event.policyVersion !== policy)) return "stale";
+  const accounts = textArray(events.map((event) => event.account));
+  const keys = textArray(events.map((event) => event.idempotencyKey));
+  const values = [
+    accounts,
+    keys,
+    uuidArray(events.map((event) => event.eventId)),
+    int4Array(events.map((event) => event.purpose)),
+    timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
+    byteaArray(events.map((event) => event.requestMac)),
+    uuidArray(events.map((event) => event.sealed.keyId)),
+    byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
+    epoch,
+    policy,
+  ];
+  const [, { rows: claimed }] = await Promise.all([
+    client.query(BEGIN),
+    client.query<{ event_id: string }>({ ...CLAIM_KEYS, values }),
+  ]);
+  if (claimed.length === events.length) return events;
+  // Counts the returned rows: of a distributed table, the command tag counts the selected ones.
+  const { rows } = await client.query<{ epoch: number; policy: number }>(LATEST);
+  if (rows[0]?.epoch !== epoch || rows[0]?.policy !== policy) return "stale";
+  const ids = new Set(claimed.map(({ event_id }) => event_id));
+  return events.filter((event) => ids.has(event.eventId));
+}
+
+function eventColumns(events: readonly NewEvent[]): Buffer[] {
+  return [
+    textArray(events.map((event) => event.account)),
+    int4Array(events.map((event) => event.purpose)),
+    timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
+    uuidArray(events.map((event) => event.eventId)),
+    timestamptzArray(events.map((event) => event.collectedAt)),
+    int4Array(events.map((event) => event.schemaVersion)),
+    textArray(events.map((event) => event.idempotencyKey)),
+    textArray(events.map((event) => event.actionId)),
+    textArray(events.map((event) => event.actionType)),
+    textArray(events.map((event) => event.sessionId)),
+    textArray(events.map((event) => event.eventType)),
+    textArray(events.map((event) => event.sdkVersion)),
+    textArray(events.map((event) => event.platform)),
+    textArray(events.map((event) => event.appVersion)),
+    byteaArray(events.map((event) => event.sealed.payload)),
+    uuidArray(events.map((event) => event.sealed.keyId)),
+  ];
+}
+
+function auditColumns(events: readonly NewEvent[]): unknown[] {
+  const accounts = textArray(events.map((event) => event.account));
+  const ids = uuidArray(events.map((event) => event.eventId));
+  const at = events.reduce((latest, event) => Math.max(latest, event.receivedAt), 0);
+  const digest = createHash("sha256").update(accounts).update(ids).digest();
+  return [uuidv7(at), new Date(at).toISOString(), events.length, accounts, ids, digest];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,58 @@
+import type { StoredEvent } from "../ports.ts";
+import { instant } from "../postgres/instant.ts";
+
+/** Promoted attributes as columns; the order is that of the contract. */
+export const EVENT_COLUMNS = `event_id, idempotency_key, account, purpose, action_id, action_type, session_id, event_type,
+  schema_version, sdk_version, platform, app_version,
+  to_char(collected_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as collected_at,
+  ${instant("received_at")}`;
+
+/** Of an event `e`: whether a hold covers it, in its partition or as a copy. */
+export const HELD_COLUMN = "is_held(e.account, e.action_id, e.event_id) as held";
+
+export interface EventRow {
+  readonly event_id: string;
+  readonly idempotency_key: string;
+  readonly account: string;
+  readonly purpose: number;
+  readonly action_id: string;
+  readonly action_type: string;
+  readonly session_id: string;
+  readonly event_type: string;
+  readonly schema_version: number;
+  readonly sdk_version: string;
+  readonly platform: string;
+  readonly app_version: string;
+  readonly collected_at: string;
+  readonly received_at: string;
+}
+
+/** What it takes to open a payload, beside the promoted attributes. */
+export interface SealedRow extends EventRow {
+  /** The hold under whose key it is sealed. */
+  readonly hold_id: string | null;
+  /** Otherwise the key of its account and purpose. */
+  readonly key_id: string | null;
+  readonly payload: Buffer;
+}
+
+export function storedEvent(row: SealedRow): StoredEvent {
+  return {
+    account: row.account,
+    eventId: row.event_id,
+    purpose: row.purpose,
+    receivedAt: Date.parse(row.received_at),
+    schemaVersion: row.schema_version,
+    idempotencyKey: row.idempotency_key,
+    actionId: row.action_id,
+    actionType: row.action_type,
+    sessionId: row.session_id,
+    eventType: row.event_type,
+    sdkVersion: row.sdk_version,
+    platform: row.platform,
+    appVersion: row.app_version,
+    collectedAt: row.collected_at,
+    payload: row.payload,
+    sealedUnder: row.hold_id === null ? { keyId: row.key_id ?? "" } : { holdId: row.hold_id },
+  };
+}

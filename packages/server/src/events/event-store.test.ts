@@ -1,0 +1,384 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import type { System } from "../app/system.ts";
+import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
+import { textArray, uuidArray } from "../postgres/binary-array.ts";
+import { commitBatch } from "./commit-batch.ts";
+import { openEventStore } from "./event-store.fixture.ts";
+import type { EventStoreOptions, PostgresEventStore } from "./event-store.ts";
+import { newEvent } from "./new-event.fixture.ts";
+import { Partitions } from "./partitions.ts";
+
+const DAY_MS = 86_400_000;
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let system: System;
+let owner: pg.Client;
+let store: PostgresEventStore;
+let faults: unknown[];
+let batches: number[];
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  environment = await database.environment();
+  system = await openTestSystem(environment);
+  owner = await connectAsOwner(environment);
+});
+
+afterAll(async () => {
+  await owner?.end();
+  await system?.close();
+  await database?.close();
+});
+
+const openStore = (options: Partial<EventStoreOptions> = {}): Promise<PostgresEventStore> =>
+  openEventStore(system, {
+    partitions: new Partitions(system.pool),
+    onFault: (fault) => faults.push(fault),
+    onBatch: (events) => batches.push(events),
+    ...options,
+  });
+
+beforeEach(async () => {
+  faults = [];
+  batches = [];
+  store = await openStore();
+});
+
+afterEach(() => store.close());
+
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+/** Ids of the events stored under these, one entry per row. */
+async function storedIds(events: readonly NewEvent[]): Promise<string[]> {
+  const ids = uuidArray(events.map(({ eventId }) => eventId));
+  const { rows } = await owner.query<{ event_id: string }>(
+    "select event_id from event where event_id = any ($1::uuid[])",
+    [ids],
+  );
+  return rows.map((row) => row.event_id).toSorted();
+}
+
+const idsOf = (events: readonly NewEvent[]): string[] => events.map(({ eventId }) => eventId).toSorted();
+
+const ledgerOf = (event: NewEvent): LedgerEntry => ({
+  eventId: event.eventId,
+  requestMac: event.requestMac,
+  place: { purpose: event.purpose, receivedAt: event.receivedAt },
+});
+
+describe("an event", () => {
+  it("comes back as it went in", async () => {
+    const event = newEvent({
+      account: "é \u{1F600} '\"\\",
+      idempotencyKey: "~".repeat(128),
+      actionId: "\u{1F600}".repeat(128),
+      actionType: "x".repeat(64),
+      sessionId: "\u{10FFFF}".repeat(128),
+      sdkVersion: "1".repeat(32),
+      platform: "ios",
+      appVersion: "NULL",
+      collectedAt: { epochMs: Date.parse("2026-02-28T23:59:59.123Z"), micros: 456 },
+      sealed: { ...newEvent().sealed, payload: Buffer.alloc(300_000, 7) },
+    });
+    expect(await store.append(event)).toBe("stored");
+    const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
+    expect(await store.findStored(event.account, ledgerOf(event))).toEqual({
+      ...same,
+      held: false,
+      payload: sealed.payload,
+      sealedUnder: { keyId: sealed.keyId },
+      collectedAt: "2026-02-28T23:59:59.123456Z",
+    });
+    expect(await store.findKey(event.account, event.idempotencyKey)).toEqual(ledgerOf(event));
+  });
+
+  it("is found under its own account and key alone", async () => {
+    const event = newEvent();
+    await store.append(event);
+    expect(await store.findKey("another", event.idempotencyKey)).toBeUndefined();
+    expect(await store.findKey(event.account, `${event.idempotencyKey} `)).toBeUndefined();
+    expect(await store.findStored("another", ledgerOf(event))).toBeUndefined();
+  });
+
+  it("of a taken key is not stored: the first one's entry is the answer", async () => {
+    const first = newEvent();
+    const second = newEvent({ idempotencyKey: first.idempotencyKey });
+    const elsewhere = newEvent({ idempotencyKey: first.idempotencyKey, account: "another" });
+    expect(await store.append(first)).toBe("stored");
+    expect(await store.append(second)).toEqual(ledgerOf(first));
+    expect(await store.append(elsewhere)).toBe("stored");
+    expect(await storedIds([first, second, elsewhere])).toEqual(idsOf([first, elsewhere]));
+  });
+});
+
+describe("a batch", () => {
+  it("holds what came together, and one audit entry lists it", async () => {
+    const events = range(40).map((index) => newEvent({ account: `batch-${index % 3}` }));
+    expect(await Promise.all(events.map((event) => store.append(event)))).toEqual(events.map(() => "stored"));
+    expect(batches).toEqual([40]);
+    const { rows } = await owner.query<Record<string, unknown> & { accounts: string[]; event_ids: string[] }>(
+      "select actor, operation, outcome, occurrences::int, accounts, event_ids, digest from audit_entry where $1 = any (event_ids)",
+      [events[0]?.eventId],
+    );
+    expect(rows).toHaveLength(1);
+    const [entry] = rows;
+    expect(entry).toMatchObject({ actor: "endpoint", operation: "event.create", outcome: "accepted", occurrences: 40 });
+    const listed = new Map(entry?.event_ids.map((id, index) => [id, entry.accounts[index]]));
+    expect(listed).toEqual(new Map(events.map(({ eventId, account }) => [eventId, account])));
+    const lists = [textArray(entry?.accounts ?? []), uuidArray(entry?.event_ids ?? [])];
+    expect(entry?.["digest"]).toEqual(createHash("sha256").update(Buffer.concat(lists)).digest());
+  });
+
+  it("with a key twice stores one of both", async () => {
+    const events = range(10).map((index) => newEvent({ idempotencyKey: `twice-${index % 5}` }));
+    const outcomes = await Promise.all(events.map((event) => store.append(event)));
+    expect(batches[0]).toBe(10);
+    const winners = events.filter((_, index) => outcomes[index] === "stored");
+    expect(new Set(winners.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(5);
+    expect(winners).toHaveLength(5);
+    for (const [index, event] of events.entries()) {
+      if (outcomes[index] === "stored") continue;
+      const winner = winners.find(({ idempotencyKey }) => idempotencyKey === event.idempotencyKey);
+      expect((outcomes[index] as LedgerEntry).eventId).toBe(winner?.eventId);
+    }
+    expect(await storedIds(events)).toEqual(idsOf(winners));
+  });
+
+  it("whose keys are all taken leaves no trace", async () => {
+    const first = range(5).map(() => newEvent());
+    await Promise.all(first.map((event) => store.append(event)));
+    const count = "select (select count(*) from audit_entry) + (select count(*) from event) as count";
+    const before = await owner.query(count);
+    const again = first.map(({ idempotencyKey }) => newEvent({ idempotencyKey }));
+    expect(await Promise.all(again.map((event) => store.append(event)))).toEqual(first.map(ledgerOf));
+    expect((await owner.query(count)).rows).toEqual(before.rows);
+  });
+
+  it("takes 64 at most", async () => {
+    const events = range(200).map(() => newEvent());
+    await Promise.all(events.map((event) => store.append(event)));
+    expect(Math.max(...batches)).toBeLessThanOrEqual(64);
+    expect(batches.reduce((sum, size) => sum + size, 0)).toBe(200);
+    expect(await storedIds(events)).toEqual(idsOf(events));
+  });
+});
+
+describe("one bad row", () => {
+  const bad: readonly (readonly [what: string, change: Partial<NewEvent>, isPassing: boolean])[] = [
+    ["breaks a check", { actionType: "x".repeat(65) }, false],
+    ["holds U+0000", { appVersion: "\0" }, false],
+    ["has no partition and may have none", { receivedAt: Date.now() + 400 * DAY_MS }, true],
+    ["is of a purpose that is not there", { purpose: 99 }, false],
+    ["was collected in a year that PostgreSQL has not", { collectedAt: { epochMs: -8.64e15, micros: 0 } }, false],
+  ];
+  it.each(bad)("that %s fails alone, and its key is not burnt", async (_, change, isPassing) => {
+    const events = range(12).map(() => newEvent());
+    const spoilt = newEvent(change);
+    const outcomes = await Promise.allSettled(events.toSpliced(5, 0, spoilt).map((event) => store.append(event)));
+    expect(batches[0], "they went together").toBe(13);
+    expect(outcomes.map(({ status }) => status)).toEqual(
+      range(13).map((index) => (index === 5 ? "rejected" : "fulfilled")),
+    );
+    expect((outcomes[5] as PromiseRejectedResult).reason instanceof Unavailable, "passing trouble").toBe(isPassing);
+    expect(await storedIds([...events, spoilt])).toEqual(idsOf(events));
+    expect(await store.findKey(spoilt.account, spoilt.idempotencyKey)).toBeUndefined();
+    expect(store.available).toBe(true);
+    expect(await store.append(newEvent({ idempotencyKey: spoilt.idempotencyKey }))).toBe("stored");
+  });
+
+  it("and another one: each fails alone", async () => {
+    const events = range(20).map((index) => newEvent(index % 6 === 3 ? { sdkVersion: "" } : {}));
+    const outcomes = await Promise.allSettled(events.map((event) => store.append(event)));
+    const good = events.filter((_, index) => index % 6 !== 3);
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual(events.map((_, index) => index % 6 !== 3));
+    expect(await storedIds(events)).toEqual(idsOf(good));
+  });
+
+  it("leaves one audit entry for each neighbour, and none of its own", async () => {
+    const events = [newEvent(), newEvent({ platform: "x".repeat(17) }), newEvent()];
+    await Promise.allSettled(events.map((event) => store.append(event)));
+    const { rows } = await owner.query<{ id: string }>(
+      "select unnest(event_ids) as id from audit_entry where event_ids && $1::uuid[]",
+      [uuidArray(events.map(({ eventId }) => eventId))],
+    );
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(idsOf([events[0] as NewEvent, events[2] as NewEvent]));
+  });
+});
+
+describe("a partition that is missing", () => {
+  it("is made, and the batch is stored when it comes again", async () => {
+    const later = Date.now() + 20 * DAY_MS;
+    const events = [newEvent(), newEvent({ receivedAt: later }), newEvent({ receivedAt: later + DAY_MS })];
+    expect(await Promise.all(events.map((event) => store.append(event)))).toEqual(["stored", "stored", "stored"]);
+    expect(batches).toEqual([3, 3]);
+    expect(await storedIds(events)).toEqual(idsOf(events));
+  });
+
+  it("is made once, when several stores need it at the same time", async () => {
+    const later = Date.now() + 25 * DAY_MS;
+    const stores = [store, ...(await Promise.all(range(3).map(() => openStore())))];
+    const events = range(40).map(() => newEvent({ receivedAt: later }));
+    const outcomes = await Promise.all(events.map((event, index) => stores[index % 4]?.append(event)));
+    expect(outcomes).toEqual(events.map(() => "stored"));
+    await Promise.all(stores.slice(1).map((other) => other.close()));
+  });
+});
+
+describe("the same keys at once", () => {
+  it("from two stores, in opposite order: one winner each, no deadlock", async () => {
+    const others = [await openStore(), await openStore()];
+    for (let round = 0; round < 15; round++) {
+      const forth = range(60).map((index) => newEvent({ idempotencyKey: `opposite-${round}-${index}` }));
+      const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
+      const [first, second] = await Promise.all(
+        [forth, back].map((events, index) => Promise.all(events.map((event) => others[index]?.append(event)))),
+      );
+      const winners = [...forth, ...back].filter(
+        (_, index) => [...(first ?? []), ...(second ?? [])][index] === "stored",
+      );
+      expect(new Set(winners.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(60);
+      expect(winners).toHaveLength(60);
+      expect(await storedIds([...forth, ...back])).toEqual(idsOf(winners));
+    }
+    expect(faults).toEqual([]);
+    await Promise.all(others.map((other) => other.close()));
+  });
+
+  it("taken by two bare transactions in opposite order wait for each other in a line, not in a circle", async () => {
+    const clients = await Promise.all(
+      range(2).map(async () => {
+        const client = new pg.Client({ ...system.database, pipeline: true });
+        await client.connect();
+        return client;
+      }),
+    );
+    // Slow enough that both are under way at once.
+    await owner.query(`create or replace function slow() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(0.002); return new; end $$`);
+    await owner.query("create trigger slow before insert on idempotency_key for each row execute function slow()");
+    try {
+      const forth = range(60).map(() => newEvent());
+      const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
+      const [first, second] = await Promise.all(
+        [forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events, system.names)),
+      );
+      expect([...new Set(first)]).toHaveLength(1);
+      expect([...new Set(second)]).toEqual([first?.[0] === "stored" ? "taken" : "stored"]);
+    } finally {
+      await owner.query("drop trigger slow on idempotency_key");
+      await Promise.all(clients.map((client) => client.end()));
+    }
+  });
+
+  it("held by a transaction that rolls back are free again for whoever waits", async () => {
+    const [mine, theirs] = [newEvent(), newEvent()];
+    await holdKey(mine, theirs);
+    const answer = store.append(mine);
+    await sleep(100);
+    await owner.query("rollback");
+    expect(await answer).toBe("stored");
+  });
+
+  it("held by a transaction that commits are answered with its entry", async () => {
+    const [mine, theirs] = [newEvent(), newEvent()];
+    await holdKey(mine, theirs);
+    const answer = store.append(mine);
+    await sleep(100);
+    await owner.query("commit");
+    expect(await answer).toEqual(ledgerOf({ ...theirs, idempotencyKey: mine.idempotencyKey }));
+    expect(await storedIds([mine])).toEqual([]);
+  });
+
+  it("held by somebody who is not to be seen at once are looked up again", async () => {
+    const first = newEvent();
+    await store.append(first);
+    let hidden = 2;
+    const other = await openStore({
+      executor: {
+        query: async (text, values) =>
+          hidden-- > 0 ? ({ rows: [] } as never) : system.pool.query(text, values as unknown[]),
+      },
+    });
+    expect(await other.append(newEvent({ idempotencyKey: first.idempotencyKey }))).toEqual(ledgerOf(first));
+    await other.close();
+  });
+
+  async function holdKey({ account, idempotencyKey }: NewEvent, theirs: NewEvent): Promise<void> {
+    await owner.query("begin");
+    await owner.query("insert into idempotency_key values ($1, $2, $3, $4, $5, $6, $7)", [
+      account,
+      idempotencyKey,
+      theirs.eventId,
+      theirs.purpose,
+      new Date(theirs.receivedAt).toISOString(),
+      theirs.requestMac,
+      theirs.sealed.keyId,
+    ]);
+  }
+});
+
+describe("trouble that passes", () => {
+  it("a cut connection: told as Unavailable or not felt, and what was answered is stored", async () => {
+    await store.append(newEvent());
+    await owner.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'drs' and datname = current_database()",
+    );
+    const events = range(10).map(() => newEvent());
+    const outcomes = await Promise.allSettled(events.map((event) => store.append(event)));
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === "rejected") expect(outcome.reason).toBeInstanceOf(Unavailable);
+      else expect(await storedIds([events[index] as NewEvent])).toHaveLength(1);
+    }
+    // A client's retry: the same key, and an event of its own.
+    const retry = async ({ idempotencyKey }: NewEvent): Promise<void> => {
+      const again = newEvent({ idempotencyKey });
+      const append = () => store.append(again).catch(() => undefined);
+      await expect.poll(append, { timeout: 10_000 }).toBeDefined();
+    };
+    await Promise.all(events.map(retry));
+    const { rows } = await owner.query(
+      "select count(*)::int as count, count(distinct idempotency_key)::int as keys from event where idempotency_key = any ($1)",
+      [events.map(({ idempotencyKey }) => idempotencyKey)],
+    );
+    expect(rows).toEqual([{ count: 10, keys: 10 }]);
+    await expect.poll(() => store.available, { timeout: 5_000 }).toBe(true);
+  });
+
+  it("a connection that is being opened while the store closes ends with it", async () => {
+    const closing = await openStore({ database: { ...system.database, application_name: "closing" } });
+    const appended = closing.append(newEvent()).catch(() => undefined);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await closing.close();
+    await appended;
+    const count = async (): Promise<unknown> =>
+      (await owner.query("select from pg_stat_activity where application_name = 'closing'")).rowCount;
+    await expect.poll(count).toBe(0);
+  });
+
+  it("a database that is away: refused early, until it answers again", async () => {
+    let away = true;
+    const inner = await openStore({
+      database: { ...system.database, connectionString: database.url("no_such_database") },
+      executor: {
+        query: (text, values) =>
+          away
+            ? Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }))
+            : system.pool.query(text, values as unknown[]),
+      },
+    });
+    expect(inner.available).toBe(true);
+    await expect(inner.findKey("a", "b")).rejects.toBeInstanceOf(Unavailable);
+    expect(inner.available).toBe(false);
+    expect(faults).toHaveLength(1);
+    away = false;
+    await expect.poll(() => inner.available, { timeout: 5_000 }).toBe(true);
+    expect(await inner.findKey("a", "b")).toBeUndefined();
+    await inner.close();
+  });
+});

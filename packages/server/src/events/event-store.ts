@@ -1,0 +1,243 @@
+import type pg from "pg";
+import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Unavailable } from "../ports.ts";
+import { type LedgerNames, uuidText } from "../crypto/pseudonymizer.ts";
+import { commitBatch, type Committed } from "./commit-batch.ts";
+import { BoundedClient } from "../postgres/bounded-client.ts";
+import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "../postgres/database.ts";
+import { MicroBatcher } from "../postgres/micro-batcher.ts";
+import { NoPartition, type Partitions } from "./partitions.ts";
+import { readEvent } from "./read-events.ts";
+
+/** Events that one transaction takes at most. */
+const LARGEST_BATCH = 64;
+/** One batch is prepared while another waits for the disk. */
+const LANES = 2;
+/** Under load, how long an event waits for others to share its transaction. */
+const LINGER_MS = 5;
+/** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
+const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
+const PROBE_EVERY_MS = 200;
+const CHECK_VIOLATION = "23514";
+
+/** A row that fits no partition breaks no constraint that has a name. */
+function isPartitionMissing(fault: unknown): boolean {
+  return sqlState(fault) === CHECK_VIOLATION && (fault as pg.DatabaseError).constraint === undefined;
+}
+
+export interface EventStoreOptions {
+  readonly database: DatabaseOptions;
+  /** For single statements. */
+  readonly executor: Executor;
+  readonly partitions: Partitions;
+  readonly names: LedgerNames;
+  /** Whether all that an event needs is there, as far as is known. */
+  readonly canStore: () => boolean;
+  /** Learns what was erased, so that what is stale can be sealed again. */
+  readonly onStale: () => Promise<void>;
+  /** Called when a connection was lost. What was sealed by what was known before is stale. */
+  readonly onLost: () => void;
+  /** How often that was. */
+  readonly generation: () => number;
+  /** Called with faults that requests were told about in general terms only. */
+  readonly onFault: (fault: unknown) => void;
+  readonly onBatch: (events: number, seconds: number) => void;
+}
+
+/** What became of an event, or why it alone could not be stored. */
+type Result = Committed | Failed;
+
+class Failed {
+  readonly fault: unknown;
+
+  constructor(fault: unknown) {
+    this.fault = fault;
+  }
+}
+
+/** The events and their ledger in PostgreSQL. */
+export class PostgresEventStore implements EventStore {
+  readonly #options: EventStoreOptions;
+  readonly #clients: (Promise<pg.Client> | undefined)[] = [];
+  readonly #batcher: MicroBatcher<NewEvent, Result>;
+  #available = true;
+  #probe: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: EventStoreOptions) {
+    this.#options = options;
+    this.#batcher = new MicroBatcher({
+      work: (events, lane) => this.#commit(events, lane),
+      maxItems: LARGEST_BATCH,
+      lanes: LANES,
+      linger: LINGER_MS,
+    });
+  }
+
+  get available(): boolean {
+    return this.#available && this.#options.canStore();
+  }
+
+  async append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry> {
+    for (;;) {
+      const committed = await this.#batcher.add(event);
+      if (committed instanceof Failed) throw committed.fault;
+      if (committed === "stored") return "stored";
+      if (committed === "stale") {
+        await this.#options.onStale();
+        return "stale";
+      }
+      // Whoever holds the key has committed by now, or has rolled back: then it is ours to take.
+      const entry = await this.findKey(event.account, event.idempotencyKey);
+      if (entry) return entry;
+    }
+  }
+
+  async findKey(account: string, key: string): Promise<LedgerEntry | undefined> {
+    const text = `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
+      from idempotency_key where account = $1 and key = $2`;
+    const [row] = await this.#query<{ event_id: string; purpose: number; received_ms: number; request_mac: Buffer }>(
+      text,
+      [account, key],
+    );
+    if (!row) return this.#findTombstone(account, key);
+    const place = { purpose: row.purpose, receivedAt: row.received_ms };
+    return { eventId: row.event_id, requestMac: row.request_mac, place };
+  }
+
+  async #findTombstone(account: string, key: string): Promise<LedgerEntry | undefined> {
+    const { names } = this.#options;
+    const text = "select masked_event_id, request_mac from tombstone where name_mac = $1";
+    const [row] = await this.#query<{ masked_event_id: Buffer; request_mac: Buffer }>(text, [
+      names.nameOf(account, key),
+    ]);
+    if (!row) return undefined;
+    const eventId = uuidText(names.mask(account, key, row.masked_event_id));
+    return { eventId, requestMac: row.request_mac };
+  }
+
+  async findStored(account: string, { place, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
+    if (!place) return undefined;
+    const { executor } = this.#options;
+    return await readEvent(executor, { account, ...place, eventId }).catch((fault: unknown) => {
+      throw this.#noted(fault);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#probe);
+    await Promise.all(this.#clients.map((client) => endWhenOpen(client)));
+  }
+
+  async #query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    try {
+      return (await this.#options.executor.query<Row>(text, values)).rows;
+    } catch (fault) {
+      throw this.#noted(fault);
+    }
+  }
+
+  async #commit(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
+    const started = performance.now();
+    try {
+      return await this.#commitTogether(events, lane);
+    } catch (fault) {
+      const told = this.#noted(fault);
+      if (events.length === 1 || (told instanceof Unavailable && !(told instanceof NoPartition))) throw told;
+      return await this.#commitApart(events, lane);
+    } finally {
+      this.#options.onBatch(events.length, (performance.now() - started) / 1000);
+    }
+  }
+
+  /** One bad row must not fail its neighbours: each alone, and whoever fails then fails alone. */
+  async #commitApart(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
+    const results: Result[] = [];
+    for (const event of events) {
+      const alone = this.#commitTogether([event], lane).then(([result = "taken"]) => result);
+      results.push(await alone.catch((fault: unknown) => new Failed(this.#noted(fault))));
+    }
+    return results;
+  }
+
+  async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
+    const client = await this.#client(lane);
+    const generation = this.#options.generation();
+    if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");
+    try {
+      return await commitBatch(client, events, this.#options.names);
+    } catch (fault) {
+      if (isPassing(fault)) this.#drop(lane);
+      if (!isPartitionMissing(fault)) throw fault;
+      // It is another one than they were sealed for.
+      for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
+      return events.map(() => "stale");
+    }
+  }
+
+  async #client(lane: number): Promise<pg.Client> {
+    if (this.#closed) throw new Unavailable("the event store is closed");
+    return (this.#clients[lane] ??= this.#connect(lane));
+  }
+
+  async #connect(lane: number): Promise<pg.Client> {
+    const { database } = this.#options;
+    const options = `${database.options ?? ""} ${ONE_PLAN}`;
+    const client = new BoundedClient({ ...database, options, pipeline: true });
+    await client.connect().catch((fault: unknown) => {
+      this.#clients[lane] = undefined;
+      throw fault;
+    });
+    const opened = this.#clients[lane];
+    client.on("end", () => {
+      if (this.#clients[lane] !== opened) return;
+      this.#clients[lane] = undefined;
+      this.#options.onLost();
+    });
+    return client;
+  }
+
+  /** A connection that failed is not asked again, whether or not it has noticed that it is dead. */
+  #drop(lane: number): void {
+    const client = this.#clients[lane];
+    if (!client) return;
+    this.#clients[lane] = undefined;
+    this.#options.onLost();
+    void endWhenOpen(client);
+  }
+
+  /** What a request is told of a fault; the fault itself goes to the log. */
+  #noted(fault: unknown): unknown {
+    const passes = isPassing(fault);
+    if (fault instanceof Unavailable && !passes) return fault;
+    this.#options.onFault(fault);
+    if (passes) this.#awaitReturn();
+    return asUnavailable(fault);
+  }
+
+  async #isWritable(): Promise<boolean> {
+    const text = "select current_setting('transaction_read_only') = 'off' as writable";
+    return this.#options.executor.query<{ writable: boolean }>(text).then(
+      ({ rows }) => rows[0]?.writable ?? false,
+      () => false,
+    );
+  }
+
+  /** Refuses early until the database answers again. */
+  #awaitReturn(): void {
+    if (!this.#available || this.#closed) return;
+    this.#available = false;
+    const probe = (): void => {
+      void this.#isWritable().then((writable) => {
+        this.#available = writable;
+        if (!writable && !this.#closed) this.#probe = setTimeout(probe, PROBE_EVERY_MS);
+      });
+    };
+    this.#probe = setTimeout(probe, PROBE_EVERY_MS);
+  }
+}
+
+async function endWhenOpen(opening: Promise<pg.Client> | undefined): Promise<void> {
+  const client = await opening?.catch(() => undefined);
+  await client?.end().catch(() => {});
+}

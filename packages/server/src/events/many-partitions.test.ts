@@ -1,0 +1,238 @@
+/**
+ * Reads, erasures, holds and expiry among many partitions: 1,000 in `npm test`, 5,000 in `npm run soak` or with
+ * `PARTITIONS=5000`. Locks are counted, because they do not depend on the machine. Planning time does, and is asserted in
+ * the long run alone.
+ */
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { rounds } from "../../../../e2e/support/soak.ts";
+import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
+import { finishErasures } from "../lifecycle/erasure/finish-erasures.ts";
+import { memoryJournal } from "../journal/memory-journal.fixture.ts";
+import { type ErasureSubject, planErasure } from "../lifecycle/erasure/plan-erasure.ts";
+import { liftHold, placeHold } from "../lifecycle/holds/holds.ts";
+import { examine, partitionFinding } from "../diagnostics/doctor.ts";
+import type { System } from "../app/system.ts";
+import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
+import type { Executor } from "../postgres/database.ts";
+import { openEventStore } from "./event-store.fixture.ts";
+import { makePartitions } from "./many-partitions.fixture.ts";
+import { type EventFilter, findEvent, listEvents } from "./read-events.ts";
+
+const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(1_000, 5_000));
+const IS_LONG_RUN = PARTITIONS > 1_000;
+const MOST_LOCKS = 200;
+/** Of a transaction of the owner, which holds those of the newest partitions to its end. */
+const MOST_LOCKS_OF_AN_ORDER = 400;
+const MOST_PLANNING_MS = 40;
+const DAY_HOURS = 24;
+
+let database: TestDatabase;
+let system: System;
+let owner: pg.Client;
+let past: Past;
+/** Oldest first: a month ago, a week ago and now, each of another purpose. */
+let events: PastEvent[];
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  system = await openTestSystem(await database.environment());
+  owner = new pg.Client(system.administration);
+  await owner.connect();
+  await makePartitions(owner, PARTITIONS);
+  past = new Past(system);
+  events = [
+    await past.store(30 * DAY_HOURS, { purpose: 20, actionType: "rare", sdkVersion: "9.9.9" }),
+    await past.store(7 * DAY_HOURS, { purpose: 7, account: "other" }),
+    await past.store(0, { purpose: 1 }),
+  ];
+}, 600_000);
+
+afterAll(async () => {
+  await past?.close();
+  await owner?.end();
+  await system?.close();
+  await database?.close();
+});
+
+interface Statement {
+  readonly text: string;
+  readonly locks: number;
+  readonly planningMs: number;
+}
+
+/** Runs each statement in a transaction of its own and counts its locks on tables and indexes. */
+async function watched<T>(work: (executor: Executor) => Promise<T>): Promise<{ result: T; statements: Statement[] }> {
+  const client = await system.pool.connect();
+  const statements: Statement[] = [];
+  const executor: Executor = {
+    async query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) {
+      await client.query("begin");
+      const result = await client.query<Row>(text, [...(values ?? [])]);
+      const { rows } = await client.query<{ locks: number }>(LOCKS);
+      const explained = IS_LONG_RUN && text.startsWith("select");
+      const planned = explained
+        ? await client.query<Explained>(`explain (summary, format json) ${text}`, [...(values ?? [])])
+        : undefined;
+      await client.query("rollback");
+      const planningMs = planned?.rows[0]?.["QUERY PLAN"][0]["Planning Time"] ?? 0;
+      statements.push({ text, locks: rows[0]?.locks ?? 0, planningMs });
+      return result;
+    },
+  };
+  const result = await work(executor);
+  client.release();
+  return { result, statements };
+}
+
+interface Explained {
+  readonly "QUERY PLAN": readonly [{ readonly "Planning Time": number }];
+}
+
+const LOCKS = "select count(*) as locks from pg_locks where pid = pg_backend_pid() and locktype = 'relation'";
+
+function expectFewLocks(statements: readonly Statement[]): void {
+  for (const { text, locks } of statements) expect(locks, text.slice(0, 200)).toBeLessThanOrEqual(MOST_LOCKS);
+  const planned = statements.map(({ planningMs }) => planningMs).toSorted((a, b) => a - b);
+  expect(planned[Math.floor(planned.length / 2)], "the median").toBeLessThanOrEqual(MOST_PLANNING_MS);
+}
+
+describe("a read among many partitions takes few locks", () => {
+  it("by id", async () => {
+    for (const { eventId } of events) {
+      const { result, statements } = await watched((executor) => findEvent(executor, eventId));
+      expect(result?.eventId).toBe(eventId);
+      expectFewLocks(statements);
+    }
+  });
+
+  it("by idempotency key", async () => {
+    for (const { account, idempotencyKey, eventId } of events) {
+      const { result, statements } = await watched(async (executor) => {
+        const store = await openEventStore(system, { executor });
+        const entry = await store.findKey(account, idempotencyKey);
+        return entry && (await store.findStored(account, entry));
+      });
+      expect(result?.eventId).toBe(eventId);
+      expectFewLocks(statements);
+    }
+  });
+
+  const filters: readonly (readonly [string, () => EventFilter])[] = [
+    ["of an account", () => ({ account: "one" })],
+    ["of an action", () => ({ actionId: events[0]?.actionId ?? "" })],
+    ["of an action type", () => ({ actionType: "rare" })],
+    ["of an SDK version", () => ({ sdkVersion: "9.9.9" })],
+    ["of everything", () => ({})],
+  ];
+
+  it.each(filters)("%s", async (_, filterOf) => {
+    const filter = filterOf();
+    const { result, statements } = await watched((executor) => listEvents(executor, filter, 10));
+    const fits = ({ account, actionId, actionType, sdkVersion }: PastEvent): boolean =>
+      Object.entries(filter).every(
+        ([name, value]) => ({ account, actionId, actionType, sdkVersion })[name as "account"] === value,
+      );
+    expect(result.map(({ event_id }) => event_id)).toEqual(
+      events
+        .filter(fits)
+        .map(({ eventId }) => eventId)
+        .toReversed(),
+    );
+    expectFewLocks(statements);
+  });
+
+  it("and a full page ends the walk, which begins with the newest", async () => {
+    const { result, statements } = await watched((executor) => listEvents(executor, {}, 1));
+    expect(result.map(({ event_id }) => event_id)).toEqual([events[2]?.eventId]);
+    expect(statements).toHaveLength(2);
+  });
+});
+
+/** Locks of a transaction of the owner's at its end; nothing of it is kept. */
+async function locksOf(work: (executor: Executor) => Promise<unknown>): Promise<number> {
+  await owner.query("begin");
+  try {
+    await work(owner);
+    return (await owner.query<{ locks: number }>(LOCKS)).rows[0]?.locks ?? 0;
+  } finally {
+    await owner.query("rollback");
+  }
+}
+
+describe("an order among many partitions takes few locks", () => {
+  const subjects: readonly (readonly [string, () => ErasureSubject])[] = [
+    ["an account", () => ({ kind: "account", account: "one" })],
+    ["a purpose of an account", () => ({ kind: "purpose", account: "one", purpose: 20 })],
+    ["an action", () => ({ kind: "action", actionId: events[0]?.actionId ?? "" })],
+    ["an event", () => ({ kind: "event", eventId: events[0]?.eventId ?? "" })],
+  ];
+
+  it.each(subjects)("erasure of %s, planned, begun under a hold and finished", async (_, subjectOf) => {
+    const subject = subjectOf();
+    const plan = await planErasure(system.pool, subject);
+    expect(plan.events).toBe(subject.kind === "account" ? 2 : 1);
+    const { codec, sealer, names, clock } = system;
+    const ports = { journal: memoryJournal().journal, keyStore: memoryKeyStore().store, codec, sealer, names, clock };
+    const actor = "test";
+    const order = { subject, actor, reason: "request", refuseLater: false };
+    const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor };
+    const locks = await locksOf(async (executor) => {
+      await placeHold(executor, { ...hold, subject: { of: "action_id", value: events[0]?.actionId ?? "" } });
+      await beginErasure(executor, ports, order);
+      const attest = async (): Promise<string> => "receipt";
+      await finishErasures(withoutTransactions(executor), { names, clock, attest });
+    });
+    expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
+  });
+
+  it.each(["account", "action_id", "event_id"] as const)("a hold by %s, placed and lifted", async (of) => {
+    const [event] = events as [PastEvent];
+    const value = { account: event.account, action_id: event.actionId, event_id: event.eventId }[of];
+    const locks = await locksOf(async (executor) => {
+      const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
+      const placed = await placeHold(executor, { ...hold, subject: { of, value } });
+      expect(placed?.events).toBe(of === "account" ? 2 : 1);
+      await liftHold(executor, placed?.hold_id ?? "", "test", "settled");
+    });
+    expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
+  });
+});
+
+it("expiry among many partitions takes few locks, however often it is called", async () => {
+  const locks = await locksOf(async (executor) => {
+    await executor.query("update purpose set raw_retention = '1 hour' where code = 20");
+    const { rows } = await executor.query<{ partition_id: string }>(
+      "select partition_id from event_partition where purpose = 20 order by lower_bound",
+    );
+    const [oldest, newest] = [rows[0]?.partition_id, rows.at(-1)?.partition_id];
+    // PostgreSQL tries a generic plan at the sixth call.
+    for (let call = 0; call < 8; call++) await executor.query("select delete_expired_events($1, 10)", [newest]);
+    for (let call = 0; call < 8; call++) await executor.query("select drop_expired_partition($1)", [oldest]);
+  });
+  expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
+});
+
+describe("the doctor compares partitions with the locks that there are", () => {
+  it("as it finds them", async () => {
+    const finding = (await examine(system)).find(({ what }) => what === "partitions");
+    expect(finding?.detail).toContain(`${PARTITIONS} partitions`);
+  });
+
+  it("and says what to set where a query over all of them would not fit", () => {
+    const load = { partitions: 2_000, locks: 12_000, capacity: 6_400, sessions: 100 };
+    expect(partitionFinding(load)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining("set max_locks_per_transaction to 120 or more"),
+    });
+    expect(partitionFinding({ ...load, capacity: 12_000 })).toMatchObject({ ok: true });
+  });
+});
+
+/** A transaction that is under way already takes the place of those that the work would begin. */
+const withoutTransactions = (executor: Executor): Executor => ({
+  query: (text, values) => executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values),
+});

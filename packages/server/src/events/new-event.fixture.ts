@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
+import type { NewEvent } from "../ports.ts";
+
+/** What nobody marked as erased: `knowTestKey` lets the database know it. */
+export const TEST_KEY = "00000000-0000-4000-8000-000000000001";
+
+let made = 0;
+
+/** An event as the ingest core hands it to the store, with a key of its own. */
+export function newEvent(change: Partial<NewEvent> = {}): NewEvent {
+  const receivedAt = change.receivedAt ?? Date.now();
+  return {
+    account: "customer-1",
+    eventId: uuidv7(receivedAt),
+    purpose: 1,
+    policyVersion: 0,
+    receivedAt,
+    schemaVersion: 1,
+    idempotencyKey: `key-${made++}`,
+    actionId: "action-1",
+    actionType: "payment",
+    sessionId: "session-1",
+    eventType: "device_intel_collection",
+    sdkVersion: "1.2.3",
+    platform: "android",
+    appVersion: "",
+    collectedAt: { epochMs: receivedAt - 1_000, micros: 0 },
+    requestMac: randomBytes(16),
+    sealed: { payload: randomBytes(200), keyId: TEST_KEY, epoch: 0, generation: 0 },
+    ...change,
+  };
+}

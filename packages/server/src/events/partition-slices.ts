@@ -1,0 +1,184 @@
+import type { QueryResultRow } from "pg";
+import type { Executor } from "../postgres/database.ts";
+
+/**
+ * Partitions that one statement names. PostgreSQL locks the table and the five indexes of each, and plans each by
+ * itself: a statement over all partitions would use up the lock table of the whole cluster.
+ */
+const SLICE = 20;
+
+export interface Partition {
+  readonly partition_id: string;
+  readonly purpose: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly lower_ms: number;
+  readonly upper_ms: number;
+}
+
+/** Which partitions to find; by default all that are not dropped. */
+export interface PartitionFilter {
+  readonly purpose?: number;
+  /** Partitions that overlap this range: milliseconds since the Unix epoch, both ends included. */
+  readonly from?: number;
+  readonly to?: number;
+  /**
+   * Partitions that hold an event of the account, by the ledger; all partitions for an account with very many events.
+   */
+  readonly account?: string;
+}
+
+/** Ledger rows of an account that are looked at to find its partitions. */
+const MOST_KEYS = 10_000;
+
+/** Of a row `p` of `event_partition`. */
+export const PARTITION_COLUMNS = `p.partition_id, p.purpose, extract(epoch from p.lower_bound)::float8 * 1000 as lower_ms,
+  extract(epoch from p.upper_bound)::float8 * 1000 as upper_ms`;
+
+/** Newest first. */
+export async function findPartitions(executor: Executor, filter: PartitionFilter = {}): Promise<readonly Partition[]> {
+  const text = `with ledger as materialized (
+      select purpose, received_at from idempotency_key where account = $4 limit ${MOST_KEYS + 1}),
+    used as materialized (select distinct purpose, date_trunc('minute', received_at) as at from ledger)
+    select ${PARTITION_COLUMNS} from event_partition p where p.dropped_at is null
+      and ($1::integer is null or p.purpose = $1)
+      and ($2::float8 is null or p.upper_bound > to_timestamp($2 / 1000))
+      and ($3::float8 is null or p.lower_bound <= to_timestamp($3 / 1000))
+      and ($4::text is null or (select count(*) from ledger) > ${MOST_KEYS} or exists (select from used u where u.purpose = p.purpose
+        and p.lower_bound <= u.at and u.at < p.upper_bound))
+    order by p.lower_bound desc, p.purpose`;
+  const values = [filter.purpose ?? null, filter.from ?? null, filter.to ?? null, filter.account ?? null];
+  return (await executor.query<Partition>(text, values)).rows;
+}
+
+/** Binds a value and returns its placeholder. */
+export type Bind = (value: unknown) => string;
+
+/** @param event the name that the query gives the events; @param view whether they are those of a view. */
+export type Within = (event: string, view?: "view") => string;
+
+/** A condition that names a partition by constants. */
+export function withinOf({ purpose, lower_ms, upper_ms }: Partition, bind: Bind): Within {
+  const [of, lower, upper] = [purpose, new Date(lower_ms).toISOString(), new Date(upper_ms).toISOString()].map(bind);
+  return (event, view) =>
+    `${event}.${view ? "partition_purpose" : "purpose"} = ${of} and ${event}.received_at >= ${lower} and ${event}.received_at < ${upper}`;
+}
+
+/** A statement with a branch for each partition. */
+export function branchesOf(
+  partitions: readonly Partition[],
+  bind: Bind,
+  branch: (within: Within, partition: Partition) => string,
+): string {
+  return partitions.map((partition) => `(${branch(withinOf(partition, bind), partition)})`).join(" union all ");
+}
+
+/** Groups keys by the partition that holds their events; those whose partition is dropped are left out. */
+export async function groupByPartition<Key extends { readonly purpose: number; readonly received_at: string }>(
+  executor: Executor,
+  keys: readonly Key[],
+): Promise<ReadonlyMap<Partition, readonly Key[]>> {
+  const times = keys.map(({ received_at }) => Date.parse(received_at));
+  const range = { from: Math.min(...times), to: Math.max(...times) };
+  const partitions = keys.length === 0 ? [] : await findPartitions(executor, range);
+  const groups = new Map<Partition, Key[]>();
+  for (const [index, key] of keys.entries()) {
+    const at = times[index] ?? 0;
+    const partition = partitions.find(
+      ({ purpose, lower_ms, upper_ms }) => purpose === key.purpose && lower_ms <= at && at < upper_ms,
+    );
+    if (!partition) continue;
+    const group = groups.get(partition);
+    if (group) group.push(key);
+    else groups.set(partition, [key]);
+  }
+  return groups;
+}
+
+/** More milliseconds than lie between the receipt of an event and its commit. */
+export const RECENT_MS = 3_600_000;
+
+/** Relations of a partition that a statement locks: the table and its indexes. */
+const LOCKS_PER_PARTITION = 6;
+
+export interface PartitionLoad {
+  readonly partitions: number;
+  /** What a statement over all of them takes. */
+  readonly locks: number;
+  /** Locks that the cluster has room for, and the sessions that share them. */
+  readonly capacity: number;
+  readonly sessions: number;
+}
+
+export async function partitionLoad(executor: Executor): Promise<PartitionLoad> {
+  const { rows } = await executor.query<Omit<PartitionLoad, "locks">>(
+    `select (select count(*) from event_partition where dropped_at is null) as partitions, sessions,
+        sessions * current_setting('max_locks_per_transaction')::int as capacity
+      from (select current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int as sessions) s`,
+  );
+  if (!rows[0]) throw new Error("the database gave no row");
+  return { ...rows[0], locks: rows[0].partitions * LOCKS_PER_PARTITION };
+}
+
+/** For reading in a transaction: releases the locks of each statement right after it. */
+export const releasingLocks = (transaction: Executor): Executor => ({
+  async query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]) {
+    await transaction.query("savepoint reading");
+    const result = await transaction.query<Row>(text, values);
+    await transaction.query("rollback to reading; release reading");
+    return result;
+  },
+});
+
+export function* slicesOf(partitions: readonly Partition[]): Generator<readonly Partition[]> {
+  for (let at = 0; at < partitions.length; at += SLICE) yield partitions.slice(at, at + SLICE);
+}
+
+/**
+ * Rows of a query over partitions, which it walks in slices.
+ * @param values bound as `$1` and so on; a branch may refer to them.
+ */
+export async function* queryPartitions<Row extends QueryResultRow>(
+  executor: Executor,
+  partitions: readonly Partition[],
+  values: readonly unknown[],
+  branch: (within: Within, partition: Partition) => string,
+): AsyncGenerator<Row> {
+  for (const slice of slicesOf(partitions)) {
+    const bound = [...values];
+    const text = branchesOf(slice, (value) => `$${bound.push(value)}`, branch);
+    yield* (await executor.query<Row>(text, bound)).rows;
+  }
+}
+
+/** A span of time and the partitions that hold something of it. Spans of a walk follow each other without a gap. */
+export interface Span {
+  /** Included; everything before where absent. */
+  readonly from?: number;
+  /** Not included; everything after where absent. */
+  readonly to?: number;
+  readonly partitions: readonly Partition[];
+}
+
+/**
+ * Cuts all time into spans, newest first, of at most a slice of partitions each where their bounds allow it.
+ * Partitions of several purposes, and of periods that were changed, may be of different lengths.
+ */
+export function* spansOf(partitions: readonly Partition[]): Generator<Span> {
+  const bounds = [...new Set(partitions.map(({ lower_ms }) => lower_ms))].toSorted((a, b) => b - a);
+  const overlapping = (from: number, to: number): readonly Partition[] =>
+    partitions.filter(({ lower_ms, upper_ms }) => lower_ms < to && upper_ms > from);
+  let to = Number.POSITIVE_INFINITY;
+  for (let next = 0; next < bounds.length;) {
+    let found = overlapping(bounds[next++] ?? 0, to);
+    while (next < bounds.length) {
+      const more = overlapping(bounds[next] ?? 0, to);
+      if (more.length > SLICE) break;
+      found = more;
+      next++;
+    }
+    const from = next < bounds.length ? bounds[next - 1] : undefined;
+    yield { partitions: found, ...(from !== undefined && { from }), ...(Number.isFinite(to) && { to }) };
+    to = from ?? to;
+  }
+  if (bounds.length === 0) yield { partitions: [] };
+}

@@ -1,0 +1,276 @@
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import type { System } from "../app/system.ts";
+import { Unavailable } from "../ports.ts";
+import { openPool } from "../postgres/database.ts";
+import { openEventStore } from "./event-store.fixture.ts";
+import { newEvent } from "./new-event.fixture.ts";
+import { NoPartition, Partitions } from "./partitions.ts";
+
+const DAY_MS = 86_400_000;
+const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+
+/** Each test takes days of its own, counted from today. */
+const day = (number: number): number => TODAY + number * DAY_MS;
+
+let database: TestDatabase;
+let system: System;
+let owner: pg.Client;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  const environment = await database.environment();
+  system = await openTestSystem(environment);
+  owner = await connectAsOwner(environment);
+  await owner.query("update purpose set raw_retention = '30 days'");
+});
+
+afterAll(async () => {
+  await owner?.end();
+  await system?.close();
+  await database?.close();
+});
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the database says of the partitions of a purpose, oldest first. */
+async function partitionsOf(purpose = 1): Promise<Row[]> {
+  const { rows } = await owner.query<Row>(
+    `select partition_id as id, table_name as name, extract(epoch from lower_bound)::float8 * 1000 as from,
+      extract(epoch from upper_bound)::float8 * 1000 as to from event_partition where purpose = $1 order by lower_bound`,
+    [purpose],
+  );
+  return rows;
+}
+
+/** The tables that are attached to `event`, as the catalogs have them. */
+async function attached(): Promise<string[]> {
+  const text = "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'event'::regclass";
+  return (await owner.query<{ name: string }>(text)).rows.map(({ name }) => name);
+}
+
+describe("a partition", () => {
+  it("is made at need, and then known without asking", async () => {
+    const partitions = new Partitions(system.pool);
+    const made = partitions.find(1, day(1) + 1);
+    expect(made).toBeInstanceOf(Promise);
+    const id = await made;
+    expect(partitions.find(1, day(1))).toBe(id);
+    expect(partitions.find(1, day(2) - 1)).toBe(id);
+    expect(await partitions.find(1, day(2)), "the day after is another").not.toBe(id);
+    expect(await new Partitions(system.pool).find(1, day(1))).toBe(id);
+  });
+
+  it("holds one day of UTC, whatever time zone the session has", async () => {
+    const zones = ["UTC", "Pacific/Kiritimati", "America/St_Johns"];
+    for (const [index, zone] of zones.entries()) {
+      const pool = openPool(
+        { ...system.database, options: `${system.database.options} -c timezone=${zone}` },
+        { max: 1, onFault: () => {} },
+      );
+      const at = day(3 + index);
+      await new Partitions(pool).ensure(1, at + DAY_MS - 1);
+      await pool.end();
+      expect(
+        (await partitionsOf()).find(({ from }) => from === at),
+        zone,
+      ).toMatchObject({
+        to: at + DAY_MS,
+        name: `event_p1_${new Date(at).toISOString().slice(0, 10).replaceAll("-", "")}`,
+      });
+    }
+  });
+
+  it("has the indexes, the immutability and the storage of the whole, and nobody's rights", async () => {
+    const partitions = new Partitions(system.pool);
+    await partitions.ensure(1, day(6));
+    const name = (await partitionsOf()).find(({ from }) => from === day(6))?.name;
+    const { rows } = await owner.query(
+      `select (select count(*)::int from pg_index where indrelid = c.oid) = (select count(*)::int from pg_index where indrelid = 'event'::regclass) as indexes,
+        (select array_agg(tgname::text) from pg_trigger where tgrelid = c.oid) as triggers,
+        (select attstorage from pg_attribute where attrelid = c.oid and attname = 'payload') as storage,
+        c.reloptions as options, c.relacl as rights
+       from pg_class c where c.oid = $1::regclass`,
+      [name],
+    );
+    expect(rows).toEqual([
+      {
+        indexes: true,
+        triggers: ["event_is_immutable"],
+        storage: "e",
+        options: ["toast_tuple_target=8160"],
+        rights: null,
+      },
+    ]);
+  });
+
+  it("is one for each purpose", async () => {
+    await owner.query("insert into purpose (code, id, title, raw_retention) values (2, 'second', 'Second', '30 days')");
+    const partitions = new Partitions(system.pool);
+    const first = await partitions.find(1, day(7));
+    const second = await partitions.find(2, day(7));
+    expect(second).not.toBe(first);
+    expect(partitions.find(1, day(7))).toBe(first);
+    expect((await partitionsOf(2)).map(({ id }) => id)).toEqual([second]);
+  });
+
+  it("of a purpose that is not there is not made", async () => {
+    await expect(new Partitions(system.pool).ensure(99, day(1))).rejects.toThrow();
+    expect(await attached()).not.toContainEqual(expect.stringContaining("p99"));
+  });
+});
+
+describe("the length of a partition", () => {
+  const lengths = [
+    ["1 hour", 1 / 24],
+    ["6 days", 1 / 24],
+    ["7 days", 1],
+    ["200 days", 1],
+    ["1 year", 7],
+    ["4 years", 7],
+    ["10 years", 31],
+    [null, 31],
+  ] as const;
+
+  async function lengthOf(purpose: number, at: number): Promise<number> {
+    await new Partitions(system.pool).ensure(purpose, at);
+    const found = (await partitionsOf(purpose)).find(({ from, to }) => from <= at && at < to);
+    return ((found?.to ?? 0) - (found?.from ?? 0)) / DAY_MS;
+  }
+
+  async function addPurpose(code: number, period: string | null): Promise<void> {
+    const text = "insert into purpose (code, id, title, raw_retention) values ($1, $2, 'Title', $3)";
+    await owner.query(text, [code, `purpose-${code}`, period]);
+  }
+
+  it("follows the period, so that a purpose has some 200 at most", async () => {
+    for (const [index, [period, days]] of lengths.entries()) {
+      await addPurpose(10 + index, period);
+      const length = await lengthOf(10 + index, day(0));
+      if (days === 31) expect(length, String(period)).toBeGreaterThanOrEqual(28);
+      else expect(length, String(period)).toBe(days);
+    }
+  });
+
+  it("is a shorter one where the next would meet one that is there", async () => {
+    await addPurpose(30, "30 days");
+    const monday = day(0) + ((8 - new Date(day(0)).getUTCDay()) % 7) * DAY_MS;
+    expect(await lengthOf(30, monday)).toBe(1);
+    await owner.query("update purpose set raw_retention = '1 year' where code = 30");
+    expect(await lengthOf(30, monday + DAY_MS), "the rest of that week").toBe(1);
+    expect(await lengthOf(30, monday + 7 * DAY_MS), "the week after").toBe(7);
+  });
+});
+
+describe("ahead of time", () => {
+  it("today's and those of the days after it are made, next to each other, once", async () => {
+    const partitions = new Partitions(system.pool);
+    await partitions.prepare(2, day(0) + DAY_MS / 2, 7);
+    const made = await partitionsOf(2);
+    expect(made.map(({ from }) => from)).toEqual(Array.from({ length: 8 }, (_, index) => day(index)));
+    for (const { from, to } of made) expect(to - from).toBe(DAY_MS);
+    for (const { from, id } of made) expect(partitions.find(2, from)).toBe(id);
+    await partitions.prepare(2, day(0), 7);
+    expect(await partitionsOf(2)).toEqual(made);
+  });
+
+  it("takes no lock that ingestion would have to wait for, nor waits for it", async () => {
+    const store = await openEventStore(system, { partitions: new Partitions(system.pool) });
+    await store.append(newEvent({ receivedAt: day(8) }));
+    await owner.query("begin");
+    try {
+      // As a batch that is under way.
+      await owner.query(
+        `insert into event select account, purpose, received_at + interval '1 second', event_id, collected_at,
+        schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id
+        from event where received_at = $1`,
+        [new Date(day(8)).toISOString()],
+      );
+      const pool = openPool(
+        { ...system.database, options: `${system.database.options} -c lock_timeout=2s` },
+        { max: 1, onFault: () => {} },
+      );
+      await new Partitions(pool).ensure(1, day(9));
+      await pool.end();
+      expect(await store.append(newEvent({ receivedAt: day(9) }))).toBe("stored");
+    } finally {
+      await owner.query("rollback");
+      await store.close();
+    }
+  });
+
+  it("by several instances at once gives one partition a day", async () => {
+    const pools = Array.from({ length: 5 }, () => openPool(system.database, { max: 2, onFault: () => {} }));
+    for (let round = 0; round < 6; round++) {
+      const at = day(10 + round);
+      const ids = await Promise.all(
+        pools.flatMap((pool) => [new Partitions(pool).ensure(1, at), new Partitions(pool).ensure(1, at + 1)]),
+      );
+      expect(new Set(ids).size).toBe(1);
+    }
+    await Promise.all(pools.map((pool) => pool.end()));
+    const days = (await partitionsOf()).map(({ from }) => from);
+    expect(new Set(days).size).toBe(days.length);
+  });
+});
+
+describe("far dates", () => {
+  it.each([
+    ["days ago", -4],
+    ["weeks ahead", 34],
+    ["before 1970", -30_000],
+    ["in the year 9999", 2_900_000],
+  ])("%s are refused, and nothing is made", async (_, number) => {
+    const before = await attached();
+    const refused = new Partitions(system.pool).ensure(1, day(number));
+    await expect(refused).rejects.toThrow(/no partition may be made/);
+    await expect(refused).rejects.toBeInstanceOf(NoPartition);
+    expect(await attached()).toEqual(before);
+  });
+
+  it("of a partition that stands are found all the same", async () => {
+    await owner.query("begin");
+    const name = "event_p1_20200101";
+    await owner.query(`create table ${name} (like event including all)`);
+    await owner.query(
+      `alter table event attach partition ${name} for values from (1, '2020-01-01Z') to (1, '2020-01-02Z')`,
+    );
+    await owner.query(
+      `insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '2020-01-01Z', '2020-01-02Z', '${name}')`,
+    );
+    await owner.query("commit");
+    const standing = (await partitionsOf()).find((row) => row.name === name);
+    expect(await new Partitions(system.pool).find(1, Date.parse("2020-01-01T12:00:00Z"))).toBe(standing?.id);
+    await expect(new Partitions(system.pool).ensure(1, Date.parse("2020-01-02T00:00:00Z"))).rejects.toThrow();
+  });
+});
+
+it("events land in the partition of their time", async () => {
+  const partitions = new Partitions(system.pool);
+  const store = await openEventStore(system, { partitions });
+  const times = [day(20), day(21) - 1, day(21), day(21) + 1, day(22) - 1, day(22)];
+  const events = times.map((receivedAt) => newEvent({ receivedAt }));
+  await Promise.all(events.map((event) => store.append(event)));
+  await store.close();
+  const names = new Map((await partitionsOf()).map(({ from, name }) => [from, name]));
+  for (const { eventId, receivedAt } of events) {
+    const { rows } = await owner.query("select tableoid::regclass::text as name from event where event_id = $1", [
+      eventId,
+    ]);
+    expect(rows).toEqual([{ name: names.get(Math.floor(receivedAt / DAY_MS) * DAY_MS) }]);
+  }
+});
+
+it("trouble is told as Unavailable", async () => {
+  const partitions = new Partitions({
+    query: () => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })),
+  });
+  await expect(partitions.find(1, day(0))).rejects.toBeInstanceOf(Unavailable);
+});

@@ -1,0 +1,96 @@
+import { Unavailable } from "../ports.ts";
+import type { PartitionDirectory } from "../crypto/sealer.ts";
+import { asUnavailable, type Executor, sqlState } from "../postgres/database.ts";
+
+/** Partitions of a purpose in memory. */
+const MOST_KNOWN = 100;
+/** How far ahead partitions are made: they may be a month long. */
+const FARTHEST_MS = 8 * 86_400_000;
+/** `invalid_parameter_value`: how the owner's function refuses a time. */
+const NOT_FOR_THIS_TIME = "22023";
+
+/** There is no partition for a time, and none may be made: a clock jumped. */
+export class NoPartition extends Unavailable {}
+
+interface Partition {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface PartitionRow {
+  partition_id: string;
+  lower_ms: number;
+  upper_ms: number;
+}
+
+/**
+ * The partitions of `event`: found, or made at need by a function of the owner's. Made ahead of time by `prepare`, so
+ * that no request has to wait for it.
+ */
+export class Partitions implements PartitionDirectory {
+  readonly #executor: Executor;
+  readonly #known = new Map<number, Partition[]>();
+
+  constructor(executor: Executor) {
+    this.#executor = executor;
+  }
+
+  find(purpose: number, at: number): string | Promise<string> {
+    const known = this.#known.get(purpose)?.find(({ from, to }) => from <= at && at < to);
+    return known ? known.id : this.ensure(purpose, at);
+  }
+
+  endOf(partition: string): number | undefined {
+    for (const known of this.#known.values()) {
+      const found = known.find(({ id }) => id === partition);
+      if (found) return found.to;
+    }
+    return undefined;
+  }
+
+  /** @throws Unavailable, NoPartition */
+  async ensure(purpose: number, at: number): Promise<string> {
+    return (await this.#ensure(purpose, at)).id;
+  }
+
+  async #ensure(purpose: number, at: number): Promise<Partition> {
+    const text = `select partition_id, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
+        extract(epoch from upper_bound)::float8 * 1000 as upper_ms
+      from ensure_event_partition($1, $2)`;
+    const { rows } = await this.#executor
+      .query<PartitionRow>(text, [purpose, new Date(at).toISOString()])
+      .catch((fault: unknown) => {
+        if (sqlState(fault) !== NOT_FOR_THIS_TIME) throw asUnavailable(fault);
+        this.#forget(purpose, at);
+        throw new NoPartition(
+          `${(fault as Error).message}: set the clocks of this host and of the database right. If they are right, one was ` +
+            "ahead: events are stored again from the start of the next partition",
+          { cause: fault },
+        );
+      });
+    const [row] = rows;
+    if (!row) throw new Error("no partition was made");
+    const partition = { id: row.partition_id, from: row.lower_ms, to: row.upper_ms };
+    const others = (this.#known.get(purpose) ?? []).filter(({ id }) => id !== partition.id);
+    this.#known.set(purpose, [partition, ...others].slice(0, MOST_KNOWN));
+    return partition;
+  }
+
+  /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
+  forgetAll(): void {
+    this.#known.clear();
+  }
+
+  #forget(purpose: number, at: number): void {
+    const others = this.#known.get(purpose)?.filter(({ from, to }) => at < from || to <= at) ?? [];
+    this.#known.set(purpose, others);
+  }
+
+  /** Makes the partition of now and the next `ahead` ones, but none that begins in more than eight days. */
+  async prepare(purpose: number, now: number, ahead: number): Promise<void> {
+    for (let count = 0, at = now; count <= ahead && at <= now + FARTHEST_MS; count++) {
+      at = (await this.#ensure(purpose, at)).to;
+    }
+  }
+}

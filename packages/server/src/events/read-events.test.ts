@@ -1,0 +1,243 @@
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
+import type { System } from "../app/system.ts";
+import type { NewEvent } from "../ports.ts";
+import { openEventStore } from "./event-store.fixture.ts";
+import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
+import { findPartitions, spansOf } from "./partition-slices.ts";
+import { type EventFilter, findEvent, isEventId, listEvents, listQuery, receivedAtOf } from "./read-events.ts";
+
+const DAY_MS = 86_400_000;
+const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+});
+
+afterAll(() => database?.close());
+
+async function scene(): Promise<{ system: System; owner: pg.Client; close: () => Promise<void> }> {
+  const environment = await database.environment();
+  const system = await openTestSystem(environment);
+  const owner = await connectAsOwner(environment);
+  return {
+    system,
+    owner,
+    async close() {
+      await owner.end();
+      await system.close();
+    },
+  };
+}
+
+describe("what is listed", () => {
+  let system: System;
+  let close: () => Promise<void>;
+  /** Newest first. */
+  let events: NewEvent[];
+
+  beforeAll(async () => {
+    const opened = await scene();
+    ({ system, close } = opened);
+    await opened.owner.query(
+      "insert into purpose (code, id, title) values (2, 'second', 'Second'); update purpose set raw_retention = '100 days'",
+    );
+    const store = await openEventStore(system);
+    // Over three days and two purposes, many in the same millisecond.
+    events = Array.from({ length: 120 }, (_, index) =>
+      newEvent({
+        receivedAt: TODAY + (index % 3) * DAY_MS + Math.floor(index / 12),
+        purpose: 1 + (index % 2),
+        account: `account-${index % 4}`,
+        actionId: `action-${index % 5}`,
+        actionType: `type-${index % 3}`,
+        sdkVersion: `1.0.${index % 2}`,
+        schemaVersion: 1 + (index % 7 === 0 ? 1 : 0),
+      }),
+    );
+    await Promise.all(events.map((event) => store.append(event)));
+    await store.close();
+    events.sort((a, b) => b.receivedAt - a.receivedAt || (a.eventId < b.eventId ? 1 : -1));
+  });
+
+  afterAll(() => close?.());
+
+  const filters: readonly (readonly [string, EventFilter, (event: NewEvent) => boolean])[] = [
+    ["everything", {}, () => true],
+    ["by account", { account: "account-1" }, (event) => event.account === "account-1"],
+    ["by action", { actionId: "action-2" }, (event) => event.actionId === "action-2"],
+    ["by action type", { actionType: "type-0" }, (event) => event.actionType === "type-0"],
+    ["by SDK version", { sdkVersion: "1.0.1" }, (event) => event.sdkVersion === "1.0.1" && event.schemaVersion === 1],
+    [
+      "by SDK and schema version",
+      { sdkVersion: "1.0.1", schemaVersion: 2 },
+      (event) => event.sdkVersion === "1.0.1" && event.schemaVersion === 2,
+    ],
+    [
+      "by account and action type",
+      { account: "account-1", actionType: "type-0" },
+      (event) => event.account === "account-1" && event.actionType === "type-0",
+    ],
+    ["of an account that has none", { account: "nobody" }, () => false],
+  ];
+
+  it.each(filters)("%s: all of it, newest first", async (_, filter, fits) => {
+    const rows = await listEvents(system.pool, filter, 1_000);
+    expect(rows.map((row) => row.event_id)).toEqual(events.filter(fits).map(({ eventId }) => eventId));
+  });
+
+  it.each(filters)("%s: page by page, each event once", async (_, filter, fits) => {
+    const found: string[] = [];
+    for (;;) {
+      const page = await listEvents(system.pool, filter, 7, found.at(-1));
+      expect(page.length).toBeLessThanOrEqual(7);
+      found.push(...page.map((row) => row.event_id));
+      if (page.length < 7) break;
+    }
+    expect(found).toEqual(events.filter(fits).map(({ eventId }) => eventId));
+  });
+
+  it("goes on behind an event that is gone", async () => {
+    const rows = await listEvents(system.pool, {}, 5, uuidv7(TODAY + DAY_MS - 1));
+    expect(rows.map((row) => row.event_id)).toEqual(
+      events
+        .filter(({ receivedAt }) => receivedAt < TODAY + DAY_MS)
+        .slice(0, 5)
+        .map(({ eventId }) => eventId),
+    );
+  });
+
+  it("takes values that look like SQL as values", async () => {
+    expect(await listEvents(system.pool, { account: "' or true --" }, 10)).toEqual([]);
+  });
+
+  it("one event is found by its id alone, with its payload", async () => {
+    const [event] = events as [NewEvent];
+    const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
+    const expected = { ...same, payload: sealed.payload, sealedUnder: { keyId: sealed.keyId } };
+    expect(await findEvent(system.pool, event.eventId)).toMatchObject(expected);
+    expect(await findEvent(system.pool, uuidv7(event.receivedAt))).toBeUndefined();
+  });
+});
+
+describe("ids of events", () => {
+  it("are UUIDs, in either case", () => {
+    const id = uuidv7(TODAY);
+    expect([id, id.toUpperCase()].map(isEventId)).toEqual([true, true]);
+    for (const other of [
+      "",
+      "x",
+      id.slice(1),
+      `${id}0`,
+      id.replaceAll("-", ""),
+      `${id}\n`,
+      ` ${id}`,
+      id.replace(/.$/, "g"),
+    ]) {
+      expect(isEventId(other), other).toBe(false);
+    }
+  });
+
+  it("tell the millisecond of receipt", () => {
+    for (const at of [0, 1, TODAY, TODAY + 123, 2 ** 47]) expect(receivedAtOf(uuidv7(at)).getTime()).toBe(at);
+  });
+});
+
+/** A node of a plan, with those below it. */
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+describe("each access pattern uses its index", () => {
+  const DAYS = 3;
+  const ROWS = 4_000;
+  let system: System;
+  let owner: pg.Client;
+  let close: () => Promise<void>;
+  /** The index of `event` that an index of a partition belongs to. */
+  let wholeOf: Map<string, string>;
+  /** An event in the middle of the newest partition. */
+  let middle: string;
+
+  beforeAll(async () => {
+    ({ system, owner, close } = await scene());
+    await owner.query("update purpose set raw_retention = '100 days'");
+    await system.partitions.prepare(1, TODAY, DAYS - 1);
+    await system.pool.query("select ensure_account_key('nobody', 1, $1)", [TEST_KEY]);
+    await owner.query(
+      `insert into event
+        select 'account-' || i % 200, 1, at,
+          (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
+          at, 1, 'key-' || i, 'action-' || i % 1000, 'type-' || i % 50, 'session', 'device_intel_collection', '1.0.' || i % 60,
+          'android', '', decode(repeat('ab', 600), 'hex'), '${TEST_KEY}'
+        from (select i, to_timestamp($1::float8 / 1000) + i * interval '21 seconds' as at
+          from generate_series(1, $2::int) i) as g`,
+      [TODAY, DAYS * ROWS],
+    );
+    const { rows } = await owner.query<{ part: string; whole: string; is_table: boolean }>(
+      `select i.inhrelid::regclass::text as part, i.inhparent::regclass::text as whole, c.relkind = 'r' as is_table
+        from pg_inherits i join pg_class c on c.oid = i.inhrelid`,
+    );
+    wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]));
+    // As autovacuum would, which looks at partitions and not at the whole.
+    for (const { part, is_table } of rows) if (is_table) await owner.query(`analyze ${part}`);
+    const found = await owner.query<{ event_id: string }>(
+      "select event_id from event order by received_at desc offset 2000 limit 1",
+    );
+    middle = found.rows[0]?.event_id ?? "";
+  });
+
+  afterAll(() => close?.());
+
+  /** The indexes that the page is read by; fails where a partition is read without one. */
+  async function indexesOf(filter: EventFilter, after?: string): Promise<string[]> {
+    const [span] = [...spansOf(await findPartitions(system.pool))];
+    const { text, values } = listQuery(filter, span ?? { partitions: [] }, 50, after);
+    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values,
+    );
+    const nodes = rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
+    const scanned = nodes.filter((node) => node["Relation Name"]?.startsWith("event"));
+    expect(scanned.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
+    expect(scanned.length).toBeGreaterThan(0);
+    return nodes.flatMap((node) => wholeOf.get(node["Index Name"] ?? "") ?? []);
+  }
+
+  const patterns: readonly (readonly [string, EventFilter, string])[] = [
+    ["account and received time", { account: "account-7" }, "event_pkey"],
+    ["action_id and received time", { actionId: "action-7" }, "event_action_id"],
+    ["action_type and received time", { actionType: "type-7" }, "event_action_type"],
+    ["sdk_version with schema_version", { sdkVersion: "1.0.7" }, "event_sdk"],
+    ["received time alone", {}, "event_received_at"],
+  ];
+
+  it.each(patterns)("%s", async (_, filter, index) => {
+    expect(new Set(await indexesOf(filter))).toEqual(new Set([index]));
+  });
+
+  it.each(patterns)("%s, on a later page", async (_, filter, index) => {
+    expect(new Set(await indexesOf(filter, middle))).toEqual(new Set([index]));
+  });
+
+  it("and a single event is found without reading a partition through", async () => {
+    const text = "select account from event where received_at = $1 and event_id = $2";
+    const values = [receivedAtOf(middle).toISOString(), middle];
+    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values,
+    );
+    const nodes = rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
+    expect(nodes.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
+  });
+});

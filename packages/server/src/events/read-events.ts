@@ -1,0 +1,161 @@
+import { EVENT_COLUMNS, type EventRow, HELD_COLUMN, type SealedRow, storedEvent } from "./event-row.ts";
+import type { StoredEvent } from "../ports.ts";
+import type { Executor } from "../postgres/database.ts";
+import {
+  branchesOf,
+  findPartitions,
+  queryPartitions,
+  slicesOf,
+  type Span,
+  spansOf,
+  type Within,
+} from "./partition-slices.ts";
+
+/** One of the four access patterns, or none: everything by received time. */
+export interface EventFilter {
+  readonly account?: string;
+  readonly actionId?: string;
+  readonly actionType?: string;
+  readonly sdkVersion?: string;
+  readonly schemaVersion?: number;
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+export const isEventId = (text: string): boolean => UUID.test(text);
+
+/** The last millisecond whose year has four digits. */
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * When the event was received, as its id says: the millisecond of a UUID of version 7 is that of `received_at`. An id
+ * that is none of ours may say anything; what it says stays a time that the database can read.
+ */
+export function receivedAtOf(eventId: string): Date {
+  return new Date(Math.min(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16), LATEST_MS));
+}
+
+/** Copies that holds keep; they are in no partition. */
+const COPIES = "live_event e where e.partition_purpose = -1";
+const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload, ${HELD_COLUMN}`;
+
+/** A stored event and whether a hold covers it: then it may have expired, or be erased except for the hold's copy. */
+export interface FoundEvent extends StoredEvent {
+  readonly held: boolean;
+}
+
+export interface ListedEvent extends EventRow {
+  readonly held: boolean;
+}
+
+type FoundRow = SealedRow & { readonly held: boolean };
+
+const found = (row: FoundRow): FoundEvent => ({ ...storedEvent(row), held: row.held });
+
+/** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
+export async function findEvent(executor: Executor, eventId: string): Promise<FoundEvent | undefined> {
+  const at = receivedAtOf(eventId);
+  const same = "e.received_at = $1 and e.event_id = $2";
+  const values = [at.toISOString(), eventId];
+  const partitions = await findPartitions(executor, { from: at.getTime(), to: at.getTime() });
+  const inPartition = (within: Within): string =>
+    `select ${SEALED_COLUMNS} from live_event e where ${within("e", "view")} and ${same}`;
+  for await (const row of queryPartitions<FoundRow>(executor, partitions, values, inPartition)) {
+    return found(row);
+  }
+  const { rows } = await executor.query<FoundRow>(`select ${SEALED_COLUMNS} from ${COPIES} and ${same}`, values);
+  return rows[0] && found(rows[0]);
+}
+
+export type EventKey = Pick<StoredEvent, "account" | "purpose" | "receivedAt" | "eventId">;
+
+/** Finds an event by its full key. */
+export async function readEvent(executor: Executor, key: EventKey): Promise<FoundEvent | undefined> {
+  const text = `select ${SEALED_COLUMNS} from live_event e
+    where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
+  const values = [key.account, key.purpose, new Date(key.receivedAt).toISOString(), key.eventId];
+  const { rows } = await executor.query<FoundRow>(text, values);
+  return rows[0] && found(rows[0]);
+}
+
+const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
+
+/**
+ * The query of a page of events of a span, newest first, behind the event `after`. Each filter has an index of its own.
+ * @param span with a slice of partitions at most.
+ */
+export function listQuery(
+  filter: EventFilter,
+  span: Span,
+  limit: number,
+  after?: string,
+): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  if (filter.account !== undefined) conditions.push(`e.account = ${bind(filter.account)}`);
+  if (filter.actionId !== undefined) conditions.push(`e.action_id = ${bind(filter.actionId)}`);
+  if (filter.actionType !== undefined) conditions.push(`e.action_type = ${bind(filter.actionType)}`);
+  if (filter.sdkVersion !== undefined) {
+    conditions.push(
+      `e.sdk_version = ${bind(filter.sdkVersion)}`,
+      `e.schema_version = ${bind(filter.schemaVersion ?? 1)}`,
+    );
+  }
+  if (span.from !== undefined) conditions.push(`e.received_at >= ${bind(new Date(span.from).toISOString())}`);
+  if (span.to !== undefined) conditions.push(`e.received_at < ${bind(new Date(span.to).toISOString())}`);
+  if (after !== undefined) {
+    conditions.push(`(e.received_at, e.event_id) < (${bind(receivedAtOf(after).toISOString())}, ${bind(after)}::uuid)`);
+  }
+  const page = `${NEWEST_FIRST} ${bind(limit)}`;
+  const and = conditions.map((condition) => ` and ${condition}`).join("");
+  const copies = `(select e.* from ${COPIES}${and} ${page})`;
+  const branches = branchesOf(
+    span.partitions,
+    bind,
+    (within) => `select e.* from live_event e where ${within("e", "view")}${and} ${page}`,
+  );
+  const all = branches === "" ? copies : `${copies} union all ${branches}`;
+  return { text: `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from (${all}) e ${page}`, values };
+}
+
+/** A page of events, newest first, behind the event `after`; partitions are walked from the newest until it is full. */
+export async function listEvents(
+  executor: Executor,
+  filter: EventFilter,
+  limit: number,
+  after?: string,
+): Promise<readonly ListedEvent[]> {
+  const partitions = await findPartitions(executor, {
+    ...(filter.account !== undefined && { account: filter.account }),
+    ...(after !== undefined && { to: receivedAtOf(after).getTime() }),
+  });
+  const rows: ListedEvent[] = [];
+  for (const span of spansOf(partitions)) {
+    rows.push(...(await listSpan(executor, filter, span, limit - rows.length, after)));
+    if (rows.length === limit) break;
+  }
+  return rows;
+}
+
+/** With many purposes, more partitions than a slice may cover one time: then each slice gives a page. */
+async function listSpan(
+  executor: Executor,
+  filter: EventFilter,
+  span: Span,
+  limit: number,
+  after: string | undefined,
+): Promise<readonly ListedEvent[]> {
+  const rows = new Map<string, ListedEvent>();
+  const slices = span.partitions.length === 0 ? [[]] : slicesOf(span.partitions);
+  for (const partitions of slices) {
+    const { text, values } = listQuery(filter, { ...span, partitions }, limit, after);
+    for (const row of (await executor.query<ListedEvent>(text, values)).rows) rows.set(row.event_id, row);
+  }
+  return [...rows.values()].toSorted(newestFirst).slice(0, limit);
+}
+
+const newestFirst = (a: EventRow, b: EventRow): number =>
+  compare(b.received_at, a.received_at) || compare(b.event_id, a.event_id);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

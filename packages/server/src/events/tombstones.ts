@@ -1,0 +1,61 @@
+import { type LedgerNames, uuidBytes } from "../crypto/pseudonymizer.ts";
+import type { Executor } from "../postgres/database.ts";
+
+export interface KeyName {
+  readonly account: string;
+  readonly key: string;
+}
+
+export interface LedgerRow extends KeyName {
+  readonly event_id: string;
+  readonly request_mac: Buffer;
+}
+
+export async function insertTombstones(
+  executor: Executor,
+  names: LedgerNames,
+  rows: readonly LedgerRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await executor.query(
+    `insert into tombstone (name_mac, masked_event_id, request_mac)
+      select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) on conflict do nothing`,
+    [
+      rows.map(({ account, key }) => names.nameOf(account, key)),
+      rows.map(({ account, key, event_id }) => names.mask(account, key, uuidBytes(event_id))),
+      rows.map(({ request_mac }) => request_mac),
+    ],
+  );
+}
+
+/** Restarts the replay window of the tombstones of these keys. */
+export async function renewTombstones(executor: Executor, names: LedgerNames, keys: readonly KeyName[]): Promise<void> {
+  if (keys.length === 0) return;
+  await executor.query("select renew_tombstones($1::bytea[])", [
+    keys.map(({ account, key }) => names.nameOf(account, key)),
+  ]);
+}
+
+/** Copies that are processed together. */
+const PAGE = 1_000;
+
+/**
+ * Renews the tombstones of erased events of which a hold still keeps a copy: a key is kept as long as any form of its
+ * event. Does nothing while the replay window of no tombstone is over.
+ * @param window SQL interval.
+ */
+export async function renewHeldTombstones(executor: Executor, names: LedgerNames, window: string): Promise<void> {
+  const due = "select from tombstone where made_at + $1::interval <= now() limit 1";
+  if ((await executor.query(due, [window])).rowCount === 0) return;
+  const text = `select account, purpose, received_at, event_id, idempotency_key as key from held_event
+    where erased_by is not null and (account, purpose, received_at, event_id) > ($1, $2, $3, $4)
+    order by account, purpose, received_at, event_id limit ${PAGE}`;
+  let last: readonly unknown[] = ["", 0, "-infinity", "00000000-0000-0000-0000-000000000000"];
+  for (;;) {
+    const { rows } = await executor.query<KeyName & Record<string, unknown>>(text, last);
+    await renewTombstones(executor, names, rows);
+    const newest = rows.at(-1);
+    if (!newest || rows.length < PAGE) return;
+    last = [newest["account"], newest["purpose"], newest["received_at"], newest["event_id"]];
+  }
+}

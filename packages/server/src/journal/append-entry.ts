@@ -1,0 +1,48 @@
+import type { Clock } from "../ports.ts";
+import type { KeyStore } from "../crypto/key-store.ts";
+import type { Executor } from "../postgres/database.ts";
+import type { EntryCodec } from "./entry-codec.ts";
+import { digestOf, type EntryBase, type ErasureJournal, type JournalEntry } from "./journal.ts";
+import { headOf } from "./applied-entries.ts";
+import { writeKnownHead } from "./key-store-watermark.ts";
+
+export interface AppendPorts {
+  readonly clock: Clock;
+  readonly journal: ErasureJournal;
+  readonly codec: EntryCodec;
+  readonly keyStore: KeyStore;
+}
+
+/** What the caller says of an entry; the rest is its place in the chain. */
+export type EntryFields<Entry extends JournalEntry> = Omit<Entry, keyof EntryBase>;
+
+export interface Appended<Entry extends JournalEntry> {
+  readonly entry: Entry;
+  readonly digest: string;
+}
+
+/**
+ * Appends the next entry to the journal, in a transaction that holds the journal's lock and applies the entry. The key
+ * store then records it as the latest entry, so that a journal that is cut short later is noticed.
+ * @throws JournalUnfit where the journal has that entry already. @throws Unavailable
+ */
+export async function appendEntry<Entry extends JournalEntry>(
+  executor: Executor,
+  { clock, journal, codec, keyStore }: AppendPorts,
+  fields: EntryFields<Entry>,
+): Promise<Appended<Entry>> {
+  const head = await headOf(executor);
+  const place: EntryBase = {
+    version: 1,
+    sequence: head.sequence + 1,
+    installation: codec.installation,
+    at: new Date(clock.now()).toISOString(),
+    previous: head.digest,
+  };
+  const entry = { ...place, ...fields } as Entry;
+  const text = codec.encode(entry);
+  await journal.append(entry.sequence, text);
+  const digest = digestOf(text);
+  await writeKnownHead(keyStore, { sequence: entry.sequence, digest });
+  return { entry, digest };
+}

@@ -1,0 +1,54 @@
+import { KEY_STORE_MARKS, type KeyStore } from "../crypto/key-store.ts";
+import type { Executor } from "../postgres/database.ts";
+import { EMPTY_JOURNAL, type JournalHead, JournalUnfit } from "./journal.ts";
+
+/** What was applied to the key store. */
+export interface Mark {
+  readonly sequence: number;
+  /** Dropped partitions whose secrets it destroyed. */
+  readonly partitions: number;
+}
+
+/** @throws JournalUnfit, Unavailable */
+export async function readMark(keyStore: KeyStore): Promise<Mark> {
+  const text = await keyStore.readMark(KEY_STORE_MARKS.applied);
+  const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
+  if (sequence === undefined || partitions === undefined) throw markBroken();
+  return { sequence: Number(sequence), partitions: Number(partitions) };
+}
+
+export async function writeMark(keyStore: KeyStore, { sequence, partitions }: Mark): Promise<void> {
+  await keyStore.writeMark(KEY_STORE_MARKS.applied, `${sequence} ${partitions}`);
+}
+
+/** The latest entry that the journal is known to have. @throws JournalUnfit, Unavailable */
+export async function readKnownHead(keyStore: KeyStore): Promise<JournalHead> {
+  const text = await keyStore.readMark(KEY_STORE_MARKS.journalHead);
+  if (text === undefined) return EMPTY_JOURNAL;
+  const [, sequence, digest] = /^(\d{1,15}) ([\da-f]{64})$/.exec(text) ?? [];
+  if (sequence === undefined || digest === undefined) throw markBroken();
+  return { sequence: Number(sequence), digest };
+}
+
+/** Only the holder of the journal's lock writes it: the sequence never falls. */
+export async function writeKnownHead(keyStore: KeyStore, { sequence, digest }: JournalHead): Promise<void> {
+  await keyStore.writeMark(KEY_STORE_MARKS.journalHead, `${sequence} ${digest}`);
+}
+
+const markBroken = (): JournalUnfit =>
+  new JournalUnfit("a mark in the key store is not readable: restore the key store");
+
+/** Ids of dropped partitions whose secrets are destroyed. */
+export async function destroyedPartitions(executor: Executor): Promise<readonly string[]> {
+  const { rows } = await executor.query<{ partition_id: string }>(
+    "select partition_id from event_partition where secret_destroyed_at is not null",
+  );
+  return rows.map(({ partition_id }) => partition_id);
+}
+
+/** Records in the key store how many partitions were dropped. The number never falls, also where the database is older. */
+export async function markPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
+  const mark = await readMark(keyStore);
+  const partitions = (await destroyedPartitions(executor)).length;
+  await writeMark(keyStore, { ...mark, partitions: Math.max(mark.partitions, partitions) });
+}

@@ -1,0 +1,83 @@
+import { NoAnswer } from "../dependencies/deadline.ts";
+import { Unavailable } from "../ports.ts";
+import { type DatabaseOptions, inTransaction, openPool, sqlState } from "../postgres/database.ts";
+import { entryExists, type ErasureJournal, type StoredText } from "./journal.ts";
+
+const LOCK = 7_236_522;
+const UNIQUE_VIOLATION = "23505";
+
+const SCHEMA = `
+  create schema if not exists drs_journal;
+  create table if not exists drs_journal.entry (
+    sequence bigint primary key check (sequence > 0),
+    entry text not null,
+    appended_at timestamptz not null default now()
+  );
+  create table if not exists drs_journal.accepted_loss (
+    sequence bigint primary key check (sequence > 0),
+    entry text not null,
+    accepted_at timestamptz not null default now()
+  );
+  create or replace function drs_journal.refuse_change() returns trigger language plpgsql as $$
+  begin
+    raise exception 'the erasure journal is append-only' using errcode = 'restrict_violation';
+  end
+  $$;
+  create or replace trigger append_only before update or delete or truncate on drs_journal.entry
+    for each statement execute function drs_journal.refuse_change();
+  create or replace trigger append_only before update or delete or truncate on drs_journal.accepted_loss
+    for each statement execute function drs_journal.refuse_change()`;
+
+/** Entries that one query reads. */
+const PAGE = 1_000;
+
+/** In a PostgreSQL that is neither the events' nor the keys', where several hosts share it. */
+export async function postgresJournal(database: DatabaseOptions): Promise<ErasureJournal> {
+  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 2, onFault: () => {} });
+  const unavailable = (fault: unknown): never => {
+    if (fault instanceof NoAnswer) throw fault;
+    throw new Unavailable("the erasure journal's database can't be reached", { cause: fault });
+  };
+  const prepare = async (): Promise<void> => {
+    const text = "select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'";
+    const { rows } = await pool.query(text);
+    if (rows.length > 0) return;
+    await inTransaction(pool, async (executor) => {
+      await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
+      await executor.query(SCHEMA);
+    });
+  };
+  await prepare().catch(async (fault: unknown) => {
+    await pool.end();
+    unavailable(fault);
+  });
+  const select = async (text: string, values: readonly unknown[]): Promise<readonly StoredText[]> => {
+    const { rows } = await pool.query<{ sequence: string; entry: string }>(text, [...values]).catch(unavailable);
+    return rows.map(({ sequence, entry }) => ({ sequence: Number(sequence), text: entry }));
+  };
+  const insert = async (table: string, sequence: number, entry: string): Promise<void> => {
+    const text = `insert into drs_journal.${table} (sequence, entry) values ($1, $2)`;
+    await pool.query(text, [sequence, entry]).catch((fault: unknown) => {
+      if (sqlState(fault) === UNIQUE_VIOLATION) throw entryExists(sequence, fault);
+      unavailable(fault);
+    });
+  };
+  return {
+    async *read(from) {
+      const text = "select sequence, entry from drs_journal.entry where sequence >= $1 order by sequence limit $2";
+      for (let next = from; ;) {
+        const page = await select(text, [next, PAGE]);
+        yield* page;
+        if (page.length < PAGE) return;
+        next = (page.at(-1)?.sequence ?? next) + 1;
+      }
+    },
+    append: (sequence, entry) => insert("entry", sequence, entry),
+    readLosses: () => select("select sequence, entry from drs_journal.accepted_loss order by sequence", []),
+    appendLoss: (sequence, entry) => insert("accepted_loss", sequence, entry),
+    description: "PostgreSQL (DRS_ERASURE_JOURNAL_DATABASE_URL)",
+    async close() {
+      await pool.end();
+    },
+  };
+}

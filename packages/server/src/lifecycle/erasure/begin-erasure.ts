@@ -1,0 +1,126 @@
+import { randomUUID } from "node:crypto";
+import { escapeLiteral } from "pg";
+import type { ErasedIds } from "../holds/copy-held-events.ts";
+import { resolveHolds } from "../holds/resolve-holds.ts";
+import type { Sealer } from "../../ports.ts";
+import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Executor } from "../../postgres/database.ts";
+import { branchesOf, findPartitions, RECENT_MS, releasingLocks } from "../../events/partition-slices.ts";
+import { conditionOf, searchSubject } from "../../events/search-events.ts";
+import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
+import { carryOut, copyHeldOf } from "./apply-erasure.ts";
+import { closeEpoch } from "../../events/exclude-ingestion.ts";
+import type { ErasureEntry } from "../../journal/journal.ts";
+import { type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
+
+export interface ErasePorts extends AppendPorts {
+  readonly sealer: Sealer;
+  readonly names: LedgerNames;
+}
+
+export interface ErasureOrder {
+  readonly subject: ErasureSubject;
+  readonly actor: string;
+  readonly reason: string;
+  /** Of an account: whether its later events are refused. */
+  readonly refuseLater: boolean;
+}
+
+/**
+ * Begins an erasure, in the owner's transaction: what holds keep is copied, commit batches are let out, the journal is
+ * written, and from the commit on no read finds what was erased. What is committed later was sealed under another key.
+ * Killed after the journal was written, it is carried out by whoever comes next; killed before, nothing has happened.
+ *
+ * @returns its sequence, or `undefined` where nothing is left to erase.
+ * @throws JournalUnfit, Unavailable
+ */
+export async function beginErasure(
+  executor: Executor,
+  ports: ErasePorts,
+  order: ErasureOrder,
+): Promise<number | undefined> {
+  const { subject, actor, reason, refuseLater } = order;
+  await executor.query("select lock_holds()");
+  await executor.query("select lock_journal()");
+  await resolveHolds(executor, ports.names, releasingLocks(executor));
+  if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
+  if (subject.kind === "account") {
+    await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [
+      subject.account,
+    ]);
+  }
+  // Long work first, while ingestion goes on; then the little that came meanwhile.
+  const before = await findErased(releasingLocks(executor), subject);
+  const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before));
+  const findRecent = await prepareRecent(executor, subject, ports.clock.now());
+  await closeEpoch(executor);
+  const found = findRecent
+    ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
+    : await findErased(executor, subject);
+  for (const id of await copyHeldOf(executor, ports.sealer, found, true)) unreadable.add(id);
+
+  const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
+    kind: subject.kind,
+    erasure_id: randomUUID(),
+    subject: subjectMac(ports.names, subject).toString("hex"),
+    ...found,
+    holds: [],
+    refused:
+      refuseLater && subject.kind === "account"
+        ? [ports.names.subjectOf("account", subject.account).toString("hex")]
+        : [],
+  });
+  await carryOut(executor, ports.names, entry, digest, { actor, reason, unreadable: unreadable.size });
+  return entry.sequence;
+}
+
+async function findErased(executor: Executor, subject: ErasureSubject): Promise<ErasedIds & { accounts: string[] }> {
+  if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
+  if (subject.kind === "action") return { keys: [], accounts: [], events: await findEventsOf(executor, subject) };
+  const { where, values } = conditionOf(subject);
+  const ids = async (text: string): Promise<string[]> =>
+    (await executor.query<{ id: string }>(text, [...values])).rows.map(({ id }) => id);
+  const keys = await ids(`select key_id as id from account_key where ${where} and erased_by is null`);
+  const events = await ids(`select event_id as id from held_event where ${where} and erased_by is null`);
+  if (subject.kind === "purpose") return { keys, accounts: [], events };
+  return { keys, accounts: await ids("select account_id as id from account_identity where account = $1"), events };
+}
+
+async function findEventsOf(executor: Executor, subject: ErasureSubject): Promise<string[]> {
+  const where = "erased_by is null and (hold_id is not null or not is_erased(key_id))";
+  const found = searchSubject<{ id: string }>(executor, subject, {
+    view: "kept_event",
+    select: "event_id as id",
+    where,
+  });
+  const ids: string[] = [];
+  for await (const { id } of found) ids.push(id);
+  return ids;
+}
+
+/**
+ * A search for recent events of an action, planned and run once while ingestion goes on: the second run takes no
+ * further locks and costs one index scan of the newest partitions. Other subjects are erased by keys, without a search.
+ */
+async function prepareRecent(
+  executor: Executor,
+  subject: ErasureSubject,
+  now: number,
+): Promise<(() => Promise<string[]>) | undefined> {
+  if (subject.kind !== "action") return undefined;
+  const partitions = await findPartitions(executor, { from: now - RECENT_MS, to: now + RECENT_MS });
+  if (partitions.length === 0) return async () => [];
+  const literal = (value: unknown): string => escapeLiteral(String(value));
+  const text = branchesOf(
+    partitions,
+    literal,
+    (within) => `select event_id as id from event e where ${within("e")} and action_id = ${literal(subject.actionId)}
+      and not is_erased(key_id)`,
+  );
+  const name = `"recent ${randomUUID()}"`;
+  const run = async (): Promise<string[]> =>
+    (await executor.query<{ id: string }>(`execute ${name}`)).rows.map(({ id }) => id);
+  await executor.query(`prepare ${name} as ${text}`);
+  await run();
+  return run;
+}

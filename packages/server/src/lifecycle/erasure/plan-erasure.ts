@@ -1,0 +1,73 @@
+import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Executor } from "../../postgres/database.ts";
+import { conditionOf, countByHold, type EventSubject } from "../../events/search-events.ts";
+
+/** What is to be erased; of one purpose because consent was withdrawn. */
+export type ErasureSubject = EventSubject;
+
+/** An account, and what is kept of it under each purpose. */
+export function accountSubjects(account: string, purposes: ReadonlyMap<number, string>): readonly ErasureSubject[] {
+  const under = [...purposes.keys()].map((purpose) => ({ kind: "purpose", account, purpose }) as const);
+  return [{ kind: "account", account }, ...under];
+}
+
+/** The keyed MAC that finds an erasure again for whoever can name its subject. */
+export function subjectMac(names: LedgerNames, subject: ErasureSubject): Buffer {
+  switch (subject.kind) {
+    case "account":
+      return names.subjectOf("account", subject.account);
+    case "purpose":
+      return names.subjectOf("purpose", subject.account, String(subject.purpose));
+    case "action":
+      return names.subjectOf("action", subject.actionId);
+    case "event":
+      return names.subjectOf("event", subject.eventId);
+  }
+}
+
+/** What an erasure takes, and what holds keep of it. */
+export interface ErasurePlan {
+  /** Events that go, copies that holds made included. */
+  readonly events: number;
+  /** Events that a hold covers: they go when the last hold ends. */
+  readonly held: number;
+  /** Copies of events that were erased before and that a hold still keeps. */
+  readonly still_held: number;
+  /** Copies of events that were erased before and whose hold has ended: the next retention pass deletes them. */
+  readonly released: number;
+  readonly idempotency_keys: number;
+  readonly tokens: number;
+  readonly actions: number;
+  /** Secrets that events of it are sealed under. */
+  readonly keys: number;
+}
+
+/** Counts it; the moment of the erasure may find more. */
+export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
+  const { where, values } = conditionOf(subject);
+  const { events, held, still_held, released } = await countByHold(executor, subject);
+  const plan = { events, held, still_held, released, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
+  if (subject.kind === "action") return plan;
+  const ledger = await executor.query<{ keys: number }>(
+    `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`,
+    [...values],
+  );
+  const idempotency_keys = ledger.rows[0]?.keys ?? 0;
+  if (subject.kind === "event") return { ...plan, idempotency_keys };
+  const secrets = await executor.query<{ keys: number }>(
+    `select count(*) as keys from account_key where ${where} and erased_by is null`,
+    [...values],
+  );
+  const keys = secrets.rows[0]?.keys ?? 0;
+  if (subject.kind === "purpose") return { ...plan, idempotency_keys, keys };
+  const credentials = await executor.query<{ tokens: number; actions: number }>(
+    `select (select count(*) from session_token where account = $1) as tokens,
+      (select count(*) from action where account = $1) as actions`,
+    [subject.account],
+  );
+  return { ...plan, idempotency_keys, keys, ...credentials.rows[0] };
+}
+
+/** Whether an erasure would find nothing to do; what a hold still keeps of earlier ones waits for the hold's end. */
+export const isNothing = ({ events, held, idempotency_keys, tokens, actions, keys }: ErasurePlan): boolean =>
+  [events, held, idempotency_keys, tokens, actions, keys].every((count) => count === 0);

@@ -1,0 +1,206 @@
+import type { QueryResultRow } from "pg";
+import type { Sealer } from "../../ports.ts";
+import { openIfReadable } from "../../crypto/open-if-readable.ts";
+import type { Executor } from "../../postgres/database.ts";
+import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../../events/event-row.ts";
+import {
+  branchesOf,
+  type Partition,
+  PARTITION_COLUMNS,
+  releasingLocks,
+  slicesOf,
+} from "../../events/partition-slices.ts";
+import { receivedAtOf } from "../../events/read-events.ts";
+
+/** Full keys that one statement finds. */
+const PAGE = 1_000;
+
+/** An event under a hold that has no copy yet, by its full key. */
+interface HeldEvent {
+  readonly account: string;
+  readonly purpose: number;
+  readonly received_at: string;
+  readonly event_id: string;
+  readonly hold_id: string;
+}
+
+/** Events to be copied. Each is copied before the next one is requested, or `passedOver` names it. */
+export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
+
+/**
+ * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in the transaction
+ * of the executor, which holds the holds' lock.
+ *
+ * @param onUnreadable called with what can't be opened, and so not be copied; without it, that is thrown.
+ * @returns how many.
+ * @throws KeysGone, SealBroken
+ */
+export async function copyHeldEvents(
+  executor: Executor,
+  sealer: Sealer,
+  held: HeldEvents,
+  onUnreadable?: (eventId: string) => void,
+): Promise<number> {
+  const passedOver: string[] = [];
+  const reading = releasingLocks(executor);
+  let copies = 0;
+  for await (const { hold_id, ...key } of held(passedOver)) {
+    const values = [key.account, key.purpose, key.received_at, key.event_id];
+    const [row] = (await reading.query<Omit<SealedRow, "hold_id">>(READ, values)).rows;
+    const event = row && storedEvent({ ...row, hold_id: null });
+    const exact =
+      event &&
+      (await (onUnreadable ? openIfReadable(sealer, event) : sealer.open(event, event.sealedUnder, event.payload)));
+    if (row && event && exact !== undefined) {
+      const payload = await sealer.sealCopy(event, hold_id, exact);
+      await executor.query(INSERT, [...values, ...attributesOf(row), hold_id, payload]);
+      copies++;
+      continue;
+    }
+    // The ledger also names events that have expired and were deleted row by row.
+    if (event) onUnreadable?.(event.eventId);
+    passedOver.push(key.event_id);
+  }
+  return copies;
+}
+
+const READ = `select ${EVENT_COLUMNS}, payload, key_id from event
+  where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
+const INSERT = `insert into held_event (account, purpose, received_at, event_id, collected_at, schema_version,
+    idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, hold_id, payload)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`;
+
+const attributesOf = (row: Omit<SealedRow, "hold_id">): unknown[] => [
+  row.collected_at,
+  row.schema_version,
+  row.idempotency_key,
+  row.action_id,
+  row.action_type,
+  row.session_id,
+  row.event_type,
+  row.sdk_version,
+  row.platform,
+  row.app_version,
+];
+
+/** Events of a partition that is about to be dropped. */
+export function findHeldOfPartition(executor: Executor, partition: Partition): HeldEvents {
+  return (passedOver) =>
+    pages(executor, [], passedOver, (bind) =>
+      branchesOf([partition], bind, (within) => `select * from event_under_hold u where ${within("u")}`),
+    );
+}
+
+/** Ledger rows `i`: they have the full keys of the events that an erasure is about to delete. */
+interface Ledger {
+  readonly from: string;
+  readonly where: string;
+  /** The same about an event `e`. */
+  readonly isTaken: string;
+  readonly values: readonly unknown[];
+}
+
+/** Rows of the account keys that it destroys. */
+const ofKeys = (keys: readonly string[]): Ledger => ({
+  from: `account_key k join idempotency_key i on i.account = k.account and i.purpose = k.purpose and i.key_id = k.key_id`,
+  where: "k.key_id = any ($1::uuid[])",
+  isTaken: "e.key_id = any ($1::uuid[])",
+  values: [keys],
+});
+
+/** Rows of single events. */
+const ofEvents = (events: readonly string[]): Ledger => ({
+  from: `unnest($1::uuid[], $2::timestamptz[]) gone (event_id, received_at) cross join purpose u
+    join idempotency_key i on i.purpose = u.code and i.received_at = gone.received_at and i.event_id = gone.event_id`,
+  where: "true",
+  isTaken: "(e.received_at, e.event_id) in (select * from unnest($2::timestamptz[], $1::uuid[]))",
+  values: [events, events.map((id) => receivedAtOf(id).toISOString())],
+});
+
+/** Longer than the time between the receipt of an event and its commit. */
+const RECENT = "i.received_at > now() - interval '1 hour'";
+
+/** What an erasure is about to delete: ids of keys and of single events. */
+export interface ErasedIds {
+  readonly keys: readonly string[];
+  readonly events: readonly string[];
+}
+
+/**
+ * @param onlyRecent finds what was committed since the transaction of the executor began: the rest is copied already.
+ */
+export function findHeldOfErasure(executor: Executor, { keys, events }: ErasedIds, onlyRecent: boolean): HeldEvents {
+  const ledgers = [...(keys.length > 0 ? [ofKeys(keys)] : []), ...(events.length > 0 ? [ofEvents(events)] : [])];
+  return async function* find(passedOver) {
+    const holds = await activeHolds(executor);
+    for (const ledger of ledgers) {
+      const asked = onlyRecent ? { ...ledger, where: `${ledger.where} and ${RECENT}` } : ledger;
+      if (holds.named) yield* pages(executor, asked.values, passedOver, () => heldByName(asked));
+      if (holds.ofActions) yield* heldByAction(executor, asked, passedOver);
+    }
+  };
+}
+
+async function activeHolds(executor: Executor): Promise<{ named: boolean; ofActions: boolean }> {
+  const text = `select exists (select from legal_hold where lifted_at is null and action_id is null) as named,
+    exists (select from legal_hold where lifted_at is null and action_id is not null) as "ofActions"`;
+  const [row] = (await executor.query<{ named: boolean; ofActions: boolean }>(text)).rows;
+  return row ?? { named: false, ofActions: false };
+}
+
+/** Events under holds on accounts and on single events: the ledger names them. */
+const heldByName = ({ from, where }: Ledger): string =>
+  ["h.account = i.account", "h.event_id = i.event_id and h.event_received_at = i.received_at"]
+    .map(
+      (covers) => `select h.hold_id, i.account, i.purpose, i.received_at, i.event_id from ${from}
+        join legal_hold h on ${covers} where h.lifted_at is null and not is_erased(i.key_id) and ${where}`,
+    )
+    .join(" union all ");
+
+/** Events under holds on actions: searched in the partitions that have some of the erased events. */
+async function* heldByAction(
+  executor: Executor,
+  { from, where, isTaken, values }: Ledger,
+  passedOver: readonly string[],
+): AsyncIterable<HeldEvent> {
+  const { rows } = await executor.query<Partition & QueryResultRow>(
+    `with used as materialized (select distinct i.purpose, date_trunc('minute', i.received_at) as at from ${from} where ${where})
+      select ${PARTITION_COLUMNS} from event_partition p
+      where p.dropped_at is null and exists (select from used u where u.purpose = p.purpose
+        and p.lower_bound <= u.at and u.at < p.upper_bound)`,
+    values,
+  );
+  for (const slice of slicesOf(rows)) {
+    yield* pages(executor, values, passedOver, (bind) =>
+      branchesOf(
+        slice,
+        bind,
+        (within) => `select h.hold_id, e.account, e.purpose, e.received_at, e.event_id
+          from legal_hold h join event e on e.action_id = h.action_id
+          where h.lifted_at is null and ${within("e")} and not is_erased(e.key_id) and ${isTaken}`,
+      ),
+    );
+  }
+}
+
+/** Pages of events without a copy, each under one of the holds that cover it. */
+async function* pages(
+  executor: Executor,
+  values: readonly unknown[],
+  passedOver: readonly string[],
+  query: (bind: (value: unknown) => string) => string,
+): AsyncIterable<HeldEvent> {
+  for (;;) {
+    const bound = [...values];
+    const bind = (value: unknown): string => `$${bound.push(value)}`;
+    const text = `select distinct on (account, purpose, received_at, event_id) account, purpose, received_at, event_id, hold_id
+      from (${query(bind)}) u
+      where event_id <> all (${bind(passedOver)}::uuid[])
+        and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
+          and c.received_at = u.received_at and c.event_id = u.event_id)
+      order by account, purpose, received_at, event_id, hold_id limit ${PAGE}`;
+    const { rows } = await releasingLocks(executor).query<HeldEvent & QueryResultRow>(text, bound);
+    yield* rows;
+    if (rows.length < PAGE) return;
+  }
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import { holdSecretName } from "../../crypto/sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
+import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
+import type { ErasureEntry } from "../../journal/journal.ts";
+
+export interface HoldEndPorts extends Omit<AppendPorts, "journal"> {
+  readonly secrets: Secrets;
+  readonly journal: AppendPorts["journal"] | undefined;
+}
+
+/**
+ * Destroys the secrets of lifted holds that no copy needs any more, as the journal then says.
+ */
+export async function destroyHoldSecrets(
+  executor: Executor,
+  { secrets, journal, ...ports }: HoldEndPorts,
+): Promise<void> {
+  const { rows } = await executor.query<{ hold_id: string }>(
+    `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
+      and not exists (select from held_event c where c.hold_id = h.hold_id)`,
+  );
+  for (const { hold_id } of rows) {
+    const name = holdSecretName(hold_id);
+    const [lacking] = await secrets.lacking([name]);
+    // First of all: killed before it is recorded, it is destroyed again.
+    await secrets.destroy(name);
+    await inOneTransaction(executor, async () => {
+      if (journal) await recordEndedHold(executor, { ...ports, journal }, hold_id);
+      else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
+      if (lacking === undefined) await executor.query("select record_hold_secret($1)", [hold_id]);
+    });
+  }
+}
+
+/** Writes an ended hold into the journal, so that a restored key store does not bring its key back. */
+async function recordEndedHold(executor: Executor, ports: AppendPorts, holdId: string): Promise<void> {
+  // A pass gives up soon where it waits for locks; what the journal has, is to be done.
+  await executor.query("set local lock_timeout = 0");
+  await executor.query("select lock_journal()");
+  const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
+    kind: "hold",
+    erasure_id: randomUUID(),
+    subject: null,
+    keys: [],
+    accounts: [],
+    events: [],
+    holds: [holdId],
+    refused: [],
+  });
+  const values = [entry.sequence, entry.erasure_id, digest, entry.at, holdId];
+  await executor.query("select record_ended_hold($1, $2, decode($3, 'hex'), $4, $5)", values);
+}

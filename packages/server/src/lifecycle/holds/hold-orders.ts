@@ -1,0 +1,128 @@
+/** Placing, reviewing and lifting a hold: in the database, and as orders in the erasure journal that outlive a restore. */
+import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
+import type {
+  HeldSubject,
+  HoldLiftedEntry,
+  HoldOrderEntry,
+  HoldPlacedEntry,
+  HoldReviewedEntry,
+} from "../../journal/journal.ts";
+import { recordApplied } from "../../journal/applied-entries.ts";
+import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Executor } from "../../postgres/database.ts";
+import { receivedAtOf } from "../../events/read-events.ts";
+import {
+  type HoldReview,
+  type HoldSubject,
+  liftHold,
+  type NewHold,
+  type PlacedHold,
+  placeHold,
+  reviewHold,
+} from "./holds.ts";
+
+export interface HoldOrderPorts extends AppendPorts {
+  readonly names: LedgerNames;
+}
+
+/**
+ * Places a hold, in the owner's transaction.
+ * @param ports absent in a dry run, which does not write the journal.
+ * @returns `undefined` where nothing is known of its subject. @throws HoldUnfit, JournalUnfit, Unavailable
+ */
+export async function orderHold(
+  executor: Executor,
+  ports: HoldOrderPorts | undefined,
+  hold: NewHold,
+): Promise<PlacedHold | undefined> {
+  const placed = await placeHold(executor, hold);
+  if (placed && ports) {
+    await append<HoldPlacedEntry>(executor, ports, {
+      kind: "hold-placed",
+      hold_id: placed.hold_id,
+      subject: heldSubject(ports.names, hold.subject),
+      review_on: hold.reviewOn,
+    });
+  }
+  return placed;
+}
+
+/** The same for the next review. @returns whether such a hold is active. */
+export async function orderReview(
+  executor: Executor,
+  ports: AppendPorts | undefined,
+  holdId: string,
+  review: HoldReview,
+): Promise<boolean> {
+  const isReviewed = await reviewHold(executor, holdId, review);
+  if (isReviewed && ports) {
+    const fields = { kind: "hold-reviewed", hold_id: holdId, review_on: review.reviewOn } as const;
+    await append<HoldReviewedEntry>(executor, ports, fields);
+  }
+  return isReviewed;
+}
+
+/** The same for its end. @returns as `liftHold` does. */
+export async function orderLift(
+  executor: Executor,
+  ports: AppendPorts | undefined,
+  holdId: string,
+  actor: string,
+  reason: string,
+): Promise<number | undefined> {
+  const released = await liftHold(executor, holdId, actor, reason);
+  if (released !== undefined && ports) {
+    await append<HoldLiftedEntry>(executor, ports, { kind: "hold-lifted", hold_id: holdId });
+  }
+  return released;
+}
+
+async function append<Entry extends HoldOrderEntry>(
+  executor: Executor,
+  ports: AppendPorts,
+  fields: Parameters<typeof appendEntry<Entry>>[2],
+): Promise<void> {
+  await executor.query("select lock_journal()");
+  const { entry, digest } = await appendEntry<Entry>(executor, ports, fields);
+  await recordApplied(executor, { sequence: entry.sequence, digest }, entry.kind);
+}
+
+function heldSubject(names: LedgerNames, { of, value }: HoldSubject): HeldSubject {
+  if (of === "event_id") return { of, event_id: value };
+  return { of, mac: names.heldSubjectOf(of, value).toString("hex") };
+}
+
+/** Who changed a hold, where only the journal knows of it. */
+const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
+
+/** Repeats an order on a restored database, in the owner's transaction. */
+export async function applyHoldOrder(executor: Executor, entry: HoldOrderEntry): Promise<void> {
+  switch (entry.kind) {
+    case "hold-placed":
+      return placeAgain(executor, entry);
+    case "hold-reviewed":
+      await executor.query("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [
+        entry.hold_id,
+        entry.review_on,
+      ]);
+      return;
+    case "hold-lifted":
+      await executor.query(
+        `update legal_hold set lifted_at = $2, lifted_by = $3, lift_reason = $4
+          where hold_id = $1 and lifted_at is null`,
+        [entry.hold_id, entry.at, REPLAYED.actor, REPLAYED.reason],
+      );
+  }
+}
+
+async function placeAgain(executor: Executor, { hold_id, subject, review_on, at }: HoldPlacedEntry): Promise<void> {
+  const eventId = subject.of === "event_id" ? subject.event_id : null;
+  const receivedAt = eventId === null ? null : receivedAtOf(eventId).toISOString();
+  const [kind, mac] = subject.of === "event_id" ? [null, null] : [subject.of, Buffer.from(subject.mac, "hex")];
+  await executor.query(
+    `insert into legal_hold (hold_id, event_id, event_received_at, subject_kind, subject_mac, reason, approver, review_on,
+        placed_at, placed_by)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $7) on conflict (hold_id) do nothing`,
+    [hold_id, eventId, receivedAt, kind, mac, REPLAYED.reason, REPLAYED.actor, review_on, at],
+  );
+}

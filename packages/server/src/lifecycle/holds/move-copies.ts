@@ -1,0 +1,35 @@
+import type { Sealer } from "../../ports.ts";
+import { openIfReadable } from "../../crypto/open-if-readable.ts";
+import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../../events/event-row.ts";
+import type { Executor } from "../../postgres/database.ts";
+
+/**
+ * Seals copies of a hold that ends again, under another active hold that covers them, in the owner's transaction, which
+ * has the lock of all holds. A copy that can't be opened is deleted with the hold that ends.
+ */
+export async function moveCopies(owner: Executor, sealer: Sealer, holdId: string): Promise<void> {
+  const { rows } = await owner.query<SealedRow & { readonly other: string }>(
+    `select ${EVENT_COLUMNS}, payload, c.hold_id, null::uuid as key_id, other.hold_id as other
+      from held_event c cross join lateral (
+        select h.hold_id from legal_hold h where h.lifted_at is null and h.hold_id <> c.hold_id
+          and (h.account = c.account or h.action_id = c.action_id or h.event_id = c.event_id)
+          order by h.hold_id limit 1) other
+      where c.hold_id = $1`,
+    [holdId],
+  );
+  for (const { other, ...row } of rows) {
+    const event = storedEvent(row);
+    const exact = await openIfReadable(sealer, event);
+    if (exact === undefined) continue;
+    const payload = await sealer.sealCopy(event, other, exact);
+    await owner.query(MOVE, [event.account, event.purpose, row.received_at, event.eventId, other, payload]);
+  }
+}
+
+const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
+  action_type, session_id, event_type, sdk_version, platform, app_version`;
+/** A copy takes no update: it is deleted and inserted. */
+const MOVE = `with moved as (
+    delete from held_event where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 returning *)
+  insert into held_event (${ATTRIBUTES}, erased_by, hold_id, payload)
+    select ${ATTRIBUTES}, erased_by, $5, $6 from moved`;

@@ -1,0 +1,86 @@
+import type { Config } from "../../config/config.ts";
+import type { Clock } from "../../ports.ts";
+import { policyVersion } from "../../policy/policy-table.ts";
+import type { Expired } from "../retention/runs.ts";
+import type { Executor } from "../../postgres/database.ts";
+import type { ErasureRow } from "../erasure/erasures.ts";
+import { acceptedLosses, headOf, installationId } from "../../journal/applied-entries.ts";
+import type { ReceiptSigner } from "./receipt-signer.ts";
+
+/** What a receipt is not. */
+const STATEMENT =
+  "This attests what the system did and found at that time. It is no proof that nothing of it exists elsewhere.";
+
+export interface AttestPorts {
+  readonly executor: Executor;
+  readonly signer: ReceiptSigner;
+  readonly clock: Clock;
+  readonly config: Pick<Config, "DRS_KEY_BACKUP_RETENTION" | "DRS_BACKUP_RETENTION">;
+}
+
+/** A receipt for an erasure that is finished. @returns a JWS. */
+export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Promise<string> {
+  const now = ports.clock.now();
+  const { kind, held, still_held, released, copies } = erasure;
+  return ports.signer.sign({
+    receipt: "erasure",
+    ...(await common(ports)),
+    ...erasure,
+    finished_at: erasure.finished_at ?? new Date(now).toISOString(),
+    completed_at: held > 0 && still_held + released === 0 ? new Date(now).toISOString() : null,
+    backups: horizon(ports, now, {
+      keys: kind !== "action" && kind !== "event",
+      rows: kind === "action" || kind === "event" || held + copies > 0,
+      waits: still_held + released > 0,
+    }),
+  });
+}
+
+/** A receipt for a retention pass. @returns a JWS. */
+export async function attestExpiry(
+  ports: AttestPorts,
+  run: Expired & { readonly run_id: string; readonly started_at: string; readonly actor: string },
+): Promise<string> {
+  return ports.signer.sign({
+    receipt: "expiry",
+    ...(await common(ports)),
+    reason: "the periods of the policy, and holds that have ended",
+    ...run,
+    backups: horizon(ports, ports.clock.now(), {
+      keys: run.secrets > 0,
+      rows: run.deleted + run.copies > 0,
+      waits: false,
+    }),
+  });
+}
+
+async function common({ executor }: AttestPorts): Promise<Record<string, unknown>> {
+  return {
+    receipt_version: 1,
+    installation: await installationId(executor),
+    policy_version: await policyVersion(executor),
+    // Shows later, at a start that is given the receipt, that the journal had this entry.
+    journal: { ...(await headOf(executor)), accepted_losses: await acceptedLosses(executor) },
+    statement: STATEMENT,
+  };
+}
+
+interface Gone {
+  /** Secrets were destroyed. */
+  readonly keys: boolean;
+  /** Rows went whose secrets others need. */
+  readonly rows: boolean;
+  /** Something waits for the end of a hold. */
+  readonly waits: boolean;
+}
+
+/** From when on backups hold nothing of it either; `null` where a period is not declared, or something still waits. */
+function horizon({ config }: AttestPorts, from: number, { keys, rows, waits }: Gone): Record<string, string | null> {
+  const after = (...periods: readonly (number | undefined)[]): string | null =>
+    waits || periods.includes(undefined) ? null : new Date(from + Math.max(...periods.map(Number))).toISOString();
+  const { DRS_KEY_BACKUP_RETENTION: ofKeys, DRS_BACKUP_RETENTION: ofEvents } = config;
+  return {
+    payloads_unreadable_after: after(...(keys ? [ofKeys] : []), ...(rows || !keys ? [ofEvents] : [])),
+    attributes_gone_after: after(ofEvents),
+  };
+}

@@ -1,0 +1,39 @@
+import { readFile } from "node:fs/promises";
+import type { Config } from "../../config/config.ts";
+import type { KnownHead } from "../../journal/chain.ts";
+import { JournalUnfit } from "../../journal/journal.ts";
+import { ReceiptInvalid, type ReceiptSigner, verifyReceipt } from "./receipt-signer.ts";
+
+/** What a receipt says of the journal. */
+interface AttestedJournal {
+  readonly installation: string;
+  readonly journal?: { readonly sequence: number; readonly digest: string };
+}
+
+/**
+ * The latest entry of the erasure journal that the receipt in DRS_ERASURE_RECEIPT_FILE names.
+ * @throws JournalUnfit where the file holds no receipt that this installation signed.
+ */
+export async function attestedHead(
+  { DRS_ERASURE_RECEIPT_FILE: file }: Pick<Config, "DRS_ERASURE_RECEIPT_FILE">,
+  { publicKey }: ReceiptSigner,
+  installation: string,
+): Promise<KnownHead | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} can't be read (${cause.code})`, { cause });
+  });
+  const receipt = await verifyReceipt(text, publicKey).catch((cause: unknown) => {
+    if (!(cause instanceof ReceiptInvalid)) throw cause;
+    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: this installation did not sign ${file}`, { cause });
+  });
+  const attested = receipt as unknown as AttestedJournal;
+  if (attested.installation !== installation) {
+    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} is a receipt of another installation`);
+  }
+  const { sequence, digest } = attested.journal ?? {};
+  if (typeof sequence !== "number" || typeof digest !== "string") {
+    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} does not say which entry the journal had`);
+  }
+  return { sequence, digest, knownBy: `the receipt ${file}` };
+}

@@ -1,0 +1,86 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import {
+  calculateJwkThumbprint,
+  compactVerify,
+  CompactSign,
+  errors,
+  exportJWK,
+  importJWK,
+  importSPKI,
+  type JWK,
+} from "jose";
+import type { Secrets } from "../../crypto/secrets.ts";
+
+const ALGORITHM = "Ed25519";
+const TYPE = "drs-receipt+jws";
+/** PKCS #8 of an Ed25519 key (RFC 8410), up to the 32 bytes of the key itself. */
+const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** Signs what was done: a JWS in compact form (RFC 7515) by Ed25519 (RFC 8037, RFC 9864), whose payload is JSON. */
+export interface ReceiptSigner {
+  sign(receipt: object): Promise<string>;
+  /** SPKI in PEM. */
+  readonly publicKey: string;
+  /** JWK thumbprint (RFC 7638). */
+  readonly keyId: string;
+}
+
+/** The key is a secret of the key store, made at first need. @throws Unavailable */
+export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
+  const seed = await secrets.findOrCreate("receipts/1");
+  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: "der", type: "pkcs8" });
+  const publicKey = createPublicKey(privateKey);
+  const keyId = await calculateJwkThumbprint(await exportJWK(publicKey));
+  return {
+    publicKey: publicKey.export({ format: "pem", type: "spki" }),
+    keyId,
+    sign: (receipt) =>
+      new CompactSign(Buffer.from(JSON.stringify(receipt)))
+        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: keyId })
+        .sign(privateKey),
+  };
+}
+
+const NO_RECEIPT = "it is no receipt in the form of a JWS";
+
+/** A receipt that does not hold; the message says why. */
+export class ReceiptInvalid extends Error {
+  override readonly name = "ReceiptInvalid";
+}
+
+/**
+ * What a receipt says, if the given key has signed it. No key inside the receipt is ever looked at.
+ * @param publicKey SPKI in PEM, or a JWK.
+ * @throws ReceiptInvalid
+ */
+export async function verifyReceipt(receipt: string, publicKey: string): Promise<Record<string, unknown>> {
+  const key = await readPublicKey(publicKey);
+  const text = receipt.replace(/\r?\n$/, "");
+  // Base64url has spellings of the same bytes (RFC 4648, section 3.5); a receipt has one.
+  const parts = text.split(".");
+  const isCanonical = parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
+  if (parts.length !== 3 || !isCanonical) throw new ReceiptInvalid(NO_RECEIPT);
+  try {
+    const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: [ALGORITHM] });
+    if (protectedHeader.typ !== TYPE) throw new ReceiptInvalid("it is signed, and no receipt");
+    return JSON.parse(Buffer.from(payload).toString()) as Record<string, unknown>;
+  } catch (cause) {
+    if (cause instanceof ReceiptInvalid) throw cause;
+    const forged = cause instanceof errors.JWSSignatureVerificationFailed;
+    throw new ReceiptInvalid(forged ? "the key did not sign what it says" : NO_RECEIPT, {
+      cause,
+    });
+  }
+}
+
+async function readPublicKey(text: string): Promise<KeyObject | CryptoKey | Uint8Array> {
+  try {
+    if (text.trimStart().startsWith("{")) {
+      const { kty, crv, x } = JSON.parse(text) as JWK;
+      return await importJWK({ kty, crv, x } as JWK, ALGORITHM);
+    }
+    return await importSPKI(text.trim(), ALGORITHM);
+  } catch (cause) {
+    throw new ReceiptInvalid("the public key is no Ed25519 key in PEM (SPKI) or JWK", { cause });
+  }
+}

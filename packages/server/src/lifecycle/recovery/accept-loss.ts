@@ -1,0 +1,84 @@
+import { writeAudit } from "../../audit/audit.ts";
+import type { Executor } from "../../postgres/database.ts";
+import type { AppendPorts } from "../../journal/append-entry.ts";
+import { type KnownHead, readChain } from "../../journal/chain.ts";
+import type { EntryCodec } from "../../journal/entry-codec.ts";
+import { appliedAt } from "../../journal/applied-entries.ts";
+import { type ErasureJournal, JournalDamaged, JournalForeign, JournalUnfit } from "../../journal/journal.ts";
+
+export interface LossStatement {
+  readonly sequence: number;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/**
+ * Accepts that an entry of the journal is lost for good, in the owner's transaction: the journal then continues after
+ * it. What the entry erased may be readable again in a restored database, and what it held may be deleted.
+ *
+ * @param known what other stores know of the journal.
+ * @throws JournalUnfit where the entry is not the first one that is damaged. @throws Unavailable
+ */
+export async function acceptLoss(
+  executor: Executor,
+  { journal, codec, clock }: Omit<AppendPorts, "keyStore">,
+  known: readonly KnownHead[],
+  { sequence, actor, reason }: LossStatement,
+): Promise<void> {
+  await executor.query("select lock_journal()");
+  const damaged = await firstDamaged(journal, codec, known);
+  if (damaged === undefined) throw new JournalUnfit("the erasure journal has every entry: there is no loss to accept");
+  if (damaged !== sequence) {
+    throw new JournalUnfit(`the first entry that is damaged is ${damaged}: say --entry ${damaged}`);
+  }
+  const digest =
+    (await digestByNext(journal, codec, sequence)) ??
+    (await appliedAt(executor, sequence))?.digest ??
+    digestByKnown(known, sequence);
+  const at = new Date(clock.now()).toISOString();
+  await writeAudit(executor, clock, {
+    actor,
+    operation: "erase.accept-loss",
+    outcome: "done",
+    reason,
+    detail: { entry: sequence },
+  });
+  await executor.query(
+    "update journal_entry set loss_accepted_at = $2, loss_accepted_by = $3, loss_reason = $4 where sequence = $1",
+    [sequence, at, actor, reason],
+  );
+  const { installation } = codec;
+  const loss = codec.encode({ version: 1, kind: "loss", sequence, installation, at, digest: digest ?? null });
+  await journal.appendLoss(sequence, loss);
+}
+
+async function firstDamaged(
+  journal: ErasureJournal,
+  codec: EntryCodec,
+  known: readonly KnownHead[],
+): Promise<number | undefined> {
+  try {
+    await readChain(journal, codec, known);
+    return undefined;
+  } catch (fault) {
+    if (fault instanceof JournalDamaged || fault instanceof JournalForeign) return fault.sequence;
+    throw fault;
+  }
+}
+
+/** The next entry says which one it follows, where it is whole. */
+async function digestByNext(journal: ErasureJournal, codec: EntryCodec, sequence: number): Promise<string | undefined> {
+  for await (const stored of journal.read(sequence + 1)) {
+    if (stored.sequence !== sequence + 1) return undefined;
+    try {
+      return codec.decode(stored).previous;
+    } catch (fault) {
+      if (fault instanceof JournalUnfit) return undefined;
+      throw fault;
+    }
+  }
+  return undefined;
+}
+
+const digestByKnown = (known: readonly KnownHead[], sequence: number): string | undefined =>
+  known.find((head) => head.sequence === sequence && head.digest !== undefined)?.digest;

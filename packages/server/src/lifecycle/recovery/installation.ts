@@ -1,0 +1,52 @@
+/** Whether the key store goes with the database. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Executor } from "../../postgres/database.ts";
+import { deriveKey } from "../../crypto/derive-key.ts";
+import { lostSince } from "./lost-secrets.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
+
+/** A key store that does not belong to the database, or lacks what the database needs. */
+export class KeyStoreUnfit extends Error {
+  override readonly name = "KeyStoreUnfit";
+}
+
+/**
+ * The secret that keys of the whole installation are derived from (`deriveKey`). The database remembers a check value of it, so that a key store that
+ * is empty, older or another installation's is noticed before anything is served.
+ */
+export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
+  const read = "select installation_id, key_check from installation";
+  const { rows } = await executor.query<{ installation_id: string; key_check: Buffer | null }>(read);
+  const installation = rows[0];
+  if (!installation) throw new Error("the database has no installation row");
+  const name = `installation/${installation.installation_id}`;
+  const standing = await secrets.find(name);
+  if (!standing && installation.key_check) {
+    throw new KeyStoreUnfit(
+      "the key store has no secret of this installation: it is empty, or belongs to another database. " +
+        "Restore the key store that goes with this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
+    );
+  }
+  const secret = standing ?? (await secrets.findOrCreate(name));
+  const check = createHmac("sha256", deriveKey(secret, "installation check")).update("installation check").digest();
+  if (!installation.key_check) {
+    await executor.query("update installation set key_check = $1 where key_check is null", [check]);
+  } else if (!timingSafeEqual(check, installation.key_check)) {
+    throw new KeyStoreUnfit("the key store's secret is not the one that this database was used with");
+  }
+  return secret;
+}
+
+/**
+ * A key store that is older than the events lacks keys that were made since: the newest are looked for.
+ *
+ * @param isDatabaseBehind the key store destroyed secrets of partitions that the database still has: it may lack theirs.
+ * @throws KeyStoreUnfit
+ */
+export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
+  if ((await lostSince(executor, secrets, isDatabaseBehind)).length === 0) return;
+  throw new KeyStoreUnfit(
+    "the key store lacks keys that events are sealed under: it is older than the events. " +
+      "Restore the latest backup of it; drs doctor lists what they are",
+  );
+}

@@ -1,0 +1,294 @@
+import { applyHoldOrder } from "../holds/hold-orders.ts";
+import { moveCopies } from "../holds/move-copies.ts";
+import { resolveHolds } from "../holds/resolve-holds.ts";
+import { type Sealer, Unavailable } from "../../ports.ts";
+import type { KeyStore } from "../../crypto/key-store.ts";
+import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
+import { alone, ifAlone } from "../../postgres/maintenance-lock.ts";
+import {
+  type DatabaseOptions,
+  type Executor,
+  inOneTransaction,
+  sqlState,
+  withClient,
+} from "../../postgres/database.ts";
+import { releasingLocks } from "../../events/partition-slices.ts";
+import { carryOut, copyHeldOf, type ErasureOrigin } from "../erasure/apply-erasure.ts";
+import { type KnownHead, type Link, readChain } from "../../journal/chain.ts";
+import { closeEpoch } from "../../events/exclude-ingestion.ts";
+import type { EntryCodec } from "../../journal/entry-codec.ts";
+import { acceptedLosses, appliedAt, headOf, recordApplied } from "../../journal/applied-entries.ts";
+import {
+  destroyedPartitions,
+  markPartitions,
+  readKnownHead,
+  readMark,
+  writeMark,
+} from "../../journal/key-store-watermark.ts";
+import {
+  type ErasureEntry,
+  type ErasureJournal,
+  type HoldOrderEntry,
+  type JournalHead,
+  JournalUnfit,
+} from "../../journal/journal.ts";
+
+const INSUFFICIENT_PRIVILEGE = "42501";
+
+export interface CatchUpPorts {
+  /** For looking. */
+  readonly executor: Executor;
+  /** Of a connection that may destroy secrets, and of one that is the owner's and may erase. */
+  readonly database: DatabaseOptions;
+  readonly administration: DatabaseOptions;
+  readonly journal: ErasureJournal | undefined;
+  readonly codec: EntryCodec;
+  /** An entry that a receipt shows the journal to have. */
+  readonly attested: KnownHead | undefined;
+  readonly keyStore: KeyStore;
+  readonly secrets: Secrets;
+  readonly sealer: Sealer;
+  readonly names: LedgerNames;
+}
+
+export interface CaughtUp {
+  /** Erasures that the database lacked, as one that is restored from a backup does. */
+  readonly erasures: number;
+  /** Orders about holds that it lacked. */
+  readonly holdOrders: number;
+  /** Entries that the key store did not know of, whose secrets it may have held again. */
+  readonly keyStore: number;
+  /** Whether secrets of partitions were destroyed that the database still has: it is older than the key store. */
+  readonly isDatabaseBehind: boolean;
+}
+
+/** A link whose entry the journal still has. */
+type Standing = Link & Required<Pick<Link, "entry">>;
+
+/**
+ * Compares the heads of the database and of the key store with the journal, and applies to either what it lacks:
+ * erasures, and orders about holds. A server that reads or deletes before that would show what was erased, or delete
+ * what is held.
+ *
+ * @param from `start` verifies the whole journal, `head` the entries after the latest one of the database.
+ * @throws JournalUnfit where the journal is damaged, behind, another one, or not there.
+ */
+export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Promise<CaughtUp> {
+  const { executor, journal, keyStore, names } = ports;
+  const head = await headOf(executor);
+  const mark = await readMark(keyStore);
+  const partitions = (await destroyedPartitions(executor)).length;
+  const isDatabaseBehind = mark.partitions > partitions;
+  if (!journal) return withoutJournal(await knownHeads(ports, head), isDatabaseBehind);
+  const links = await readChain(
+    journal,
+    ports.codec,
+    await knownHeads(ports, head),
+    from === "head" ? head : undefined,
+  );
+  const missing = links.filter(({ sequence }) => sequence > head.sequence);
+  const unrecorded = await unrecordedLosses(executor, links, head);
+  if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
+  const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
+  await resolveHolds(executor, names, executor, (work) => nameAsOwner(ports, work));
+  const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
+  if (ended.length > 0) await alone(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
+  const last = missing.at(-1)?.sequence ?? head.sequence;
+  if (mark.sequence >= last && mark.partitions >= partitions) return { ...applied, keyStore: 0, isDatabaseBehind };
+  const work = (): Promise<number> => catchUpKeys(ports, journal);
+  // Where only partitions are missing, the worker that holds the lock is the pass that drops them.
+  const waits = mark.sequence < last;
+  const destroyed = waits ? await alone(ports.database, work) : ((await ifAlone(ports.database, work)) ?? 0);
+  return { ...applied, isDatabaseBehind, keyStore: destroyed };
+}
+
+const NOTHING = { erasures: 0, holdOrders: 0 };
+
+/** A replay may copy events again under a hold that has ended since: the secret of these copies is destroyed again. */
+async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<void> {
+  for (const name of names) await secrets.destroy(name);
+}
+
+/** Losses that were accepted by a command whose transaction was lost. */
+async function unrecordedLosses(
+  executor: Executor,
+  links: readonly Link[],
+  { sequence: last }: JournalHead,
+): Promise<readonly Link[]> {
+  const lost = links.filter(({ sequence, entry }) => entry === undefined && sequence <= last);
+  const recorded = new Set(lost.length > 0 ? await acceptedLosses(executor) : []);
+  return lost.filter(({ sequence }) => !recorded.has(sequence));
+}
+
+async function recordLosses(owner: Executor, links: readonly Link[]): Promise<void> {
+  for (const { sequence } of links) await markLost(owner, sequence);
+}
+
+/** The latest entries that the database, the key store and a receipt know. */
+export async function knownHeads(
+  { keyStore, attested }: Pick<CatchUpPorts, "keyStore" | "attested">,
+  head: JournalHead,
+): Promise<readonly KnownHead[]> {
+  const { sequence } = await readMark(keyStore);
+  return [
+    { ...head, knownBy: "the database" },
+    { ...(await readKnownHead(keyStore)), knownBy: "the key store" },
+    { sequence, knownBy: "the key store" },
+    ...(attested ? [attested] : []),
+  ];
+}
+
+function withoutJournal(known: readonly KnownHead[], isDatabaseBehind: boolean): CaughtUp {
+  const last = Math.max(...known.map(({ sequence }) => sequence));
+  if (last === 0) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
+  throw new JournalUnfit(
+    `the erasure journal has ${last} entries: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name it`,
+  );
+}
+
+function asOwner<T>({ administration }: CatchUpPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
+  return withClient(administration, work).catch((fault: unknown) => {
+    if (sqlState(fault) !== INSUFFICIENT_PRIVILEGE) throw fault;
+    throw new JournalUnfit(
+      "the database lacks entries of the erasure journal, and its login may not apply them: " +
+        "run drs erase list with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
+      { cause: fault },
+    );
+  });
+}
+
+/** Without the owner's login a pass deletes nothing; events are stored all the same. */
+async function nameAsOwner(ports: CatchUpPorts, work: (owner: Executor) => Promise<unknown>): Promise<unknown> {
+  return asOwner(ports, work).catch((fault: unknown) => {
+    if (!(fault instanceof JournalUnfit)) throw fault;
+    throw new Unavailable(
+      "the account or action of a replayed hold is known now, and the owner's login must say so before anything is " +
+        "deleted: run drs hold list with DRS_MIGRATION_DATABASE_URL naming it",
+      { cause: fault },
+    );
+  });
+}
+
+/** Verifies the whole journal against what the database and the key store know. @throws JournalUnfit, Unavailable */
+export async function checkJournal(
+  ports: Pick<CatchUpPorts, "executor" | "keyStore" | "codec" | "attested">,
+  journal: ErasureJournal,
+): Promise<void> {
+  await readChain(journal, ports.codec, await knownHeads(ports, await headOf(ports.executor)));
+}
+
+/** Of what a restored database lacks, nothing is known but what the journal holds. */
+const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
+
+/** Who asked for an erasure that was killed when the journal had it, and why: its order, of that day, is in the audit. */
+async function orderOf(executor: Executor, { subject, at }: ErasureEntry): Promise<ErasureOrigin | undefined> {
+  const { rows } = await executor.query<ErasureOrigin>(
+    `select actor, reason from audit_entry begun
+      where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
+        and not exists (select from audit_entry done where done.at between begun.at and $2 and done.operation = 'erase.run'
+          and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
+      order by at desc limit 1`,
+    [subject, at],
+  );
+  return rows[0];
+}
+
+/** @returns how many of each the database lacked. */
+async function applyAll(
+  owner: Executor,
+  ports: CatchUpPorts,
+  links: readonly Link[],
+): Promise<Pick<CaughtUp, "erasures" | "holdOrders">> {
+  const applied = { ...NOTHING };
+  for (const link of links) {
+    await inOneTransaction(owner, async () => {
+      await owner.query("select lock_holds()");
+      await owner.query("select lock_journal()");
+      // Its writer has committed by now, or another server was quicker.
+      if ((await headOf(owner)).sequence >= link.sequence) return;
+      if (!isStanding(link)) await recordLoss(owner, link);
+      else if (isHoldOrder(link.entry)) {
+        await applyHoldOrder(owner, link.entry);
+        await recordApplied(owner, link, link.entry.kind);
+        applied.holdOrders++;
+      } else {
+        await applyErasure(owner, ports, link.entry, link.digest);
+        applied.erasures++;
+      }
+    });
+  }
+  return applied;
+}
+
+const isStanding = (link: Link): link is Standing => link.entry !== undefined;
+const isHoldOrder = (entry: ErasureEntry | HoldOrderEntry): entry is HoldOrderEntry => "hold_id" in entry;
+
+async function applyErasure(
+  owner: Executor,
+  { sealer, names }: CatchUpPorts,
+  entry: ErasureEntry,
+  digest: string,
+): Promise<void> {
+  // A hold that an earlier entry placed keeps what this one erases.
+  await resolveHolds(owner, names, releasingLocks(owner));
+  await copyHeldOf(owner, sealer, entry);
+  const order = (await orderOf(owner, entry)) ?? AGAIN;
+  await closeEpoch(owner);
+  const unreadable = await copyHeldOf(owner, sealer, entry);
+  for (const holdId of entry.holds) await moveCopies(owner, sealer, holdId);
+  await carryOut(owner, names, entry, digest, { ...order, unreadable: unreadable.length });
+}
+
+/**
+ * An operator accepted the loss before the database was restored; only the audit of the lost database had the reason.
+ */
+async function recordLoss(owner: Executor, link: JournalHead): Promise<void> {
+  await recordApplied(owner, link, "loss");
+  await markLost(owner, link.sequence);
+}
+
+async function markLost(owner: Executor, sequence: number): Promise<void> {
+  await owner.query(
+    "update journal_entry set loss_accepted_at = now(), loss_accepted_by = $2, loss_reason = $3 where sequence = $1",
+    [sequence, AGAIN.actor, AGAIN.reason],
+  );
+}
+
+/**
+ * Destroys the secrets of entries that were not applied to the key store. The journal names them, not the database,
+ * where an insider may write. The database has applied these entries before.
+ *
+ * @returns how many erasures the key store did not know of.
+ */
+export async function destroyErased(
+  { executor, keyStore, secrets, codec }: Pick<CatchUpPorts, "executor" | "keyStore" | "secrets" | "codec">,
+  journal: ErasureJournal,
+): Promise<number> {
+  const mark = await readMark(keyStore);
+  const { sequence: last } = await headOf(executor);
+  const after = await appliedAt(executor, mark.sequence);
+  const links = (await readChain(journal, codec, [], after)).filter(({ sequence }) => sequence > mark.sequence);
+  const missing = links.filter(({ sequence }) => sequence <= last);
+  const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
+  for (const { keys, holds } of erasures) {
+    for (const id of keys) await secrets.destroy(accountSecretName(id));
+    for (const id of holds) await secrets.destroy(holdSecretName(id));
+  }
+  await writeMark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
+  return erasures.length;
+}
+
+/** The same, and the secrets of dropped partitions. */
+async function catchUpKeys(ports: CatchUpPorts, journal: ErasureJournal): Promise<number> {
+  const { executor, keyStore, secrets } = ports;
+  const erasures = await destroyErased(ports, journal);
+  const mark = await readMark(keyStore);
+  const partitions = await destroyedPartitions(executor);
+  for (const id of mark.partitions < partitions.length ? partitions : []) {
+    await secrets.destroy(partitionSecretName(id));
+  }
+  await markPartitions(executor, keyStore);
+  return erasures;
+}

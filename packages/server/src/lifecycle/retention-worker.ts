@@ -1,0 +1,119 @@
+import { type AttestPorts, attestErasure } from "./receipts/attest.ts";
+import { destroyErased } from "./recovery/replay-journal.ts";
+import { markPartitions } from "../journal/key-store-watermark.ts";
+import type { ErasureRow } from "./erasure/erasures.ts";
+import { finishErasures } from "./erasure/finish-erasures.ts";
+import type { DatabaseOptions, Executor } from "../postgres/database.ts";
+import { expire, type ExpiryOptions } from "./retention/expire.ts";
+import { type HoldState, holdState } from "./holds/holds.ts";
+import { type RequestState, requestState } from "../subject-requests/data-requests.ts";
+import { type Expired, recordRun, retentionState, type RetentionState } from "./retention/runs.ts";
+import { alone, ifAlone } from "../postgres/maintenance-lock.ts";
+
+export interface RetentionOptions extends ExpiryOptions {
+  readonly database: DatabaseOptions;
+  readonly attest: AttestPorts;
+  /** Who runs it, for the record. */
+  readonly actor: string;
+}
+
+export interface Pass {
+  /** What it has done, and what a killed pass before it did. */
+  readonly expired: Expired;
+  /** Errors of its steps: a step that fails keeps no other step from being done. */
+  readonly faults: readonly unknown[];
+}
+
+/** One pass, on a connection of its own. @returns `undefined` where another worker runs one. */
+export async function runRetention(options: RetentionOptions): Promise<Pass | undefined> {
+  const { database, clock, actor, attest, keyStore } = options;
+  return ifAlone(database, async (client) => {
+    const startedAt = clock.now();
+    const steps = await Promise.allSettled([expire(client, options)]);
+    steps.push(...(await Promise.allSettled([finish(client, options)])));
+    const expired = await recordRun(client, attest, { actor, startedAt, always: actor !== WORKER });
+    if (expired.partitions + expired.secrets > 0) await markPartitions(client, keyStore);
+    return { expired, faults: steps.flatMap((step) => (step.status === "rejected" ? [step.reason as unknown] : [])) };
+  });
+}
+
+/** Finishes what an erasure has begun. */
+export function finishNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
+  return alone(options.database, (client) => finish(client, options));
+}
+
+/** Erasures that were begun. */
+async function finish(
+  executor: Executor,
+  { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
+): Promise<void> {
+  const { rows } = await executor.query<{ unfinished: boolean }>(
+    `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
+        and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,
+  );
+  if (!rows[0]?.unfinished) return;
+  if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);
+  const sign = (erasure: ErasureRow): Promise<string> => attestErasure(attest, erasure);
+  await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });
+}
+
+export const WORKER = "server";
+
+/** What is to be looked at, besides what a pass let go of. */
+export type PassState = RetentionState & HoldState & RequestState;
+
+async function stateOf(executor: Executor): Promise<PassState> {
+  return { ...(await retentionState(executor)), ...(await holdState(executor)), ...(await requestState(executor)) };
+}
+
+export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {
+  readonly executor: Executor;
+  /** Applies what the erasure journal has and this database or key store lacks. */
+  readonly catchUp: () => Promise<unknown>;
+  readonly everyMs: number;
+  readonly onFault: (fault: unknown) => void;
+  /** After every pass, be it another worker's or one that failed. */
+  readonly onPass: (state: PassState, expired: Expired | undefined) => void;
+}
+
+/** Runs a pass time and again; what a pass missed, because the server was down or killed, the next one does. */
+export class RetentionWorker {
+  readonly #options: WorkerOptions;
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#wait();
+  }
+
+  /** Waits for the step that is under way. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.#pass().then(() => {
+        if (!this.#stopping.signal.aborted) this.#wait();
+      });
+    }, this.#options.everyMs);
+    this.#timer.unref();
+  }
+
+  async #pass(): Promise<void> {
+    const { catchUp, executor, onFault, onPass } = this.#options;
+    // Nothing is deleted before the journal's orders are applied: a hold may be among them.
+    const pass = await catchUp()
+      .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
+      .catch(onFault);
+    pass?.faults.forEach(onFault);
+    // What is overdue because a pass fails, time and again, must show.
+    await stateOf(executor)
+      .then((state) => onPass(state, pass?.expired))
+      .catch(onFault);
+  }
+}

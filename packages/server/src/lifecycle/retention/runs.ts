@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import { type AttestPorts, attestExpiry } from "../receipts/attest.ts";
+import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { type Partition, PARTITION_COLUMNS, queryPartitions } from "../../events/partition-slices.ts";
+import { instant } from "../../postgres/instant.ts";
+
+/** What a pass has done; copies are those that a hold kept and that none covers any more. */
+export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
+export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
+
+export interface Expired extends Counts {
+  /** Rows that were deleted one by one, whose secrets others need. */
+  readonly deleted: number;
+  /** Events of dropped partitions that a hold keeps in a copy; they are not among the rows. */
+  readonly held: number;
+  /** Ids of partitions and holds whose secrets are destroyed. */
+  readonly destroyed_keys: readonly string[];
+}
+
+interface Run {
+  readonly actor: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number;
+  /** Whether a pass that has done nothing is recorded. */
+  readonly always: boolean;
+}
+
+/**
+ * Signs what the database recorded and no pass has signed yet, also what a killed pass did, in one transaction.
+ * @returns what was signed.
+ */
+export function recordRun(
+  executor: Executor,
+  attest: AttestPorts,
+  { actor, startedAt, always }: Run,
+): Promise<Expired> {
+  return inOneTransaction(executor, async () => {
+    const expired = await takeEffects(executor);
+    if (!always && COUNTS.every((what) => expired[what] === 0)) return expired;
+    const run = { run_id: randomUUID(), started_at: new Date(startedAt).toISOString(), actor };
+    const receipt = await attestExpiry(attest, { ...expired, ...run });
+    const { partitions, rows, bytes, secrets, keys, copies } = expired;
+    await executor.query(
+      `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
+        values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [run.run_id, run.started_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt],
+    );
+    return expired;
+  });
+}
+
+const SUMS = ["partitions", "rows", "bytes", "deleted", "held", "copies", "keys"]
+  .map((what) => `coalesce(sum(${what}), 0)::int8 as ${what}`)
+  .join(", ");
+
+async function takeEffects(executor: Executor): Promise<Expired> {
+  const { rows } = await executor.query<Expired>(
+    `select ${SUMS}, count(secret_of) as secrets,
+        coalesce(array_agg(secret_of::text order by effect_id) filter (where secret_of is not null), '{}') as destroyed_keys
+      from take_retention_effects()`,
+  );
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0];
+}
+
+export interface RunRow extends Counts {
+  readonly run_id: string;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly actor: string;
+}
+
+export async function listRuns(executor: Executor, limit: number): Promise<readonly RunRow[]> {
+  const text = `select run_id, ${instant("started_at")}, ${instant("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies
+    from retention_run order by retention_run.started_at desc limit $1`;
+  return (await executor.query<RunRow>(text, [limit])).rows;
+}
+
+export interface RetentionState {
+  /** Partitions that are past their period and not dropped. */
+  readonly overdue_partitions: number;
+  /** How long the oldest of them has been past it. */
+  readonly lag_seconds: number;
+  /** Dropped partitions whose secret is not destroyed. */
+  readonly secrets_to_destroy: number;
+  readonly last_run_at: string | null;
+}
+
+/** Expired events that no hold covers, in partitions that are too long to wait for: they are deleted row by row. */
+export async function overdueRows(executor: Executor): Promise<number> {
+  const { rows: partitions } = await executor.query<Partition>(
+    `select ${PARTITION_COLUMNS} from partly_expired_partition p`,
+  );
+  const counts = queryPartitions<{ overdue: number }>(
+    executor,
+    partitions,
+    [],
+    (within) => `select count(*) as overdue from event e join purpose u on u.code = e.purpose where ${within("e")}
+      and e.received_at <= now() - u.raw_retention
+      and not is_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)`,
+  );
+  let total = 0;
+  for await (const { overdue } of counts) total += overdue;
+  return total;
+}
+
+export async function retentionState(executor: Executor): Promise<RetentionState> {
+  const { rows } = await executor.query<RetentionState>(
+    `select count(*) filter (where dropped_at is null) as overdue_partitions,
+        coalesce(extract(epoch from max(now() - expired_at) filter (where dropped_at is null)), 0)::float8 as lag_seconds,
+        count(*) filter (where dropped_at is not null) as secrets_to_destroy,
+        (select ${instant("max(started_at)", "at")} from retention_run) as last_run_at
+      from (select p.dropped_at, p.upper_bound + u.raw_retention as expired_at
+        from event_partition p join purpose u on u.code = p.purpose
+        where (p.dropped_at is null and p.upper_bound + u.raw_retention <= now())
+          or (p.dropped_at is not null and p.secret_destroyed_at is null)) unfinished`,
+  );
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0];
+}

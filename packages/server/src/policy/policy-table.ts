@@ -1,0 +1,301 @@
+import { closeEpoch } from "../events/exclude-ingestion.ts";
+import type { Clock } from "../ports.ts";
+import { writeAudit } from "../audit/audit.ts";
+import type { Executor } from "../postgres/database.ts";
+import { findPartitions, RECENT_MS, releasingLocks } from "../events/partition-slices.ts";
+import { searchEvents } from "../events/search-events.ts";
+import { type Policy, type PurposeDefinition, REFUSE, type Sensitivity } from "./policy.ts";
+import { instant } from "../postgres/instant.ts";
+
+/** Taken while a policy is compared and applied: of two that are applied together, one sees what the other did. */
+const LOCK = 7_236_517;
+
+export interface PurposeRow {
+  readonly code: number;
+  readonly id: string;
+  readonly title: string;
+  readonly legal_basis: string | null;
+  readonly owner: string | null;
+  /** ISO 8601; `null`: kept without end, or retired before a policy gave it a period. */
+  readonly raw_retention: string | null;
+  readonly derived_retention: string | null;
+  readonly probes: readonly string[] | null;
+  readonly highest_sensitivity: Sensitivity | null;
+  readonly beyond: "record" | "refuse";
+  readonly retired_at: string | null;
+}
+
+const given = (period: string): string => `case when not assumed_periods then ${period}::text end as ${period}`;
+
+const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, ${given("raw_retention")}, ${given("derived_retention")}, probes,
+  highest_sensitivity, beyond, ${instant("retired_at")}`;
+
+/** What is in force. */
+export interface CurrentPolicy {
+  /** 0 before a policy was applied. */
+  readonly version: number;
+  readonly purposes: readonly PurposeRow[];
+  /** Action type to code. */
+  readonly actions: ReadonlyMap<string, number>;
+  /** `undefined`: events of other action types are refused. */
+  readonly unmapped: number | undefined;
+}
+
+export async function policyVersion(executor: Executor): Promise<number> {
+  const { rows } = await executor.query<{ version: number }>("select coalesce(max(version), 0) as version from policy");
+  return rows[0]?.version ?? 0;
+}
+
+/** The latest policy as it was read, or `undefined` before one was applied. */
+export async function policyDocument(executor: Executor): Promise<Policy | undefined> {
+  const text = "select document from policy order by version desc limit 1";
+  return (await executor.query<{ document: Policy }>(text)).rows[0]?.document;
+}
+
+/** Reads the version first: a policy that is applied meanwhile may add purposes, and removes none. */
+export async function currentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
+  const { rows } = await executor.query<{ version: number; unmapped: number | null }>(
+    "select version, unmapped from policy order by version desc limit 1",
+  );
+  const { rows: purposes } = await executor.query<PurposeRow>(`select ${PURPOSE_COLUMNS} from purpose order by code`);
+  const [latest] = rows;
+  if (!latest) return { version: 0, purposes, actions: new Map(), unmapped: builtIn };
+  const { rows: mapped } = await executor.query<{ action_type: string; purpose: number }>(
+    "select action_type, purpose from purpose_mapping where policy_version = $1",
+    [latest.version],
+  );
+  const actions = new Map(mapped.map(({ action_type, purpose }) => [action_type, purpose]));
+  return { version: latest.version, purposes, actions, unmapped: latest.unmapped ?? undefined };
+}
+
+/** Ids of purposes, also of retired ones, by the codes that events hold. */
+export async function purposeIds(executor: Executor): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await executor.query<{ code: number; id: string }>("select code, id from purpose");
+  return new Map(rows.map(({ code, id }) => [code, id]));
+}
+
+/** What a policy changes, one object a thing that changes. */
+export type Change =
+  | {
+      readonly purpose: string;
+      readonly change: "added" | "changed" | "retired" | "removed";
+      readonly members: readonly string[];
+      /** Events that it holds, and those of them that the new period makes expire at once and no hold keeps. */
+      readonly events: number;
+      readonly expire_at_once: number;
+    }
+  | { readonly action_type: string; readonly from: string | null; readonly to: string | null }
+  | { readonly unmapped: string; readonly from: string };
+
+/** A policy that would leave events without a purpose. */
+export class PolicyUnfit extends Error {
+  override readonly name = "PolicyUnfit";
+}
+
+export interface Applied {
+  readonly version: number;
+  readonly changes: readonly Change[];
+}
+
+export interface ApplyOptions {
+  readonly builtIn: number;
+  readonly actor: string;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Puts a policy in force, in the transaction of the executor. It waits for running commit batches before it is written:
+ * later batches choose the purpose by this policy. Stored events keep the purpose that they came under; a changed
+ * period holds for them, too. What changes nothing makes no version.
+ *
+ * @throws PolicyUnfit where it leaves out a purpose that holds events.
+ */
+export async function applyPolicy(
+  executor: Executor,
+  clock: Clock,
+  policy: Policy,
+  { builtIn, actor, dryRun }: ApplyOptions,
+): Promise<Applied> {
+  await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
+  const current = await currentPolicy(executor, builtIn);
+  const changes = [
+    ...(await purposeChanges(executor, current, policy)),
+    ...actionChanges(current, policy),
+    ...unmappedChange(current, policy),
+  ];
+  if (dryRun || (changes.length === 0 && current.version > 0)) return { version: current.version, changes };
+
+  // No batch commits from here on under the policy that is replaced.
+  await closeEpoch(executor);
+  await requireUnused(executor, omittedBy(policy, current), clock.now() - RECENT_MS);
+  const version = current.version + 1;
+  const at = new Date(clock.now()).toISOString();
+  const codes = await writePurposes(executor, current, policy, at);
+  await executor.query(
+    "insert into policy (version, applied_at, actor, unmapped, document) values ($1, $2, $3, $4, $5)",
+    [version, at, actor, codes.get(policy.unmapped) ?? null, JSON.stringify(policy)],
+  );
+  await executor.query(
+    `insert into purpose_mapping (policy_version, action_type, purpose)
+      select $1, * from unnest($2::text[], $3::integer[])`,
+    [version, Object.keys(policy.actions), Object.values(policy.actions).map((id) => codes.get(id))],
+  );
+  const detail = { version, changes: changes.length };
+  await writeAudit(executor, clock, { actor, operation: "policy.apply", outcome: "applied", detail });
+  return { version, changes };
+}
+
+async function purposeChanges(executor: Executor, current: CurrentPolicy, policy: Policy): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const purpose of policy.purposes) {
+    const standing = current.purposes.find(({ id }) => id === purpose.id);
+    const members = standing ? await changedMembers(executor, standing, purpose) : [];
+    if (standing && members.length === 0) continue;
+    const retires = purpose.retired && members.includes("retired");
+    const change = standing ? (retires ? "retired" : "changed") : "added";
+    const counts = await countEvents(executor, standing, purpose.raw_retention);
+    changes.push({ purpose: purpose.id, change, members, ...counts });
+  }
+  const inUse: string[] = [];
+  for (const standing of omittedBy(policy, current)) {
+    const counts = await countEvents(executor, standing, undefined);
+    if (standing.retired_at !== null && counts.events === 0) continue;
+    if (counts.events > 0) inUse.push(`${standing.id} (${counts.events} events)`);
+    changes.push({ purpose: standing.id, change: "removed", members: [], ...counts });
+  }
+  if (inUse.length > 0) throw leavesOut(inUse.join(", "));
+  return changes;
+}
+
+const omittedBy = (policy: Policy, current: CurrentPolicy): readonly PurposeRow[] =>
+  current.purposes.filter((standing) => !policy.purposes.some(({ id }) => id === standing.id));
+
+const leavesOut = (inUse: string): PolicyUnfit =>
+  new PolicyUnfit(
+    `the file leaves out purposes that hold events: ${inUse}. Name each, with retired: true if it takes no more`,
+  );
+
+/** A purpose that held no event when it was counted may have one now. @throws PolicyUnfit */
+async function requireUnused(executor: Executor, omitted: readonly PurposeRow[], since: number): Promise<void> {
+  for (const { code, id, retired_at } of omitted) {
+    if (retired_at !== null) continue;
+    const partitions = await findPartitions(executor, { purpose: code, from: since });
+    const search = {
+      view: "kept_event",
+      select: "event_id",
+      where: "purpose = $1",
+      partitions,
+      values: [code],
+    } as const;
+    for await (const _ of searchEvents(executor, search)) throw leavesOut(id);
+  }
+}
+
+async function changedMembers(executor: Executor, standing: PurposeRow, purpose: PurposeDefinition): Promise<string[]> {
+  const text = `select $1::interval is distinct from $2::interval as raw, $3::interval is distinct from $4::interval as derived`;
+  const periods = [
+    standing.raw_retention,
+    purpose.raw_retention,
+    standing.derived_retention,
+    purpose.derived_retention,
+  ];
+  const { rows } = await executor.query<{ raw: boolean; derived: boolean }>(text, periods);
+  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+  const differs: Record<string, boolean> = {
+    title: standing.title !== purpose.title,
+    legal_basis: standing.legal_basis !== purpose.legal_basis,
+    owner: standing.owner !== purpose.owner,
+    raw_retention: rows[0]?.raw ?? true,
+    derived_retention: rows[0]?.derived ?? true,
+    probes: !same(standing.probes, purpose.probes),
+    highest_sensitivity: !same(standing.highest_sensitivity, purpose.highest_sensitivity),
+    beyond: standing.beyond !== purpose.beyond,
+    retired: (standing.retired_at !== null) !== purpose.retired,
+  };
+  return Object.keys(differs).filter((name) => differs[name]);
+}
+
+async function countEvents(
+  executor: Executor,
+  standing: PurposeRow | undefined,
+  period: string | undefined,
+): Promise<{ events: number; expire_at_once: number }> {
+  if (!standing) return { events: 0, expire_at_once: 0 };
+  const select = `count(*) as events, count(*) filter (where received_at + $2::interval <= now()
+      and (received_at + $3::interval <= now()) is not true
+      and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`;
+  const search = { view: "kept_event", select, where: "purpose = $1" } as const;
+  const partitions = await findPartitions(executor, { purpose: standing.code });
+  const values = [standing.code, period ?? null, standing.raw_retention];
+  const total = { events: 0, expire_at_once: 0 };
+  for await (const row of searchEvents<typeof total>(releasingLocks(executor), { ...search, partitions, values })) {
+    total.events += row.events;
+    total.expire_at_once += row.expire_at_once;
+  }
+  return total;
+}
+
+function actionChanges(current: CurrentPolicy, policy: Policy): Change[] {
+  const idOf = new Map(current.purposes.map(({ code, id }) => [code, id]));
+  const before = new Map([...current.actions].map(([type, code]) => [type, idOf.get(code) ?? null]));
+  const types = [...new Set([...before.keys(), ...Object.keys(policy.actions)])].toSorted();
+  return types
+    .map((type) => ({
+      action_type: type,
+      from: before.get(type) ?? null,
+      to: Object.hasOwn(policy.actions, type) ? (policy.actions[type] ?? null) : null,
+    }))
+    .filter(({ from, to }) => from !== to);
+}
+
+function unmappedChange({ purposes, unmapped }: CurrentPolicy, policy: Policy): Change[] {
+  const from = purposes.find(({ code }) => code === unmapped)?.id ?? REFUSE;
+  return from === policy.unmapped ? [] : [{ unmapped: policy.unmapped, from }];
+}
+
+/** @returns the code of each purpose of the policy. A code is never given twice. */
+async function writePurposes(
+  executor: Executor,
+  current: CurrentPolicy,
+  policy: Policy,
+  at: string,
+): Promise<ReadonlyMap<string, number>> {
+  const codes = new Map<string, number>();
+  let highest = Math.max(...current.purposes.map(({ code }) => code));
+  for (const purpose of policy.purposes) {
+    const code = current.purposes.find(({ id }) => id === purpose.id)?.code ?? ++highest;
+    codes.set(purpose.id, code);
+    await executor.query(
+      `insert into purpose (code, id, title, legal_basis, owner, raw_retention, derived_retention, probes,
+          highest_sensitivity, beyond, retired_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $11 then $12::timestamptz end)
+        on conflict (code) do update set title = excluded.title, legal_basis = excluded.legal_basis,
+          owner = excluded.owner, raw_retention = excluded.raw_retention, derived_retention = excluded.derived_retention,
+          probes = excluded.probes, highest_sensitivity = excluded.highest_sensitivity, beyond = excluded.beyond,
+          retired_at = case when $11 then coalesce(purpose.retired_at, $12) end, assumed_periods = false`,
+      [
+        code,
+        purpose.id,
+        purpose.title,
+        purpose.legal_basis,
+        purpose.owner,
+        purpose.raw_retention,
+        purpose.derived_retention,
+        purpose.probes ?? null,
+        purpose.highest_sensitivity ?? null,
+        purpose.beyond,
+        purpose.retired,
+        at,
+      ],
+    );
+  }
+  // An omitted purpose holds no event; its empty partitions are dropped once it has a period.
+  await executor.query(
+    `update purpose set retired_at = $2, assumed_periods = raw_retention is null,
+        raw_retention = coalesce(raw_retention, (select min(raw_retention) from purpose where code = any ($1))),
+        derived_retention = coalesce(derived_retention, (select min(derived_retention) from purpose where code = any ($1)))
+      where retired_at is null and not (code = any ($1))`,
+    [[...codes.values()], at],
+  );
+  return codes;
+}

@@ -1,0 +1,76 @@
+import { BUILT_IN_PURPOSE, type AssignedPurpose, type Purposes } from "../ports.ts";
+import { asUnavailable, type Executor } from "../postgres/database.ts";
+import { coverageOf } from "./coverage.ts";
+import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table.ts";
+
+/**
+ * How often a server looks for another policy; a commit under a replaced policy is refused and makes it look at once.
+ */
+const LOOK_EVERY_MS = 1_000;
+
+/** The policy in memory, looked up anew when another version was applied. */
+export class PurposesInForce implements Purposes {
+  readonly #executor: Executor;
+  readonly #onFault: (fault: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #version = -1;
+  #byType: ReadonlyMap<string, AssignedPurpose> = new Map();
+  #unmapped: AssignedPurpose | undefined;
+  #active: readonly number[] = [];
+  #looking: Promise<void> | undefined;
+
+  private constructor(executor: Executor, onFault: (fault: unknown) => void) {
+    this.#executor = executor;
+    this.#onFault = onFault;
+    this.#timer = setInterval(() => void this.refresh().catch(this.#onFault), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** @throws Unavailable */
+  static async open(executor: Executor, onFault: (fault: unknown) => void): Promise<PurposesInForce> {
+    const purposes = new PurposesInForce(executor, onFault);
+    try {
+      await purposes.refresh();
+      return purposes;
+    } catch (fault) {
+      purposes.close();
+      throw asUnavailable(fault);
+    }
+  }
+
+  find(actionType: string): AssignedPurpose | undefined {
+    return this.#byType.get(actionType) ?? this.#unmapped;
+  }
+
+  /** Codes of the purposes that take events. */
+  get active(): readonly number[] {
+    return this.#active;
+  }
+
+  refresh(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if ((await policyVersion(this.#executor)) === this.#version) return;
+    this.#take(await currentPolicy(this.#executor, BUILT_IN_PURPOSE));
+  }
+
+  #take({ version, purposes, actions, unmapped }: CurrentPolicy): void {
+    const assigned = new Map<number, AssignedPurpose>();
+    for (const { code, probes, highest_sensitivity, beyond } of purposes) {
+      const coverage = coverageOf(probes, highest_sensitivity);
+      assigned.set(code, { code, policyVersion: version, mapped: true, ...(coverage && { coverage, beyond }) });
+    }
+    this.#byType = new Map([...actions].map(([type, code]) => [type, assigned.get(code) as AssignedPurpose]));
+    const rest = unmapped === undefined ? undefined : assigned.get(unmapped);
+    this.#unmapped = rest && { ...rest, mapped: version === 0 };
+    this.#active = [...new Set([...actions.values(), ...(unmapped === undefined ? [] : [unmapped])])];
+    this.#version = version;
+  }
+}

@@ -1,0 +1,175 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Sealer } from "../ports.ts";
+import { purposeIds } from "../policy/policy-table.ts";
+import { auditQuery, type AuditRow } from "../audit/audit.ts";
+import { openIfReadable } from "../crypto/open-if-readable.ts";
+import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import type { Executor } from "../postgres/database.ts";
+import { releasingLocks } from "../events/partition-slices.ts";
+import { listEvents, readEvent } from "../events/read-events.ts";
+import { instant } from "../postgres/instant.ts";
+
+/** Events that are listed at once. */
+const PAGE = 500;
+
+export interface AccountExport {
+  readonly export_id: string;
+  readonly account: string;
+  readonly exported_at: string;
+  /** Whether later events of the account are refused, because it was erased so. */
+  readonly refused: boolean;
+  readonly files: readonly ExportedFile[];
+}
+
+export interface ExportedFile {
+  readonly name: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A folder that holds something already: an export does not mix with it. */
+export class ExportUnfit extends Error {
+  override readonly name = "ExportUnfit";
+}
+
+export interface ExportPorts {
+  readonly executor: Executor;
+  readonly sealer: Sealer;
+  readonly names: LedgerNames;
+  /** Called before anything is written. */
+  readonly announce: (exportId: string) => Promise<void>;
+  readonly onProgress: (events: number) => void;
+}
+
+/**
+ * Writes everything that is held about an account into a folder: exact events, their attributes and purposes, keys,
+ * actions, tokens (never their hashes), requests, and who read or changed what, when and why. `manifest.json` comes last: without
+ * it, an export is not whole.
+ *
+ * @param executor in one transaction, so that all of it is of one moment.
+ * @throws ExportUnfit
+ */
+export async function exportAccount(
+  { executor, sealer, names, announce, onProgress }: ExportPorts,
+  account: string,
+  folder: string,
+  now: Date,
+): Promise<AccountExport> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw new ExportUnfit(`${folder} is not empty: name a new folder`);
+  await mkdir(join(folder, "events"), { mode: 0o700 });
+  await chmod(folder, 0o700);
+  const exportId = randomUUID();
+  await announce(exportId);
+
+  const files = [
+    await writeRows(folder, "events.ndjson", exportEvents(executor, sealer, account, folder, onProgress)),
+    await writeRows(folder, "idempotency-keys.ndjson", rowsOf(executor, KEYS, [account])),
+    await writeRows(folder, "actions.ndjson", rowsOf(executor, ACTIONS, [account])),
+    await writeRows(folder, "tokens.ndjson", rowsOf(executor, TOKENS, [account])),
+    await writeRows(folder, "requests.ndjson", rowsOf(executor, REQUESTS, [names.subjectOf("account", account)])),
+    await writeRows(folder, "accesses.ndjson", accesses(executor, account)),
+  ];
+  const refused = await isRefused(executor, names.subjectOf("account", account));
+  const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), refused, files };
+  await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, {
+    mode: 0o600,
+    flag: "wx",
+  });
+  return manifest;
+}
+
+async function* exportEvents(
+  executor: Executor,
+  sealer: Sealer,
+  account: string,
+  folder: string,
+  onProgress: (events: number) => void,
+): AsyncGenerator<object> {
+  const purposes = await purposeIds(executor);
+  const reading = releasingLocks(executor);
+  let count = 0;
+  for (let after: string | undefined; ;) {
+    const page = await listEvents(reading, { account }, PAGE, after);
+    for (const row of page) {
+      const { event_id: eventId, purpose } = row;
+      const event = await readEvent(reading, { account, purpose, receivedAt: Date.parse(row.received_at), eventId });
+      if (!event) throw new Error("an event vanished from its snapshot");
+      const attributes = { ...row, purpose: purposes.get(row.purpose) };
+      const exact = await openIfReadable(sealer, event);
+      if (exact === undefined) {
+        yield { ...attributes, unreadable: true };
+        continue;
+      }
+      const file = `events/${row.event_id}.json`;
+      await writeFile(join(folder, file), exact, { mode: 0o600, flag: "wx" });
+      const sha256 = createHash("sha256").update(exact).digest("hex");
+      yield { ...attributes, file, bytes: exact.length, sha256 };
+    }
+    count += page.length;
+    onProgress(count);
+    after = page.at(-1)?.event_id;
+    if (page.length < PAGE) return;
+  }
+}
+
+const KEYS = `select key as idempotency_key, event_id, ${instant("received_at")} from idempotency_key where account = $1
+  and not is_erased(key_id) order by idempotency_key.received_at, key`;
+const ACTIONS = `select action_id, action_type, session_id, ${instant("registered_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
+  from action where account = $1 order by action.registered_at, action_id`;
+const TOKENS = `select token_id, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
+  from session_token where account = $1 order by session_token.issued_at, token_id`;
+
+const REQUESTS = `select request_id, kind, ${instant("received_at")}, ${instant("due_at")}, ${instant("closed_at")}, outcome, ground,
+  identity, extension_ground, erasure_id, export_id from data_request where subject_mac = $1 order by data_request.received_at, request_id`;
+
+/** Rows that are in memory at once. */
+const FETCHED = 1_000;
+
+/** Through a cursor of the transaction. */
+async function* rowsOf(executor: Executor, text: string, values: readonly unknown[]): AsyncGenerator<object> {
+  await executor.query(`declare exported no scroll cursor for ${text}`, [...values]);
+  for (;;) {
+    const { rows } = await executor.query<Record<string, unknown>>(`fetch ${FETCHED} from exported`);
+    yield* rows;
+    if (rows.length < FETCHED) break;
+  }
+  await executor.query("close exported");
+}
+
+async function isRefused(executor: Executor, accountMac: Buffer): Promise<boolean> {
+  return (await executor.query("select from refused_account where account_mac = $1", [accountMac])).rowCount === 1;
+}
+
+/** More than any account has. */
+const ALL = 2_147_483_647;
+
+/** Who read or changed what, when and why. Legal holds are no accesses, and none of the account's business. */
+async function* accesses(executor: Executor, account: string): AsyncGenerator<object> {
+  const { text, values } = auditQuery({ account, limit: ALL });
+  for await (const row of rowsOf(executor, text, values) as AsyncGenerator<AuditRow>) {
+    const { at, actor, operation, outcome, event_id, occurrences, reason } = row;
+    if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };
+  }
+}
+
+async function writeRows(folder: string, name: string, rows: AsyncIterable<object>): Promise<ExportedFile> {
+  const hash = createHash("sha256");
+  let [count, bytes] = [0, 0];
+  async function* lines(): AsyncGenerator<string> {
+    for await (const row of rows) {
+      const line = `${JSON.stringify(row)}\n`;
+      hash.update(line);
+      bytes += Buffer.byteLength(line);
+      count++;
+      yield line;
+    }
+  }
+  await pipeline(lines(), createWriteStream(join(folder, name), { mode: 0o600, flags: "wx" }));
+  return { name, rows: count, bytes, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import type { Executor } from "../postgres/database.ts";
+import { instant } from "../postgres/instant.ts";
+
+/** What a data subject may ask for (GDPR, articles 15 to 18, 20 and 21). */
+export const REQUEST_KINDS = ["access", "rectification", "erasure", "restriction", "portability", "objection"] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
+
+/** `partly`: a hold keeps a part of what was to be erased. */
+export const REQUEST_OUTCOMES = ["done", "partly", "refused"] as const;
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+
+export interface NewRequest {
+  readonly account: string;
+  readonly subjectMac: Buffer;
+  readonly kind: RequestKind;
+  /** ISO 8601, not later than now. */
+  readonly receivedAt: string;
+  /** How it was made sure who asks. */
+  readonly identity: string | undefined;
+  readonly actor: string;
+}
+
+export interface RequestRow {
+  readonly request_id: string;
+  /** Gone when the request is closed. */
+  readonly account: string | null;
+  readonly kind: RequestKind;
+  readonly received_at: string;
+  readonly due_at: string;
+  readonly overdue: boolean;
+  readonly identity: string | null;
+  readonly extension_ground: string | null;
+  readonly closed_at: string | null;
+  readonly outcome: RequestOutcome | null;
+  /** When a request that was closed in part was completed. */
+  readonly completed_at: string | null;
+  /** Events that a hold still keeps of the erasure that it led to. */
+  readonly still_held: number;
+  /** Closed in part, and nothing of its erasure is left: it can be closed as done. */
+  readonly completable: boolean;
+  readonly ground: string | null;
+  readonly erasure_id: string | null;
+  readonly export_id: string | null;
+}
+
+const OVERDUE = "closed_at is null and due_at <= now()";
+const STILL_HELD = `(select count(*) from erasure e join held_event c on c.erased_by = e.sequence
+    where e.erasure_id = data_request.erasure_id and is_held(c.account, c.action_id, c.event_id))`;
+const COMPLETABLE = `(outcome is not distinct from 'partly' and not exists (select from erasure e
+    join held_event c on c.erased_by = e.sequence where e.erasure_id = data_request.erasure_id))`;
+const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${OVERDUE} as overdue, identity,
+  extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id,
+  ${instant("completed_at")}, ${STILL_HELD} as still_held, ${COMPLETABLE} as completable`;
+
+/** Due in one month (GDPR, article 12 (3)), by the calendar of UTC. */
+export async function addRequest(executor: Executor, request: NewRequest): Promise<RequestRow> {
+  const { account, subjectMac, kind, receivedAt, identity, actor } = request;
+  const { rows } = await executor.query<RequestRow>(
+    `insert into data_request (request_id, subject_mac, account, kind, received_at, due_at, identity, recorded_by)
+      values ($1, $2, $3, $4, $5, $5::timestamptz + interval '1 month', $6, $7) returning ${COLUMNS}`,
+    [randomUUID(), subjectMac, account, kind, receivedAt, identity ?? null, actor],
+  );
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0];
+}
+
+/** Open ones first, by when they are due, then those that can be completed. */
+export async function listRequests(executor: Executor, subjectMac?: Buffer): Promise<readonly RequestRow[]> {
+  const text = `select ${COLUMNS} from data_request where $1::bytea is null or subject_mac = $1
+    order by closed_at is not null, not ${COMPLETABLE}, data_request.due_at, request_id`;
+  return (await executor.query<RequestRow>(text, [subjectMac ?? null])).rows;
+}
+
+export async function findRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
+  return (await executor.query<RequestRow>(`select ${COLUMNS} from data_request where request_id = $1`, [id])).rows[0];
+}
+
+/** Whether the audit knows of an export of the account by this id. */
+export async function isExportOf(executor: Executor, account: string | null, exportId: string): Promise<boolean> {
+  const text = `select from audit_entry
+    where account = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`;
+  return (await executor.query(text, [account, exportId])).rowCount !== 0;
+}
+
+/** By two further months, once. @returns `undefined` where there is no such request that is open and not extended. */
+export async function extendRequest(executor: Executor, id: string, ground: string): Promise<RequestRow | undefined> {
+  const { rows } = await executor.query<RequestRow>(
+    `update data_request set due_at = received_at + interval '3 months', extension_ground = $2
+      where request_id = $1 and closed_at is null and extension_ground is null returning ${COLUMNS}`,
+    [id, ground],
+  );
+  return rows[0];
+}
+
+export interface ClosedRequest {
+  readonly outcome: RequestOutcome;
+  readonly actor: string;
+  readonly ground?: string | undefined;
+  readonly identity?: string | undefined;
+  readonly erasureId?: string | undefined;
+  readonly exportId?: string | undefined;
+}
+
+/** The account's name goes. @returns `undefined` where there is no such request that is open. */
+export async function closeRequest(
+  executor: Executor,
+  id: string,
+  { outcome, actor, ground, identity, erasureId, exportId }: ClosedRequest,
+): Promise<RequestRow | undefined> {
+  const { rows } = await executor.query<RequestRow>(
+    `update data_request set outcome = $2, closed_at = now(), closed_by = $3, ground = $4,
+        identity = coalesce($5, identity), erasure_id = $6, export_id = $7, account = null
+      where request_id = $1 and closed_at is null returning ${COLUMNS}`,
+    [id, outcome, actor, ground ?? null, identity ?? null, erasureId ?? null, exportId ?? null],
+  );
+  return rows[0];
+}
+
+/** Closes as done what was closed in part. @returns `undefined` where there is none, or something of it is left. */
+export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
+  const { rows } = await executor.query<RequestRow>(
+    `update data_request set outcome = 'done', completed_at = now()
+      where request_id = $1 and ${COMPLETABLE} returning ${COLUMNS}`,
+    [id],
+  );
+  return rows[0];
+}
+
+export interface RequestState {
+  readonly requests_open: number;
+  readonly requests_overdue: number;
+  /** Closed in part, and can be closed as done. */
+  readonly requests_completable: number;
+}
+
+export async function requestState(executor: Executor): Promise<RequestState> {
+  const { rows } = await executor.query<RequestState>(
+    `select count(*) filter (where closed_at is null) as requests_open, count(*) filter (where ${OVERDUE}) as requests_overdue,
+        count(*) filter (where ${COMPLETABLE}) as requests_completable
+      from data_request where closed_at is null or outcome = 'partly'`,
+  );
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0];
+}

@@ -10,6 +10,9 @@ export const EVENT_COLUMNS = `event_id, idempotency_key, account, purpose, actio
 /** Of an event `e`: whether a hold covers it, in its partition or as a copy. */
 export const HELD_COLUMN = "is_held(e.account, e.action_id, e.event_id) as held";
 
+/** A full key (account, purpose, received_at, event_id) that sorts before every event's. */
+export const BEFORE_ALL: readonly unknown[] = ["", 0, "-infinity", "00000000-0000-0000-0000-000000000000"];
+
 export interface EventRow {
   readonly event_id: string;
   readonly idempotency_key: string;

@@ -1,5 +1,6 @@
 import { type LedgerNames, uuidBytes } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/database.ts";
+import { BEFORE_ALL } from "./event-row.ts";
 
 export interface KeyName {
   readonly account: string;
@@ -50,7 +51,7 @@ export async function renewHeldTombstones(executor: Executor, names: LedgerNames
   const text = `select account, purpose, received_at, event_id, idempotency_key as key from held_event
     where erased_by is not null and (account, purpose, received_at, event_id) > ($1, $2, $3, $4)
     order by account, purpose, received_at, event_id limit ${PAGE}`;
-  let last: readonly unknown[] = ["", 0, "-infinity", "00000000-0000-0000-0000-000000000000"];
+  let last = BEFORE_ALL;
   for (;;) {
     const { rows } = await executor.query<KeyName & Record<string, unknown>>(text, last);
     await renewTombstones(executor, names, rows);

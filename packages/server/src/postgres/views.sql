@@ -40,12 +40,13 @@ create or replace view event_under_hold as
     from legal_hold h join event e on e.received_at = h.event_received_at and e.event_id = h.event_id
     where h.lifted_at is null and not is_erased(e.key_id);
 
--- Copies that are erased or expired and that no hold covers any more, with what the ledger has of them.
+-- Copies that are erased or expired and that no hold covers any more, with what the ledger has of them. A copy that can't
+-- be opened outlives the secret of its hold while another hold covers it.
 create or replace view released_copy as
   select c.account, c.purpose, c.received_at, c.event_id, c.idempotency_key, i.request_mac
     from legal_hold h join held_event c on c.hold_id = h.hold_id join purpose u on u.code = c.purpose
       left join idempotency_key i on i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id
-    where h.lifted_at is not null and h.secret_destroyed_at is null
+    where h.lifted_at is not null
       and (c.erased_by is not null or c.received_at + u.raw_retention <= now())
       and not is_held(c.account, c.action_id, c.event_id);
 

@@ -153,19 +153,22 @@ async function deleteRows(executor: Executor, keys: readonly FullKey[]): Promise
   return deleted;
 }
 
+/** Deletes its copies, except those that another hold covers. */
 async function endHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<void> {
-  // The next retention pass deletes the idempotency keys that were kept for these copies alone.
-  await executor.query(
-    `update event_partition p set keys_forgotten_at = null from held_event c where c.hold_id = $1
-      and p.purpose = c.purpose and p.lower_bound <= c.received_at and c.received_at < p.upper_bound`,
-    [holdId],
-  );
-  await executor.query("delete from held_event where hold_id = $1", [holdId]);
   await executor.query(
     `update legal_hold set lifted_at = coalesce(lifted_at, now()), lifted_by = coalesce(lifted_by, $2),
         lift_reason = coalesce(lift_reason, $3), secret_destroyed_at = now()
       where hold_id = $1 and secret_destroyed_at is null`,
     [holdId, actor, reason],
+  );
+  // The next retention pass deletes the idempotency keys that were kept for these copies alone.
+  await executor.query(
+    `with deleted as (
+        delete from held_event c where hold_id = $1 and not is_held(c.account, c.action_id, c.event_id)
+          returning c.purpose, c.received_at)
+      update event_partition p set keys_forgotten_at = null from deleted d
+        where p.purpose = d.purpose and p.lower_bound <= d.received_at and d.received_at < p.upper_bound`,
+    [holdId],
   );
 }
 

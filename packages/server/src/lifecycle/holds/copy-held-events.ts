@@ -16,7 +16,7 @@ import { receivedAtOf } from "../../events/read-events.ts";
 const PAGE = 1_000;
 
 /** An event under a hold that has no copy yet, by its full key. */
-interface HeldEvent {
+export interface HeldEvent {
   readonly account: string;
   readonly purpose: number;
   readonly received_at: string;

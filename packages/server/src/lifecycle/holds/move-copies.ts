@@ -1,28 +1,42 @@
-import type { Sealer } from "../../ports.ts";
 import { openIfReadable } from "../../crypto/open-if-readable.ts";
-import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../../events/event-row.ts";
+import { BEFORE_ALL, EVENT_COLUMNS, type SealedRow, storedEvent } from "../../events/event-row.ts";
+import type { Sealer } from "../../ports.ts";
 import type { Executor } from "../../postgres/database.ts";
+
+/** Copies whose payloads are in memory at once. */
+const PAGE = 50;
+
+type Copy = SealedRow & { readonly other: string };
 
 /**
  * Seals copies of a hold that ends again, under another active hold that covers them, in the owner's transaction, which
- * has the lock of all holds. A copy that can't be opened is deleted with the hold that ends.
+ * has the lock of all holds. A copy that can't be opened stays as it is: while another hold covers it, it is not deleted.
  */
 export async function moveCopies(owner: Executor, sealer: Sealer, holdId: string): Promise<void> {
-  const { rows } = await owner.query<SealedRow & { readonly other: string }>(
-    `select ${EVENT_COLUMNS}, payload, c.hold_id, null::uuid as key_id, other.hold_id as other
-      from held_event c cross join lateral (
-        select h.hold_id from legal_hold h where h.lifted_at is null and h.hold_id <> c.hold_id
-          and (h.account = c.account or h.action_id = c.action_id or h.event_id = c.event_id)
-          order by h.hold_id limit 1) other
-      where c.hold_id = $1`,
-    [holdId],
-  );
-  for (const { other, ...row } of rows) {
+  for await (const { other, ...row } of coveredCopies(owner, holdId)) {
     const event = storedEvent(row);
     const exact = await openIfReadable(sealer, event);
     if (exact === undefined) continue;
     const payload = await sealer.sealCopy(event, other, exact);
     await owner.query(MOVE, [event.account, event.purpose, row.received_at, event.eventId, other, payload]);
+  }
+}
+
+async function* coveredCopies(owner: Executor, holdId: string): AsyncGenerator<Copy> {
+  const text = `select ${EVENT_COLUMNS}, payload, c.hold_id, null::uuid as key_id, other.hold_id as other
+    from held_event c cross join lateral (
+      select h.hold_id from legal_hold h where h.lifted_at is null and h.hold_id <> c.hold_id
+        and (h.account = c.account or h.action_id = c.action_id or h.event_id = c.event_id)
+        order by h.hold_id limit 1) other
+    where c.hold_id = $1 and (c.account, c.purpose, c.received_at, c.event_id) > ($2, $3, $4, $5)
+    order by c.account, c.purpose, c.received_at, c.event_id limit ${PAGE}`;
+  let last: readonly unknown[] = BEFORE_ALL;
+  for (;;) {
+    const { rows } = await owner.query<Copy>(text, [holdId, ...last]);
+    yield* rows;
+    const newest = rows.at(-1);
+    if (!newest || rows.length < PAGE) return;
+    last = [newest.account, newest.purpose, newest.received_at, newest.event_id];
   }
 }
 

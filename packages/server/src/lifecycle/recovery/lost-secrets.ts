@@ -15,7 +15,7 @@ const SINCE_LOSS = "coalesce((select max(loss_accepted_at) from journal_entry), 
 const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null and created_at > ${SINCE_LOSS}
   order by created_at desc limit ${KEYS_LOOKED_AT}`;
 const NEWEST_HOLDS = `select hold_id as id from legal_hold h
-  where placed_at > ${SINCE_LOSS} and exists (select from held_event c
+  where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and exists (select from held_event c
     where c.hold_id = h.hold_id and is_held(c.account, c.action_id, c.event_id)) order by placed_at desc limit ${LOOKED_AT}`;
 const PARTITIONS = "select partition_id as id from event_partition where dropped_at is null";
 

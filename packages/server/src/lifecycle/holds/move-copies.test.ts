@@ -1,0 +1,132 @@
+/** The end of a hold whose copies another hold still covers. */
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../../e2e/support/parties.ts";
+import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
+import { carryOut } from "../erasure/apply-erasure.ts";
+import { type ErasureEntry, NO_ENTRY } from "../../journal/journal.ts";
+import { erasurePorts, type System } from "../../app/system.ts";
+import { expire } from "../retention/expire.ts";
+import { lostSince } from "../recovery/lost-secrets.ts";
+import { holdSecretName } from "../../crypto/sealer.ts";
+import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { copyHeldEvents, type HeldEvent } from "./copy-held-events.ts";
+import { liftHold, placeHold } from "./holds.ts";
+import { moveCopies } from "./move-copies.ts";
+
+const ACCOUNT = "one";
+
+let database: TestDatabase;
+let system: System;
+let owner: pg.Client;
+let past: Past;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+});
+
+beforeEach(async () => {
+  const environment = await database.environment();
+  system = await openTestSystem(environment);
+  owner = await connectAsOwner(environment);
+  past = new Past(system);
+  return async () => {
+    await past.close();
+    await owner.end();
+    await system.close();
+  };
+});
+
+afterAll(() => database?.close());
+
+async function hold(of: "account" | "action_id", value: string): Promise<string> {
+  const why = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
+  const placed = await inOneTransaction(owner, () => placeHold(owner, { subject: { of, value }, ...why }));
+  return placed?.hold_id ?? "";
+}
+
+const lift = (holdId: string): Promise<unknown> =>
+  inOneTransaction(owner, () => liftHold(owner, holdId, "test", "settled"));
+
+async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<void> {
+  async function* held(): AsyncGenerator<HeldEvent> {
+    for (const { account, purpose, receivedAt, eventId } of events) {
+      yield { account, purpose, received_at: new Date(receivedAt).toISOString(), event_id: eventId, hold_id: holdId };
+    }
+  }
+  await inOneTransaction(owner, () => copyHeldEvents(owner, system.sealer, held));
+}
+
+/** Replays the entry that says that the hold has ended and its secret is destroyed. */
+async function replayEnd(holdId: string, executor: Executor = owner): Promise<void> {
+  const entry: ErasureEntry = {
+    version: 1,
+    kind: "hold",
+    sequence: 1,
+    installation: system.codec.installation,
+    at: new Date().toISOString(),
+    previous: NO_ENTRY,
+    erasure_id: crypto.randomUUID(),
+    subject: null,
+    keys: [],
+    accounts: [],
+    events: [],
+    holds: [holdId],
+    refused: [],
+  };
+  await moveCopies(executor, system.sealer, holdId);
+  await carryOut(executor, system.names, entry, NO_ENTRY, { actor: "test", reason: "replay", unreadable: 0 });
+  await system.secrets.destroy(holdSecretName(holdId));
+}
+
+const copies = async (): Promise<unknown[]> =>
+  (await owner.query("select event_id, hold_id from held_event order by event_id")).rows;
+
+test("a copy that can't be opened is kept while another hold covers it, and deleted with that hold", async () => {
+  const event = await past.store(1, { account: ACCOUNT });
+  const ended = await hold("action_id", event.actionId);
+  const lasting = await hold("account", ACCOUNT);
+  await copyUnder(ended, [event]);
+  await owner.query("set session_replication_role = replica");
+  await owner.query("update held_event set payload = set_byte(payload, 20, get_byte(payload, 20) # 255)");
+  await owner.query("reset session_replication_role");
+
+  await lift(ended);
+  await replayEnd(ended);
+  expect(await copies()).toEqual([{ event_id: event.eventId, hold_id: ended }]);
+  expect(await lostSince(system.pool, system.secrets, false), "its secret is destroyed, not lost").toEqual([]);
+
+  await lift(lasting);
+  await owner.query("update purpose set raw_retention = '1 minute'");
+  const client = await system.pool.connect();
+  await expire(client, erasurePorts(system)).finally(() => client.release());
+  expect(await copies()).toEqual([]);
+});
+
+test("copies move to the hold that still covers them, a bounded number at a time, and stay readable", async () => {
+  const actionId = "an-action";
+  const events: PastEvent[] = [];
+  for (let count = 0; count < 60; count++) events.push(await past.store(1, { account: ACCOUNT, actionId }));
+  const ended = await hold("action_id", actionId);
+  const lasting = await hold("account", ACCOUNT);
+  await copyUnder(ended, events);
+  await lift(ended);
+  let most = 0;
+  await replayEnd(ended, {
+    async query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) {
+      const result = await owner.query<Row>(text, [...(values ?? [])]);
+      most = Math.max(most, result.rows.length);
+      return result;
+    },
+  });
+  expect(most).toBeLessThanOrEqual(50);
+  expect(await copies()).toEqual(events.map(({ eventId }) => ({ event_id: eventId, hold_id: lasting })));
+  const [{ payload } = { payload: Buffer.alloc(0) }] = (
+    await owner.query<{ payload: Buffer }>("select payload from held_event order by event_id desc limit 1")
+  ).rows;
+  const last = events.at(-1);
+  if (!last) throw new Error("no event");
+  const identity = { ...last, collectedAt: new Date(last.receivedAt).toISOString().replace("Z", "000Z") };
+  expect((await system.sealer.open(identity, { holdId: lasting }, payload)).toString()).toBe(last.exact);
+});

@@ -380,12 +380,41 @@ describe("a pass", () => {
     await store();
     await age(31 * 24);
     const pass = await runRetention({ ...withoutKeyStore(), actor: "test" });
-    expect(pass?.faults).toMatchObject([{ message: "away" }]);
+    expect(pass?.failed).toMatchObject([{ step: "destroy secrets of dropped partitions", fault: { message: "away" } }]);
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     const existing = await withSecret(waiting);
     expect(existing.length).toBeGreaterThan(0);
     expect(await run()).toMatchObject({ partitions: 0, rows: 0, destroyed_keys: existing });
     for (const partition of waiting) expect(await secretExists(partition)).toBe(false);
+  });
+
+  test("that can't be recorded still reports what failed before, in the answer and in the audit", async () => {
+    await store();
+    await age(31 * 24);
+    await owner.query("alter table retention_run add constraint no_run check (bytes < 0) not valid");
+    onTestFinished(async () => {
+      await owner.query("alter table retention_run drop constraint no_run");
+      await run();
+    });
+    const pass = await runRetention({ ...withoutKeyStore(), actor: "test" });
+    expect(pass).toMatchObject({
+      expired: undefined,
+      failed: [
+        { step: "destroy secrets of dropped partitions", fault: { message: "away" } },
+        { step: "record the pass", fault: { code: "23514" } },
+      ],
+    });
+    const { code, stdout, stderr } = await drs("retention", "run", "--json");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toBe(
+      "The pass is not complete; what failed: record the pass.\nthe database refused (SQLSTATE 23514)\n",
+    );
+    const [entry] = objects((await drs("audit", "list", "--limit", "1", "--json")).stdout);
+    expect(entry).toMatchObject({
+      operation: "retention.run",
+      outcome: "failed",
+      detail: { failed: [{ step: "record the pass", error: "23514" }] },
+    });
   });
 
   test("that fails, time and again, shows what is overdue although it does", async () => {

@@ -497,8 +497,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "retention: what is overdue shows although every pass fails",
     file: "packages/server/src/lifecycle/retention-worker.ts",
-    find: "    pass?.faults.forEach(onFault);\n",
-    replace: "    for (const fault of pass?.faults ?? []) throw fault;\n",
+    find: "pass?.failed ?? []) onFault(fault);\n",
+    replace: "pass?.failed ?? []) throw fault;\n",
     suite: "retention",
     test: "shows what is overdue although",
   },
@@ -642,7 +642,7 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "holds: one that can't be opened stops nothing else",
     file: "packages/server/src/lifecycle/retention/expire.ts",
-    find: "if (!isUnreadable(fault)) throw fault;\n      unreadable = fault;",
+    find: "if (!isUnreadable(fault)) throw fault;\n      unreadable.push(fault);",
     replace: "throw fault;",
     suite: "holds",
     test: "can't be opened",
@@ -890,8 +890,8 @@ export const PATCHES: readonly Patch[] = [
   {
     rule: "erasure: finished by whoever comes next",
     file: "packages/server/src/lifecycle/retention-worker.ts",
-    find: "    steps.push(...(await Promise.allSettled([finish(client, options)])));\n",
-    replace: "    void finish;\n",
+    find: "run: () => finish(client, options) },",
+    replace: "run: async () => void finish },",
     suite: "erasure",
     test: "finished by the next",
   },

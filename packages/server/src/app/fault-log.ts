@@ -49,6 +49,7 @@ function describe(fault: unknown): Record<string, unknown> {
     ...(typeof code === "string" && { code }),
     ...(message !== undefined && { message }),
     at: place(fault),
+    ...(fault instanceof AggregateError && { errors: fault.errors.map(describe) }),
     ...cause,
   };
 }

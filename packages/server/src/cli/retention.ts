@@ -1,13 +1,27 @@
 import { Command } from "commander";
-import { runRetention } from "../lifecycle/retention-worker.ts";
+import { type Pass, runRetention } from "../lifecycle/retention-worker.ts";
 import { listRuns, overdueRows, retentionState } from "../lifecycle/retention/runs.ts";
+import { describeFailed, errorOf, runSteps } from "../lifecycle/retention/steps.ts";
 import { erasurePorts } from "../app/system.ts";
+import type { Clock } from "../ports.ts";
 import { writeAudit } from "../audit/audit.ts";
+import type { Executor } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
 const RUNS_SHOWN = 20;
+
+/** @throws AggregateError of what failed, also where the audit entry could not be written. */
+async function auditPass(executor: Executor, clock: Clock, actor: string, pass: Pass | undefined): Promise<void> {
+  const failed = pass?.failed ?? [];
+  const outcome = failed.length > 0 ? "failed" : pass ? "done" : "refused";
+  const detail = { ...pass?.expired, ...(failed.length > 0 && { failed: describeFailed(failed) }) };
+  const entry = { actor, operation: "retention.run", outcome, detail };
+  const run = (): Promise<void> => writeAudit(executor, clock, entry);
+  const all = [...failed, ...(await runSteps([{ name: "write the audit entry", run }]))];
+  if (all.length > 0) throw errorOf(all);
+}
 
 interface RunOptions {
   readonly dryRun?: boolean;
@@ -43,11 +57,8 @@ export function retentionCommand(context: Context): Command {
         }
         if (context.ask && overdue_partitions + overdue_rows > 0) await confirm(context, { what, yes });
         const pass = await runRetention({ ...erasurePorts(system), database, actor });
-        const done = pass?.expired;
-        const outcome = done ? "done" : "refused";
-        await writeAudit(pool, clock, { actor, operation: "retention.run", outcome, detail: { ...done } });
-        for (const fault of pass?.faults ?? []) throw fault;
-        return done;
+        await auditPass(pool, clock, actor, pass);
+        return pass?.expired;
       });
       if (expired === "dry-run") return;
       if (!expired) throw new Failure("A pass is under way, by a server or another command: see drs retention status.");

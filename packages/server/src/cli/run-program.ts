@@ -61,7 +61,10 @@ function messageOf(fault: unknown): string {
   if (SPOKEN.some((kind) => fault instanceof kind)) return fault.message;
   const { code } = fault as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED") return "the database can't be reached: connection refused";
+  if (fault instanceof AggregateError && code === undefined) return [fault.message, ...messagesOf(fault)].join("\n");
   const message = ownMessage(fault);
   if (message === undefined) return `failed: ${code ?? fault.name}`;
   return code === undefined ? message : `${message} (${code})`;
 }
+
+const messagesOf = ({ errors }: AggregateError): readonly string[] => [...new Set(errors.map(messageOf))];

@@ -8,6 +8,7 @@ import { expire, type ExpiryOptions } from "./retention/expire.ts";
 import { type HoldState, holdState } from "./holds/holds.ts";
 import { type RequestState, requestState } from "../subject-requests/data-requests.ts";
 import { type Expired, recordRun, retentionState, type RetentionState } from "./retention/runs.ts";
+import { type FailedStep, runSteps } from "./retention/steps.ts";
 import { alone, ifAlone } from "../postgres/maintenance-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
@@ -18,10 +19,10 @@ export interface RetentionOptions extends ExpiryOptions {
 }
 
 export interface Pass {
-  /** What it has done, and what a killed pass before it did. */
-  readonly expired: Expired;
-  /** Errors of its steps: a step that fails keeps no other step from being done. */
-  readonly faults: readonly unknown[];
+  /** What it has done, and what a killed pass before it did; `undefined` where that could not be recorded. */
+  readonly expired: Expired | undefined;
+  /** A step that fails keeps no other step from being done. */
+  readonly failed: readonly FailedStep[];
 }
 
 /** One pass, on a connection of its own. @returns `undefined` where another worker runs one. */
@@ -29,11 +30,22 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
   const { database, clock, actor, attest, keyStore } = options;
   return ifAlone(database, async (client) => {
     const startedAt = clock.now();
-    const steps = await Promise.allSettled([expire(client, options)]);
-    steps.push(...(await Promise.allSettled([finish(client, options)])));
-    const expired = await recordRun(client, attest, { actor, startedAt, always: actor !== WORKER });
-    if (expired.partitions + expired.secrets > 0) await markPartitions(client, keyStore);
-    return { expired, faults: steps.flatMap((step) => (step.status === "rejected" ? [step.reason as unknown] : [])) };
+    let expired: Expired | undefined;
+    const expiry = await expire(client, options);
+    const rest = await runSteps([
+      { name: "finish erasures", run: () => finish(client, options) },
+      {
+        name: "record the pass",
+        run: async () => (expired = await recordRun(client, attest, { actor, startedAt, always: actor !== WORKER })),
+      },
+      {
+        name: "record dropped partitions in the key store",
+        run: async () => {
+          if (expired && expired.partitions + expired.secrets > 0) await markPartitions(client, keyStore);
+        },
+      },
+    ]);
+    return { expired, failed: [...expiry, ...rest] };
   });
 }
 
@@ -110,7 +122,7 @@ export class RetentionWorker {
     const pass = await catchUp()
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch(onFault);
-    pass?.faults.forEach(onFault);
+    for (const { fault } of pass?.failed ?? []) onFault(fault);
     // What is overdue because a pass fails, time and again, must show.
     await stateOf(executor)
       .then((state) => onPass(state, pass?.expired))

@@ -15,6 +15,7 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { type Executor, inOneTransaction, sqlState } from "../../postgres/database.ts";
 import { type Partition, PARTITION_COLUMNS } from "../../events/partition-slices.ts";
 import { isAwaited } from "../../postgres/maintenance-lock.ts";
+import { type FailedStep, runSteps, type Step } from "./steps.ts";
 
 /** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
 const LOCK_WITHIN = "100ms";
@@ -45,21 +46,20 @@ export interface ExpiryOptions {
  * is over. Each step is done once, also when a process is killed between two, and is recorded by the database.
  *
  * @param executor one connection: its lock time-out is set.
- * @throws KeysGone, SealBroken where a held event can't be opened: its partition stays, all else goes.
- * @throws Unavailable where the key store can't be reached.
+ * @returns the steps that failed. A held event that can't be opened keeps its partition, and nothing else.
  */
-export async function expire(executor: Executor, options: ExpiryOptions): Promise<void> {
-  await executor.query(`set lock_timeout = '${LOCK_WITHIN}'`);
-  try {
-    await deleteRows(executor, options);
-    const unreadable = await dropPartitions(executor, options);
-    await releaseCopies(executor, options);
-    await destroySecrets(executor, options);
-    await forgetKeys(executor, options);
-    if (unreadable) throw unreadable;
-  } finally {
-    await executor.query("reset lock_timeout");
-  }
+export async function expire(executor: Executor, options: ExpiryOptions): Promise<readonly FailedStep[]> {
+  const steps: readonly Step[] = [
+    { name: "set the lock time-out", run: () => executor.query(`set lock_timeout = '${LOCK_WITHIN}'`) },
+    { name: "delete expired events", run: () => deleteRows(executor, options) },
+    { name: "drop expired partitions", run: () => dropPartitions(executor, options) },
+    { name: "delete released copies", run: () => releaseCopies(executor, options) },
+    { name: "destroy secrets of dropped partitions", run: () => destroySecrets(executor, options) },
+    { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(executor, options)) },
+    { name: "delete expired idempotency keys", run: () => forgetKeys(executor, options) },
+    { name: "reset the lock time-out", run: () => executor.query("reset lock_timeout") },
+  ];
+  return runSteps(steps);
 }
 
 /** Of partitions that are longer than the period asks for. */
@@ -91,9 +91,9 @@ async function inBatches(
   }
 }
 
-/** @returns the fault of a held event that can't be opened. */
-async function dropPartitions(executor: Executor, options: ExpiryOptions): Promise<KeysGone | SealBroken | undefined> {
-  let unreadable: KeysGone | SealBroken | undefined;
+/** @throws KeysGone, SealBroken of a held event that can't be opened, or an AggregateError of several. */
+async function dropPartitions(executor: Executor, options: ExpiryOptions): Promise<void> {
+  const unreadable: (KeysGone | SealBroken)[] = [];
   const { rows } = await executor.query<Partition>(
     `select ${PARTITION_COLUMNS}
       from event_partition p join purpose u on u.code = p.purpose
@@ -104,10 +104,11 @@ async function dropPartitions(executor: Executor, options: ExpiryOptions): Promi
       await drop(executor, partition, options);
     } catch (fault) {
       if (!isUnreadable(fault)) throw fault;
-      unreadable = fault;
+      unreadable.push(fault);
     }
   }
-  return unreadable;
+  if (unreadable.length > 1) throw new AggregateError(unreadable, `${unreadable.length} partitions are kept`);
+  if (unreadable[0]) throw unreadable[0];
 }
 
 /**
@@ -182,10 +183,7 @@ async function releaseCopies(executor: Executor, { names, signal }: ExpiryOption
 }
 
 /** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
-async function destroySecrets(
-  executor: Executor,
-  { secrets, journal, codec, keyStore, clock, signal }: ExpiryOptions,
-): Promise<void> {
+async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOptions): Promise<void> {
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from event_partition where dropped_at is not null and secret_destroyed_at is null",
   );
@@ -196,7 +194,6 @@ async function destroySecrets(
     await secrets.destroy(name);
     await executor.query("select record_destroyed_secret($1, $2)", [partition_id, lacking === undefined]);
   }
-  await unlessLocked(() => destroyHoldSecrets(executor, { secrets, journal, codec, keyStore, clock }));
 }
 
 async function forgetKeys(executor: Executor, { names, replayWindow, signal }: ExpiryOptions): Promise<void> {

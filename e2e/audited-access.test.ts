@@ -39,6 +39,9 @@ afterAll(async () => {
   await database?.close();
 });
 
+/** Has events for several pages of a listing. */
+const PAGED = "reader-of-pages";
+
 const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
 
 /** The audit entries that the work leaves behind, newest first. */
@@ -74,7 +77,7 @@ describe("reads of promoted attributes are audited", () => {
   });
 
   test("the count of a listing of several pages is that of its rows", async () => {
-    const account = "reader-of-pages";
+    const account = PAGED;
     await Promise.all(Array.from({ length: 1_005 }, () => past.store(0, { account })));
     for (const [limit, count] of [
       ["0", 1_005],
@@ -88,6 +91,26 @@ describe("reads of promoted attributes are audited", () => {
       expect(entries).toMatchObject([{ operation: "event.list", detail: { count } }]);
       expect(new Set(objects(stdout).map(({ event_id }) => event_id)).size, limit).toBe(count);
     }
+  });
+
+  test("a listing of several pages prints what it recorded, also when events are deleted meanwhile", async () => {
+    const owner = await connectAsOwner(environment);
+    await owner.query(`create function delete_oldest() returns trigger language plpgsql security definer as $$ begin
+        delete from drs.event where event_id in (
+          select event_id from drs.event where account = new.account order by received_at, event_id limit 3);
+        return null; end $$;
+      create trigger reader_is_late after insert on audit_entry for each row
+        when (new.operation = 'event.list') execute function delete_oldest()`);
+    let stdout = "";
+    const entries = await entriesOf(async () => {
+      ({ stdout } = await drs("event", "list", "--account", PAGED, "--limit", "0", "--json"));
+    });
+    await owner.query("drop function delete_oldest cascade");
+    const { rowCount: left } = await owner.query("select from event where account = $1", [PAGED]);
+    await owner.end();
+    expect(left).toBe(1_002);
+    expect(entries).toMatchObject([{ detail: { count: 1_005 } }]);
+    expect(objects(stdout)).toHaveLength(1_005);
   });
 
   test("event get writes one entry, whether or not there is such an event", async () => {

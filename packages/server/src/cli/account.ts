@@ -4,7 +4,7 @@ import type { System } from "../app/system.ts";
 import { exportAccount } from "../subject-requests/account-export.ts";
 import { isKnownAccount } from "../subject-requests/known-account.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { inOneTransaction, withClient } from "../postgres/database.ts";
+import { inSnapshot } from "../postgres/database.ts";
 import { type Context, Failure, operatorOf, print, printJson, withSystem } from "./context.ts";
 import { account, example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -48,13 +48,10 @@ async function write(
   };
   const onProgress = (events: number): void => void context.stderr.write(`${events} events\n`);
   // The snapshot is taken after the announcement, which is an access like any other.
-  const manifest = await withClient(database, (client) =>
-    inOneTransaction(client, async () => {
-      await client.query("set transaction isolation level repeatable read read only");
-      const ports = { executor: client, sealer, names, announce, onProgress: json ? () => {} : onProgress };
-      return exportAccount(ports, of, folder, new Date(clock.now()));
-    }),
-  );
+  const manifest = await inSnapshot(database, (executor) => {
+    const ports = { executor, sealer, names, announce, onProgress: json ? () => {} : onProgress };
+    return exportAccount(ports, of, folder, new Date(clock.now()));
+  });
   if (json) return printJson(context, manifest);
   const rows = manifest.files.map(({ name: file, rows: count }) => `${count} in ${file}`).join(", ");
   print(context, `Export ${manifest.export_id} is in ${folder}: ${rows}.`);

@@ -3,7 +3,8 @@ import { Command } from "commander";
 import type { StoredEvent } from "../ports.ts";
 import type { System } from "../app/system.ts";
 import { purposeIds } from "../policy/policy-table.ts";
-import type { Executor } from "../postgres/database.ts";
+import { type Executor, inSnapshot } from "../postgres/database.ts";
+import { releasingLocks } from "../events/partition-slices.ts";
 import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
 import { auditRead } from "./audit-read.ts";
 import { type Context, Failure, printJson, printRows, withSystem } from "./context.ts";
@@ -132,16 +133,29 @@ async function printAttributes(
   printRows(context, rows, false, "");
 }
 
-/** The audit entry is durable before the first row leaves; a listing of several pages is counted for it first. */
-async function printList(context: Context, system: System, filter: EventFilter, options: ListOptions): Promise<void> {
-  const { pool } = system;
+/**
+ * The audit entry is durable before the first row leaves, and counts the rows of the snapshot that the rows are printed
+ * from.
+ */
+function printList(context: Context, system: System, filter: EventFilter, options: ListOptions): Promise<void> {
+  return inSnapshot(system.database, (snapshot) => printSnapshot(context, system, snapshot, filter, options));
+}
+
+async function printSnapshot(
+  context: Context,
+  system: System,
+  snapshot: Executor,
+  filter: EventFilter,
+  options: ListOptions,
+): Promise<void> {
+  const reading = releasingLocks(snapshot);
   const { after, json = false } = options;
   const limit = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
-  const purposes = await purposeIds(pool);
-  const first = await listEvents(pool, filter, Math.min(PAGE, limit), after);
+  const purposes = await purposeIds(reading);
+  const first = await listEvents(reading, filter, Math.min(PAGE, limit), after);
   const behind = first.length === PAGE ? first.at(-1)?.event_id : undefined;
   let rest = 0;
-  for await (const page of pagesBehind(pool, filter, limit - first.length, behind)) rest += page.length;
+  for await (const page of pagesBehind(reading, filter, limit - first.length, behind)) rest += page.length;
   await auditRead(context, system, {
     operation: "event.list",
     outcome: "done",
@@ -155,7 +169,7 @@ async function printList(context: Context, system: System, filter: EventFilter, 
     else collected.push(...page);
   };
   take(first);
-  for await (const page of pagesBehind(pool, filter, rest, behind)) {
+  for await (const page of pagesBehind(reading, filter, rest, behind)) {
     if (context.stdout.destroyed) break;
     take(page);
   }

@@ -159,6 +159,16 @@ export async function inOneTransaction<T>(executor: Executor, work: () => Promis
   }
 }
 
+/** Runs reads on a connection of their own: all of them see the database as it is at the first one. */
+export function inSnapshot<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
+  return withClient(database, (client) =>
+    inOneTransaction(client, async () => {
+      await client.query("set transaction isolation level repeatable read read only");
+      return work(client);
+    }),
+  );
+}
+
 /** SQLSTATE of a fault, where PostgreSQL gave one. */
 export function sqlState(fault: unknown): string | undefined {
   return fault instanceof pg.DatabaseError ? fault.code : undefined;

@@ -146,6 +146,11 @@ describe("a request", () => {
     expect(objects((await drs("request", "list", "--json")).stdout)).toContainEqual(
       expect.objectContaining({ request_id: request, completable: true }),
     );
+    const unused = { "--identity": "passport", "--export": randomUUID(), "--erasure": erasure, "--ground": "by phone" };
+    for (const [option, value] of Object.entries(unused)) {
+      const refused = await close("--outcome", "done", option, value);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`without ${option}`) });
+    }
     expect(await object("request", "close", request, "--outcome", "done")).toMatchObject({
       outcome: "done",
       completed_at: expect.any(String),
@@ -187,6 +192,15 @@ describe("a request of an account of which nothing is held", () => {
     expect(added).toMatchObject({ code: 0, stderr: tried.stderr });
     expect(objects(added.stdout)).toMatchObject([{ account: "unheard-of" }]);
     expect(await drs(...add)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("is not exported: only the request is known", async () => {
+    await drs("request", "add", "--account", "unheard-of-too", "--kind", "access");
+    const out = join(folder, "only-requested");
+    const exported = await drs("account", "export", "--account", "unheard-of-too", "--out", out, "--reason", "r");
+    expect(exported).toMatchObject({ code: 1, stdout: "" });
+    expect(exported.stderr).toContain("Nothing is held about this account but its requests");
+    expect(await readdir(folder)).not.toContain("only-requested");
   });
 
   test("is recorded without one where it was erased before", async () => {

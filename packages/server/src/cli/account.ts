@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import type { System } from "../app/system.ts";
 import { exportAccount } from "../subject-requests/account-export.ts";
-import { isKnownAccount } from "../subject-requests/known-account.ts";
+import { accountKnowledge } from "../subject-requests/known-account.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { type Context, Failure, operatorOf, print, printJson, withSystem } from "./context.ts";
@@ -38,8 +38,10 @@ async function write(
   { account: of, out, reason, json }: ExportOptions,
 ): Promise<void> {
   const { pool, clock, sealer, names, database } = system;
-  if (!(await isKnownAccount(pool, names, of))) {
-    throw new Failure("Nothing is held about this account, and nothing is written: check the spelling.");
+  const known = await accountKnowledge(pool, names, of);
+  if (known !== "held") {
+    const but = known === "requested" ? " but its requests (drs request list)" : "";
+    throw new Failure(`Nothing is held about this account${but}, and nothing is written: check the spelling.`);
   }
   const folder = resolve(context.directory, out);
   const announce = (exportId: string): Promise<void> => {

@@ -13,7 +13,7 @@ import {
   type RequestOutcome,
   type RequestRow,
 } from "../subject-requests/data-requests.ts";
-import { isKnownAccount } from "../subject-requests/known-account.ts";
+import { accountKnowledge } from "../subject-requests/known-account.ts";
 import { type ErasureRow, findErasures } from "../lifecycle/erasure/erasures.ts";
 import { accountSubjects, planErasure, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
 import { purposeIds } from "../policy/policy-table.ts";
@@ -84,7 +84,7 @@ function addCommand(context: Context): Command {
     )
     .action(async ({ account: of, kind, received, identity, dryRun = false, json }: AddOptions) => {
       const subjectMac = await withSystem(context, async ({ pool, names }) => {
-        if (!(await isKnownAccount(pool, names, of))) {
+        if ((await accountKnowledge(pool, names, of)) === "unknown") {
           context.stderr.write("Nothing is held about this account: check the spelling.\n");
         }
         return names.subjectOf("account", of);
@@ -151,7 +151,7 @@ function closeCommand(context: Context): Command {
       if (outcome === "partly" && erasure === undefined) self.error("error: --outcome partly needs --erasure");
       await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor, names) => {
         const open = await findRequest(executor, id);
-        if (open?.outcome === "partly" && outcome === "done") return complete(executor, open);
+        if (open?.outcome === "partly" && outcome === "done") return complete(executor, open, options);
         if (!open || open.closed_at !== null) throw new Failure(`There is no request ${id} that is open.`);
         if (outcome !== "refused" && (identity ?? open.identity) === null) {
           throw new Failure("It does not say yet how it was made sure who asks: say so with --identity.");
@@ -169,7 +169,21 @@ function closeCommand(context: Context): Command {
     });
 }
 
-async function complete(executor: Executor, { request_id, still_held }: RequestRow): Promise<RequestRow> {
+/** What the request led to was recorded when it was closed in part. */
+async function complete(
+  executor: Executor,
+  { request_id, still_held }: RequestRow,
+  { ground, identity, erasure, export: exportId }: CloseOptions,
+): Promise<RequestRow> {
+  const given = Object.entries({ ground, identity, erasure, export: exportId }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length > 0) {
+    const without = given.map(([option]) => `--${option}`).join(", ");
+    throw new Failure(
+      `Request ${request_id} is closed in part, with all that it records: complete it without ${without}.`,
+    );
+  }
   const completed = await completeRequest(executor, request_id);
   if (completed) return completed;
   if (still_held > 0) throw new Failure(`A hold still keeps ${still_held} events of its erasure: see drs hold list.`);

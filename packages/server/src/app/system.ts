@@ -11,6 +11,7 @@ import type { Clock } from "../ports.ts";
 import { directoryKeyStore } from "../crypto/directory-key-store.ts";
 import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption.ts";
 import { keyEncryptionKeys } from "../crypto/key-encryption-key.ts";
+import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
 import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
 import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
@@ -144,6 +145,7 @@ export async function openSystem(
       secrets,
       sealer,
       names,
+      holdSearch: new SearchBackoff(() => performance.now()),
     };
     const caughtUp = acceptsDamagedJournal ? undefined : await catchUp(replayed, "start");
     if (caughtUp) {

@@ -42,7 +42,7 @@ export async function beginErasure(
   const { subject, actor, reason, refuseLater } = order;
   await executor.query("select lock_holds()");
   await executor.query("select lock_journal()");
-  await resolveHolds(executor, ports.names, releasingLocks(executor));
+  await resolveHolds(executor, ports.names, { reading: releasingLocks(executor) });
   if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
   if (subject.kind === "account") {
     await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [

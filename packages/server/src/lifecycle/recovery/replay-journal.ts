@@ -1,6 +1,7 @@
 import { applyHoldOrder } from "../holds/hold-orders.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
+import type { SearchBackoff } from "../holds/search-backoff.ts";
 import { type Sealer, Unavailable } from "../../ports.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
@@ -51,6 +52,8 @@ export interface CatchUpPorts {
   readonly secrets: Secrets;
   readonly sealer: Sealer;
   readonly names: LedgerNames;
+  /** Kept from one call to the next. */
+  readonly holdSearch: SearchBackoff;
 }
 
 export interface CaughtUp {
@@ -92,7 +95,7 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
   const unrecorded = await unrecordedLosses(executor, links, head);
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
-  await resolveHolds(executor, names, executor, (work) => nameAsOwner(ports, work));
+  await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
   const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
   if (ended.length > 0) await alone(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
   const last = missing.at(-1)?.sequence ?? head.sequence;
@@ -160,7 +163,7 @@ function asOwner<T>({ administration }: CatchUpPorts, work: (executor: Executor)
 }
 
 /** Without the owner's login a pass deletes nothing; events are stored all the same. */
-async function nameAsOwner(ports: CatchUpPorts, work: (owner: Executor) => Promise<unknown>): Promise<unknown> {
+async function nameAsOwner(ports: CatchUpPorts, work: (owner: Executor) => Promise<void>): Promise<void> {
   return asOwner(ports, work).catch((fault: unknown) => {
     if (!(fault instanceof JournalUnfit)) throw fault;
     throw new Unavailable(
@@ -232,7 +235,7 @@ async function applyErasure(
   digest: string,
 ): Promise<void> {
   // A hold that an earlier entry placed keeps what this one erases.
-  await resolveHolds(owner, names, releasingLocks(owner));
+  await resolveHolds(owner, names, { reading: releasingLocks(owner) });
   await copyHeldOf(owner, sealer, entry);
   const order = (await orderOf(owner, entry)) ?? AGAIN;
   await closeEpoch(owner);

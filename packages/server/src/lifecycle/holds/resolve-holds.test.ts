@@ -1,0 +1,92 @@
+/** The search for the subjects of holds that a replay placed, of which only keyed MACs are known. */
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import { makeCredentials, openTestSystem } from "../../../../../e2e/support/parties.ts";
+import type { System } from "../../app/system.ts";
+import type { Executor } from "../../postgres/database.ts";
+import { applyHoldOrder } from "./hold-orders.ts";
+import { type ResolveOptions, resolveHolds } from "./resolve-holds.ts";
+import { SearchBackoff } from "./search-backoff.ts";
+
+let database: TestDatabase;
+let system: System;
+let owner: pg.Client;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+});
+
+beforeEach(async () => {
+  const environment = await database.environment();
+  system = await openTestSystem(environment);
+  owner = await connectAsOwner(environment);
+  return async () => {
+    await owner.end();
+    await system.close();
+  };
+});
+
+afterAll(() => database?.close());
+
+async function replayHold(account: string): Promise<void> {
+  const mac = system.names.heldSubjectOf("account", account).toString("hex");
+  await applyHoldOrder(owner, {
+    version: 1,
+    sequence: 1,
+    installation: system.codec.installation,
+    previous: "",
+    kind: "hold-placed",
+    hold_id: randomUUID(),
+    subject: { of: "account", mac },
+    review_on: "2999-01-31",
+    at: new Date().toISOString(),
+  });
+}
+
+const accounts = async (): Promise<unknown[]> =>
+  (await owner.query<{ account: string }>("select account from legal_hold order by account")).rows.map(
+    ({ account }) => account,
+  );
+
+/** Runs one search; @returns the tables that it read and how many owner's connections it took. */
+async function search(
+  options: Omit<ResolveOptions, "reading" | "asOwner"> = {},
+): Promise<{ tables: unknown[]; owners: number }> {
+  const tables: unknown[] = [];
+  let owners = 0;
+  const reading: Executor = {
+    query(text, values) {
+      tables.push(/ as name from (\w+)/.exec(text)?.[1]);
+      return system.pool.query(text, [...(values ?? [])]);
+    },
+  };
+  const asOwner = async (work: (executor: Executor) => Promise<void>): Promise<void> => {
+    owners++;
+    await work(owner);
+  };
+  await resolveHolds(system.pool, system.names, { ...options, reading, asOwner });
+  return { tables, owners };
+}
+
+test("a search ends with the last subject that it finds, and takes one connection of the owner for all", async () => {
+  for (const account of ["alice", "bob", "carol"]) await makeCredentials(system, account);
+  for (const account of ["bob", "alice", "alice"]) await replayHold(account);
+  expect(await search()).toEqual({ tables: ["account_identity"], owners: 1 });
+  expect(await accounts()).toEqual(["alice", "alice", "bob"]);
+});
+
+test("a hold whose subject is not known is searched for less and less often, and found when its account comes", async () => {
+  await replayHold("erin");
+  let now = 0;
+  const backoff = new SearchBackoff(() => now);
+  const pass = (): Promise<unknown> => search({ backoff });
+  expect(await pass()).toMatchObject({ tables: expect.arrayContaining(["account_identity", "held_event"]), owners: 0 });
+  await makeCredentials(system, "erin");
+  now = 9_999;
+  expect(await pass()).toEqual({ tables: [], owners: 0 });
+  now = 10_000;
+  expect(await pass()).toEqual({ tables: ["account_identity"], owners: 1 });
+  expect(await accounts()).toEqual(["erin"]);
+});

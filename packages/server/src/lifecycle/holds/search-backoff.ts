@@ -1,0 +1,36 @@
+/** The longest wait between two searches: milliseconds. */
+const LONGEST_MS = 3_600_000;
+/** The wait after the first search that leaves a hold unresolved. */
+const FIRST_MS = 10_000;
+
+/**
+ * Spaces out searches for the subjects of replayed holds: after each one that leaves the same holds unresolved, the wait
+ * doubles, up to an hour. It never exceeds half of the shortest period: a name that comes after a search comes with
+ * events that are kept until after the next one.
+ */
+export class SearchBackoff {
+  readonly #now: () => number;
+  #holds = "";
+  #searchedAt = 0;
+  #wait = 0;
+
+  /** @param now milliseconds of a clock that never steps back. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @param shortestPeriod of all purposes: milliseconds; `undefined` where none ends. */
+  isDue(holdIds: readonly string[], shortestPeriod: number | undefined): boolean {
+    if (holdIds.join() !== this.#holds) return true;
+    const wait = Math.min(this.#wait, (shortestPeriod ?? Number.POSITIVE_INFINITY) / 2);
+    return this.#now() - this.#searchedAt >= wait;
+  }
+
+  /** Records a search for these holds. */
+  searched(holdIds: readonly string[]): void {
+    const holds = holdIds.join();
+    this.#wait = holds === this.#holds ? Math.min(2 * this.#wait, LONGEST_MS) : FIRST_MS;
+    this.#holds = holds;
+    this.#searchedAt = this.#now();
+  }
+}

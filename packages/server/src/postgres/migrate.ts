@@ -8,6 +8,7 @@ import { type DatabaseOptions, isPassing, patient, SCHEMA, SERVING_ROLE, sqlStat
 const FOLDER = import.meta.dirname;
 const LOCK = 7_236_514;
 const OLDEST_MAJOR = 15;
+const UNIQUE_VIOLATION = "23505";
 
 /** What was applied to the database. */
 const LEDGER = `
@@ -189,5 +190,9 @@ async function grantServingRole(client: pg.Client, login: string): Promise<void>
   const member = `select case when current_setting('server_version_num')::int < 160000
       then pg_has_role($1, $2, 'MEMBER') else pg_has_role($1, $2, 'SET') end as member`;
   const { rows } = await client.query<{ member: boolean }>(member, [login, SERVING_ROLE]);
-  if (!rows[0]?.member) await client.query(`grant ${SERVING_ROLE} to ${client.escapeIdentifier(login)}`);
+  if (rows[0]?.member) return;
+  await client.query(`grant ${SERVING_ROLE} to ${client.escapeIdentifier(login)}`).catch((error: unknown) => {
+    // Another installation of the cluster granted it at this moment, which PostgreSQL 15 reports.
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+  });
 }

@@ -102,10 +102,11 @@ create table event (
   platform text not null check (char_length(platform) <= 16),
   app_version text not null check (char_length(app_version) <= 64),
   -- The exact bytes of the raw event: compressed, then encrypted. PostgreSQL need not compress them again.
-  payload bytea storage external not null,
+  payload bytea not null,
   key_id uuid not null,
   primary key (account, purpose, received_at, event_id)
 ) partition by range (purpose, received_at);
+alter table event alter column payload set storage external;
 -- The access patterns; "by account" is the primary key, one purpose at a time.
 create index event_action_id on event (action_id, received_at);
 create index event_action_type on event (action_type, received_at);

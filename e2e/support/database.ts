@@ -1,10 +1,10 @@
-/** Databases in a PostgreSQL of the embedded binaries, handed to servers as external ones. */
+/** Databases in a PostgreSQL that the tests start, handed to servers as external ones. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { startPostgres } from "./start-postgres.ts";
 
 export interface TestDatabase {
   /** Environment of a server that uses a new database in this PostgreSQL, with keys of its own. */
@@ -47,7 +47,7 @@ export async function sharedDatabase(): Promise<TestDatabase> {
 export async function startDatabase(): Promise<TestDatabase> {
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
-  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+  const embedded = await startPostgres(dataDir);
   return {
     ...databasesAt(embedded.owner.host ?? "", folder.path),
     async close() {

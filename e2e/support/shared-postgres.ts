@@ -1,16 +1,16 @@
 /** Vitest's global setup: one PostgreSQL for the run, with a migrated database that each test database is a clone of. */
 import { join } from "node:path";
 import pg from "pg";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../packages/server/src/postgres/migrate.ts";
 import { SHARED_SOCKET, TEMPLATE, temporaryFolder } from "./database.ts";
+import { startPostgres } from "./start-postgres.ts";
 
 let stop: (() => Promise<void>) | undefined;
 
 export async function setup(): Promise<void> {
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
-  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+  const embedded = await startPostgres(dataDir);
   const superuser = { ...embedded.owner, database: "postgres" };
   await createDatabase(superuser, TEMPLATE);
   await migrate({ ...superuser, database: TEMPLATE }, undefined);

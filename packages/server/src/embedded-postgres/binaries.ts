@@ -6,10 +6,14 @@ import { EmbeddedFault } from "./embedded-fault.ts";
 export interface Binaries {
   /** The folder that holds `bin`, `lib` and `share`. */
   readonly home: string;
+  /** Of the PostgreSQL, and of the clusters that it opens. */
+  readonly major: string;
   readonly initdb: string;
   readonly postgres: string;
 }
 
+/** A later one needs an upgrade of the clusters (docs/operator.md). */
+const MAJOR = "18";
 const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { linux: "linux", darwin: "darwin", win32: "windows" };
 
 /** Finds the PostgreSQL that an optional dependency carries for this platform, and makes it whole. */
@@ -28,7 +32,12 @@ export async function findBinaries(): Promise<Binaries> {
   }
   await linkLibraries(home);
   const suffix = process.platform === "win32" ? ".exe" : "";
-  return { home, initdb: join(home, `bin/initdb${suffix}`), postgres: join(home, `bin/postgres${suffix}`) };
+  return {
+    home,
+    major: MAJOR,
+    initdb: join(home, `bin/initdb${suffix}`),
+    postgres: join(home, `bin/postgres${suffix}`),
+  };
 }
 
 /** npm packages can't hold links; the package lists those that it needs. Its own install script is never run. */

@@ -12,8 +12,6 @@ import { type Binaries, findBinaries } from "./binaries.ts";
 import { EmbeddedFault } from "./embedded-fault.ts";
 import { chooseLauncher, type Launcher } from "./unprivileged.ts";
 
-/** The major version of the cluster; a later one needs an upgrade (docs/operator.md). */
-const MAJOR = "18";
 const DATABASE = "drs";
 const OWNER = "postgres";
 /** A login with nothing of its own: it is granted the serving role and no more. */
@@ -54,6 +52,8 @@ export interface EmbeddedOptions {
   readonly asServer: boolean;
   /** Called when PostgreSQL went away and is being brought back, and when that failed. */
   readonly onFault: (fault: unknown) => void;
+  /** Of another PostgreSQL. Absent: those of the optional dependency. */
+  readonly binaries?: Binaries;
 }
 
 /**
@@ -81,7 +81,7 @@ export class EmbeddedPostgres {
 
   /** @throws EmbeddedFault */
   static async open(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-    const binaries = await findBinaries();
+    const binaries = options.binaries ?? (await findBinaries());
     await makePrivate(options.dataDir);
     const launcher = await chooseLauncher(join(options.dataDir, "postgres"), [binaries.home]);
     await launcher.own(options.dataDir);
@@ -146,10 +146,11 @@ export class EmbeddedPostgres {
 
   async #initialize(): Promise<void> {
     const version = await readFile(join(this.#cluster, "PG_VERSION"), "utf8").catch(() => undefined);
-    if (version?.trim() === MAJOR) return;
+    const { major } = this.#binaries;
+    if (version?.trim() === major) return;
     if (version !== undefined) {
       throw new EmbeddedFault(
-        `${this.#cluster} is a cluster of PostgreSQL ${version.trim()}, and this server carries ${MAJOR}: ` +
+        `${this.#cluster} is a cluster of PostgreSQL ${version.trim()}, and this server carries ${major}: ` +
           "dump it with the old version and restore it with this one (docs/operator.md, Upgrade)",
       );
     }

@@ -171,7 +171,11 @@ describe("the schema", () => {
     await system?.close();
   });
 
-  it("is the committed one", async () => {
+  it("is the committed one", async ({ skip }) => {
+    const { rows } = await owner.query<{ version: number }>(
+      "select current_setting('server_version_num')::int as version",
+    );
+    skip((rows[0]?.version ?? 0) < 180_000, "the snapshot is written by PostgreSQL 18; others print views differently");
     const live = `${SNAPSHOT_HEAD}${await schemaText(owner)}`;
     if (process.env["UPDATE_SCHEMA_SNAPSHOT"] === "1") await writeFile(SNAPSHOT, live);
     expect(live, "see the head of schema.snapshot").toBe(await readFile(SNAPSHOT, "utf8"));

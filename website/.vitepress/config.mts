@@ -1,0 +1,28 @@
+import { defineConfig } from "vitepress";
+import { useFileLinks } from "../file-links.ts";
+import { useMermaid } from "../mermaid.ts";
+import { SIDEBAR } from "../pages.ts";
+
+export default defineConfig({
+  title: "Device Risk Signals",
+  description: "Raw device observations, collected honestly and kept exactly, under your own roof",
+  srcDir: ".pages",
+  outDir: "dist",
+  cacheDir: "node_modules/.vitepress",
+  cleanUrls: true,
+  markdown: {
+    config: (markdown) => {
+      useFileLinks(markdown);
+      useMermaid(markdown);
+    },
+  },
+  themeConfig: {
+    outline: [2, 3],
+    search: { provider: "local" },
+    nav: [
+      { text: "HTTP API", link: "/openapi" },
+      { text: "TypeScript API", link: "/api/index.html", target: "_self" },
+    ],
+    sidebar: SIDEBAR,
+  },
+});

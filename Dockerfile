@@ -1,11 +1,14 @@
 # The endpoint for production: an external PostgreSQL (DRS_DATABASE_URL), no embedded one, no development dependency,
 # an unprivileged user. Build: docker build -t device-risk-signals .
-FROM node:26-bookworm-slim AS dependencies
+# No package is compiled, so that the platform of the builder serves for the dependencies of each image.
+FROM --platform=$BUILDPLATFORM node:26-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/contract/package.json packages/contract/
 COPY packages/server/package.json packages/server/
 RUN npm ci --omit=dev --omit=optional --omit=peer --workspace packages/server --include-workspace-root=false
+# Its owner is that of a volume which is mounted there.
+RUN mkdir /erasures
 
 FROM node:26-bookworm-slim
 ENV NODE_ENV=production
@@ -14,6 +17,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY packages/contract packages/contract
 COPY packages/server packages/server
+COPY --from=dependencies --chown=node:node /erasures /var/lib/drs/erasures
 USER node
 EXPOSE 8080
 # Inside the container every interface; what terminates TLS stands in front, or DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Run once by the image of PostgreSQL, when the data folder is empty.
+set -eu
+psql --username=postgres --set=ON_ERROR_STOP=1 --set=keys="$(cat /run/secrets/keys-password)" <<'SQL'
+create role drs_keys login password :'keys';
+create database drs_keys owner drs_keys;
+SQL

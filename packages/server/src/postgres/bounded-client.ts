@@ -20,14 +20,22 @@ export interface BoundedOptions extends pg.ClientConfig {
   readonly bound?: Bound;
 }
 
-/** Process ids of backends whose connection was given up while a statement was under way. */
+/** The backend of a connection that was given up while a statement was under way. */
+export interface AbandonedBackend {
+  readonly pid: number;
+  /** By the database's clock, in seconds: a backend that started later has the same process id and is another one. */
+  readonly connectedAt: string;
+  /** Whether a monitor may end it while it waits for a lock. */
+  readonly mayEnd: boolean;
+}
+
+/** Backends that may still work for a connection that was given up, until a monitor has seen their end. */
 export class AbandonedBackends {
-  /** Whether a monitor may end a backend even while it works. */
-  readonly #all = new Map<number, { readonly mayEnd: boolean }>();
+  readonly #all = new Set<AbandonedBackend>();
   #listener: () => void = () => {};
 
-  add(pid: number, mayEnd: boolean): void {
-    this.#all.set(pid, { mayEnd });
+  add(backend: AbandonedBackend): void {
+    this.#all.add(backend);
     this.#listener();
   }
 
@@ -35,22 +43,23 @@ export class AbandonedBackends {
     this.#listener = listener;
   }
 
-  get pids(): readonly number[] {
-    return [...this.#all.keys()];
+  get all(): readonly AbandonedBackend[] {
+    return [...this.#all];
   }
 
-  get mayEnd(): readonly number[] {
-    return [...this.#all].filter(([, { mayEnd }]) => mayEnd).map(([pid]) => pid);
-  }
-
-  /** Drops all but these, which still work. */
-  retain(pids: ReadonlySet<number>): void {
-    for (const pid of this.#all.keys()) if (!pids.has(pid)) this.#all.delete(pid);
+  delete(backend: AbandonedBackend): void {
+    this.#all.delete(backend);
   }
 }
 
 /** How long `end` waits for a peer that does not read. */
 const FAREWELL_MS = 1_000;
+
+/** The start of its own backend is hidden from the serving role; the time of this query is a little later. */
+const IDENTIFY = "select pg_backend_pid() as pid, extract(epoch from now())::text as connected_at";
+
+/** In `pg_stat_activity`: a backend that runs no statement, and so no commit. */
+export const IS_IDLE = "state like 'idle%'";
 
 type Callback = (fault: unknown, result: unknown) => void;
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
@@ -62,7 +71,7 @@ type Overloaded = (...args: readonly unknown[]) => Promise<unknown> | undefined;
  */
 export class BoundedClient extends pg.Client {
   readonly #options: BoundedOptions;
-  #pid: number | undefined;
+  #backend: AbandonedBackend | undefined;
 
   constructor(options: BoundedOptions) {
     super(options);
@@ -77,14 +86,15 @@ export class BoundedClient extends pg.Client {
 
   /** The backend's own process id: a pooler reports another one. */
   get pid(): number | undefined {
-    return this.#pid;
+    return this.#backend?.pid;
   }
 
   #connect(): Promise<unknown> {
     return this.#bounded(async () => {
       await super.connect();
-      const { rows } = await super.query<{ pid: number }>("select pg_backend_pid() as pid");
-      this.#pid = rows[0]?.pid;
+      const [row] = (await super.query<{ pid: number; connected_at: string }>(IDENTIFY)).rows;
+      const mayEnd = this.#options.bound?.isPatient ?? false;
+      this.#backend = row && { pid: row.pid, connectedAt: row.connected_at, mayEnd };
       return this;
     });
   }
@@ -113,22 +123,22 @@ export class BoundedClient extends pg.Client {
 
   #abandon(reason: Error): void {
     this.#socket.destroy(reason);
-    const { bound } = this.#options;
-    if (this.#pid !== undefined) bound?.abandoned.add(this.#pid, bound.isPatient ?? false);
+    if (this.#backend) this.#options.bound?.abandoned.add(this.#backend);
   }
 
   /** Asks over another connection whether the backend works; one that has lost its client is ended. */
   async #isWorking(): Promise<boolean> {
     const { bound, options: _, ...login } = this.#options;
-    if (!bound || this.#pid === undefined) return false;
-    const other = new BoundedClient({ ...login, pipeline: false, bound: { ...bound, isPatient: false } });
+    if (!bound || !this.#backend) return false;
+    const probe = { ...bound, isPatient: false, isProbe: true };
+    const other = new BoundedClient({ ...login, pipeline: false, bound: probe });
     try {
       await other.connect();
       await other.query("set role none");
       const { rows } = await other.query<{ works: boolean }>(
-        `select state = 'active' as works, case when state <> 'active' then pg_terminate_backend(pid) end
-          from pg_stat_activity where pid = $1`,
-        [this.#pid],
+        `select not ${IS_IDLE} as works, case when ${IS_IDLE} then pg_terminate_backend(pid) end
+          from pg_stat_activity where pid = $1 and extract(epoch from backend_start) <= $2::numeric`,
+        [this.#backend.pid, this.#backend.connectedAt],
       );
       return rows[0]?.works ?? false;
     } catch (fault) {

@@ -1,14 +1,28 @@
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { Probe } from "../dependencies/monitor.ts";
-import { BoundedClient } from "./bounded-client.ts";
+import { type AbandonedBackend, BoundedClient, IS_IDLE } from "./bounded-client.ts";
 import { type DatabaseOptions, monitorOptions } from "./database.ts";
 
 const PING = "select current_setting('transaction_read_only') = 'off' as writable";
 
-/** Ends abandoned backends that have lost their client; those that wait for a commit can't be ended without harm. */
+/**
+ * Ends backends that have lost their client. A backend that works is ended only where it may be and waits for a lock: the
+ * end of one that commits would make its commit visible although no synchronous standby has it.
+ */
 const END_ABANDONED = `
-  select pid, case when state <> 'active' or pid = any ($2::int[]) then pg_terminate_backend(pid) else false end as ended
-  from pg_stat_activity where pid = any ($1::int[]) and usename = session_user and application_name like 'drs%'`;
+  select number, wait_event is not distinct from 'SyncRep' as waits_for_standby,
+    case when wait_event is distinct from 'SyncRep' and (${IS_IDLE} or (may_end and wait_event_type = 'Lock'))
+      then pg_terminate_backend(pid) else false end as ended
+  from unnest($1::int[], $2::numeric[], $3::bool[]) with ordinality as abandoned (pid, connected_at, may_end, number)
+    join pg_stat_activity using (pid)
+  where extract(epoch from backend_start) <= connected_at and usename = session_user and application_name like 'drs%'`;
+
+interface Remaining {
+  /** In the list of those asked for, from 1. */
+  readonly number: string;
+  readonly waits_for_standby: boolean;
+  readonly ended: boolean;
+}
 
 export interface PostgresProbeOptions {
   readonly dependency: Dependency;
@@ -89,17 +103,23 @@ export class PostgresProbe implements Probe {
   async #endAbandoned(client: BoundedClient): Promise<void> {
     const { dependency, database } = this.#options;
     const abandoned = database.bound?.abandoned;
-    if (!abandoned || (abandoned.pids.length === 0 && !dependency.has("held"))) return;
-    const { rows } = await client.query<{ pid: number; ended: boolean }>(END_ABANDONED, [
-      abandoned.pids,
-      abandoned.mayEnd,
+    const asked = abandoned?.all ?? [];
+    if (!abandoned || (asked.length === 0 && !dependency.has("held"))) return;
+    const { rows } = await client.query<Remaining>(END_ABANDONED, [
+      asked.map(({ pid }) => pid),
+      asked.map(({ connectedAt }) => connectedAt),
+      asked.map(({ mayEnd }) => mayEnd),
     ]);
-    const working = rows.filter(({ ended }) => !ended).map(({ pid }) => pid);
-    abandoned.retain(new Set(working));
-    if (working.length === 0) dependency.resolve("held");
-    else {
-      const advice = "is a synchronous standby away? See pg_stat_replication";
-      dependency.report("held", `commits wait without end (${working.length} connections): ${advice}`);
-    }
+    const remaining = new Map(rows.filter(({ ended }) => !ended).map((row) => [asked[Number(row.number) - 1], row]));
+    for (const backend of asked) if (!remaining.has(backend)) abandoned.delete(backend);
+    const held = [...remaining].filter(([backend, row]) => isHeld(backend, row));
+    if (held.length === 0) return dependency.resolve("held");
+    const advice = "is a synchronous standby away? See pg_stat_replication";
+    dependency.report("held", `commits wait without end (${held.length} connections): ${advice}`);
   }
+}
+
+/** Work that takes long is no commit that waits: its statement goes on until it is done. */
+function isHeld(backend: AbandonedBackend | undefined, { waits_for_standby }: Remaining): boolean {
+  return waits_for_standby || backend?.mayEnd !== true;
 }

@@ -4,10 +4,17 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
-import { sharedDatabase, startDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import {
+  sharedDatabase,
+  SHARED_SOCKET,
+  startDatabase,
+  temporaryFolder,
+  type TestDatabase,
+} from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { startTcpProxy } from "./support/tcp-proxy.ts";
 
 let shared: TestDatabase;
 let admin: pg.Client;
@@ -142,6 +149,47 @@ test("a database that went back, without the owner's login: readiness says what 
     await server.stop();
     await admin.query("drop owned by behind_login");
     await admin.query("drop role behind_login");
+  }
+});
+
+test("while the journal is silent, a database that went back stores nothing, and one that only lost its connections stores", async () => {
+  const { DRS_DATABASE_URL: url = "", ...rest } = await shared.environment();
+  const { DRS_DATABASE_URL: journal = "" } = await shared.environment();
+  const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
+  const proxy = await startTcpProxy(join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432"));
+  const proxied = `postgresql://postgres@127.0.0.1:${proxy.port}/${nameOf(journal)}?sslmode=disable`;
+  const system = await openTestSystem(direct);
+  const [gone, stays] = [await makeCredentials(system, "gone"), await makeCredentials(system, "stays")];
+  await system.close();
+  const server = await startServer({
+    ...direct,
+    DRS_ERASURE_JOURNAL_DATABASE_URL: proxied,
+    DRS_DEPENDENCY_TIMEOUT: "400ms",
+  });
+  try {
+    expect((await post(server, gone)).status).toBe(201);
+    const swap = await copyOf(nameOf(url));
+    const erased = await command(direct, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
+    expect(erased.code, erased.stderr).toBe(0);
+    await until(async () => (await post(server, stays)).status === 201);
+
+    proxy.fail("silent");
+    await until(async () => (await ready(server)).text.includes("erasure journal: "));
+    await disconnect(nameOf(url));
+    await until(async () => (await ready(server)).status === 503);
+    await admin.query(`alter database ${nameOf(url)} allow_connections true`);
+    await until(async () => (await post(server, stays)).status === 201);
+
+    await swap();
+    await until(async () => (await ready(server)).text.includes("database: may be an older copy"));
+    for (const who of [stays, gone, stays]) expect((await post(server, who)).status).toBe(503);
+    proxy.heal();
+    await until(async () => (await post(server, stays)).status === 201);
+    expect((await ready(server)).text).toBe("ok\n");
+    expect(objects((await command(direct, "erase", "list", "--json")).stdout)).toHaveLength(1);
+  } finally {
+    await server.stop();
+    await proxy.close();
   }
 });
 

@@ -1,10 +1,11 @@
 /** What a running server observes of its dependencies, in addition to the calls that it makes. */
 
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
-import { JournalUnfit } from "../journal/journal.ts";
 import { KEY_STORE_MARKS } from "../crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
+import { identifyDatabase } from "../postgres/database-identity.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
+import { DatabaseComparison } from "./database-comparison.ts";
 import type { System } from "./system.ts";
 
 export interface Supervision {
@@ -14,20 +15,10 @@ export interface Supervision {
 }
 
 export function superviseDependencies(system: System, onFault: (fault: unknown) => void): Supervision {
-  const { dependencies, pool, secrets, keyStore, keyDatabase, journalDatabase } = system;
+  const { dependencies, identity, pool, secrets, keyStore, keyDatabase, journalDatabase } = system;
   const database = dependencies.get("database");
   const keys = dependencies.get("key_store");
-
-  /** The database may be an older one than before: then it lacks erasures that the journal has. */
-  const inspectDatabase = async (): Promise<void> => {
-    try {
-      await system.catchUp();
-      database.resolve("behind");
-    } catch (fault) {
-      if (fault instanceof JournalUnfit) database.report("behind", fault.message);
-      throw fault;
-    }
-  };
+  const comparison = new DatabaseComparison({ database, identity, catchUp: () => system.catchUp(), onFault });
 
   const inspectKeys = async (): Promise<void> => {
     const lost = await lostInUse(pool, secrets);
@@ -36,21 +27,25 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
     keys.report("lacking", `lacks ${lost.length} secrets that events are sealed under: ${advice}`);
   };
 
-  let inspecting: Promise<unknown> = Promise.resolve();
   const monitors = [
     new Monitor(
       database,
       new PostgresProbe({
         dependency: database,
         database: system.database,
-        // Not awaited: a silent journal must not keep events from being stored.
-        check: async () => void (inspecting = inspectDatabase().catch(onFault)),
+        observe: async (client, isNew) => comparison.observe(await identifyDatabase(client), isNew),
       }),
     ),
     new Monitor(
       keys,
       keyDatabase
-        ? new PostgresProbe({ dependency: keys, database: keyDatabase, check: inspectKeys })
+        ? new PostgresProbe({
+            dependency: keys,
+            database: keyDatabase,
+            observe: async (_, isNew) => {
+              if (isNew || keys.has("lacking")) await inspectKeys();
+            },
+          })
         : directoryProbe(async () => void (await keyStore.readMark(KEY_STORE_MARKS.applied))),
     ),
   ];
@@ -61,12 +56,12 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
   return {
     async inspect() {
       await inspectKeys();
-      await inspectDatabase();
+      await comparison.compare();
     },
     async close() {
       await Promise.all(monitors.map((monitor) => monitor.close()));
-      // A monitor begins an inspection when it connects: none begins from here on.
-      await inspecting;
+      // A monitor begins a comparison when it connects: none begins from here on.
+      await comparison.close();
     },
   };
 }

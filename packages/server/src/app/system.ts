@@ -39,6 +39,7 @@ import {
   patient,
   servingOptions,
 } from "../postgres/database.ts";
+import { type DatabaseIdentity, identifyDatabase } from "../postgres/database-identity.ts";
 import { isMigrated, migrate } from "../postgres/migrate.ts";
 import { Partitions } from "../events/partitions.ts";
 import { requireSessions, requireSettings } from "../postgres/pooler.ts";
@@ -51,6 +52,8 @@ export interface System {
   /** Options of a serving connection. */
   readonly database: DatabaseOptions;
   readonly pool: pg.Pool;
+  /** The database that this start has compared with the erasure journal. */
+  readonly identity: DatabaseIdentity;
   /** Options of a connection as the owner, for what the serving role may not change. */
   readonly administration: DatabaseOptions;
   readonly partitions: Partitions;
@@ -116,6 +119,7 @@ export async function openSystem(
     if (!embedded) await requireSettings(database);
     const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
     closers.push(() => pool.end());
+    const identity = await identifyDatabase(pool);
 
     const keyDatabase = databaseAt(config.DRS_KEY_DATABASE_URL, dependencies.get("key_store"));
     const keyStore = await openKeyStore(config, keyDatabase, dependencies);
@@ -158,6 +162,7 @@ export async function openSystem(
       dependencies,
       database,
       pool,
+      identity,
       administration,
       partitions,
       sealer,

@@ -177,7 +177,11 @@ export class PostgresEventStore implements EventStore {
 
   async #client(lane: number): Promise<pg.Client> {
     if (this.#closed) throw new Unavailable("the event store is closed");
-    return (this.#clients[lane] ??= this.#connect(lane));
+    const client = this.#clients[lane];
+    if (client) return client;
+    // A new connection may lead to another database, which was not compared yet.
+    if (!this.#options.canStore()) throw new Unavailable("the database or the key store can't be used");
+    return (this.#clients[lane] = this.#connect(lane));
   }
 
   async #connect(lane: number): Promise<pg.Client> {

@@ -1,7 +1,7 @@
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { Probe } from "../dependencies/monitor.ts";
 import { type AbandonedBackend, BoundedClient, IS_IDLE } from "./bounded-client.ts";
-import { type DatabaseOptions, monitorOptions } from "./database.ts";
+import { type DatabaseOptions, type Executor, monitorOptions } from "./database.ts";
 
 const PING = "select current_setting('transaction_read_only') = 'off' as writable";
 
@@ -28,15 +28,15 @@ export interface PostgresProbeOptions {
   readonly dependency: Dependency;
   /** Options of the connections that the probe watches. */
   readonly database: DatabaseOptions;
-  /** Called on each new connection, and while the dependency is reported as lacking. @throws where it can't be used. */
-  readonly check?: () => Promise<void>;
+  /** Called at each look, and as on a new connection until it was not rejected. @throws where the database can't be used. */
+  readonly observe?: (client: Executor, isNewConnection: boolean) => Promise<void>;
 }
 
 /** A connection of its own to a PostgreSQL, by which a loss is noticed at once. */
 export class PostgresProbe implements Probe {
   readonly #options: PostgresProbeOptions;
   #client: BoundedClient | undefined;
-  #isChecked = false;
+  #isNew = true;
   #lost: () => void = () => {};
 
   constructor(options: PostgresProbeOptions) {
@@ -49,7 +49,7 @@ export class PostgresProbe implements Probe {
   }
 
   async ping(): Promise<void> {
-    const { dependency, check } = this.#options;
+    const { dependency, observe } = this.#options;
     const client = this.#client ?? (await this.#connect());
     try {
       const { rows } = await client.query<{ writable: boolean }>(PING);
@@ -62,9 +62,8 @@ export class PostgresProbe implements Probe {
       this.#forget(client);
       throw fault;
     }
-    if (this.#isChecked && !dependency.has("lacking")) return;
-    await check?.();
-    this.#isChecked = true;
+    await observe?.(client, this.#isNew);
+    this.#isNew = false;
   }
 
   async close(): Promise<void> {
@@ -84,7 +83,7 @@ export class PostgresProbe implements Probe {
       throw fault;
     }
     this.#client = client;
-    this.#isChecked = false;
+    this.#isNew = true;
     client.on("end", () => {
       if (this.#client !== client) return;
       this.#forget(client);

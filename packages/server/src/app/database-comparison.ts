@@ -1,0 +1,82 @@
+import type { Dependency } from "../dependencies/dependencies.ts";
+import { JournalUnfit } from "../journal/journal.ts";
+import { type DatabaseIdentity, isSameOrLater } from "../postgres/database-identity.ts";
+
+const UNCOMPARED = "may be an older copy: nothing is stored before it is compared with the erasure journal";
+
+export interface ComparisonOptions {
+  readonly database: Dependency;
+  /** The database that was compared at start. */
+  readonly identity: DatabaseIdentity;
+  /** Compares the database with the journal, and applies what it lacks. @throws JournalUnfit, Unavailable */
+  readonly catchUp: () => Promise<unknown>;
+  readonly onFault: (fault: unknown) => void;
+}
+
+/**
+ * Reports the database as behind from a connection to another one, or to an older state of it, until it was compared with
+ * the erasure journal. One that is the same as before is compared as well, and not reported meanwhile: a silent journal
+ * must not keep events from being stored.
+ */
+export class DatabaseComparison {
+  readonly #options: ComparisonOptions;
+  #compared: DatabaseIdentity;
+  #present: DatabaseIdentity;
+  #connections = 0;
+  #isDue = false;
+  #running: Promise<unknown> | undefined;
+  #reported: string | undefined;
+
+  constructor(options: ComparisonOptions) {
+    this.#options = options;
+    this.#compared = options.identity;
+    this.#present = options.identity;
+  }
+
+  /** What a monitor sees on its connection, time and again. */
+  observe(identity: DatabaseIdentity, isNewConnection: boolean): void {
+    const { database } = this.#options;
+    this.#present = identity;
+    const isKnown = isSameOrLater(this.#compared, identity);
+    if (isKnown) this.#compared = identity;
+    if (isNewConnection) {
+      this.#connections++;
+      if (!isKnown) database.report("behind", UNCOMPARED);
+    }
+    this.#isDue ||= isNewConnection || !isKnown;
+    if (!this.#isDue || this.#running) return;
+    this.#isDue = false;
+    this.#running = this.compare()
+      .then(() => (this.#reported = undefined))
+      .catch((fault: unknown) => this.#report(fault))
+      .finally(() => (this.#running = undefined));
+  }
+
+  /** @throws JournalUnfit, Unavailable */
+  async compare(): Promise<void> {
+    const { database, catchUp } = this.#options;
+    const [connection, present] = [this.#connections, this.#present];
+    try {
+      await catchUp();
+    } catch (fault) {
+      if (fault instanceof JournalUnfit) database.report("behind", fault.message);
+      throw fault;
+    }
+    // Another database may have taken its place meanwhile.
+    if (connection !== this.#connections) return;
+    this.#compared = present;
+    database.resolve("behind");
+  }
+
+  /** Waits for the comparison that is under way. */
+  async close(): Promise<void> {
+    await this.#running;
+  }
+
+  /** It is tried again at each look: the same error is reported once. */
+  #report(fault: unknown): void {
+    const text = String(fault);
+    if (text !== this.#reported) this.#options.onFault(fault);
+    this.#reported = text;
+  }
+}

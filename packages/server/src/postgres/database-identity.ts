@@ -1,0 +1,31 @@
+import { type Executor, SCHEMA } from "./database.ts";
+
+/** By what a database is known again: the same one only ever advances. */
+export interface DatabaseIdentity {
+  /** Cluster, timeline, database and storage of the table that lists what was applied of the erasure journal. */
+  readonly name: string;
+  /** Bytes of WAL that are on disk. */
+  readonly flushed: bigint;
+}
+
+const IDENTIFY = `
+  select concat_ws('/', system_identifier, left(pg_walfile_name(wal.flushed), 8), d.oid, c.relfilenode) as name,
+    (wal.flushed - '0/0'::pg_lsn)::text as flushed
+  from pg_control_system(), pg_current_wal_flush_lsn() wal (flushed), pg_database d,
+    pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where d.datname = current_database() and n.nspname = '${SCHEMA}' and c.relname = 'journal_entry'`;
+
+/** Of a primary. */
+export async function identifyDatabase(executor: Executor): Promise<DatabaseIdentity> {
+  const { rows } = await executor.query<{ name: string; flushed: string }>(IDENTIFY);
+  const [row] = rows;
+  return { name: row?.name ?? "", flushed: BigInt(row?.flushed ?? 0) };
+}
+
+/**
+ * Whether a database has everything that it had before. A promoted standby has another timeline, a restored database
+ * another timeline, cluster or storage, a snapshot of the disk less WAL.
+ */
+export function isSameOrLater(before: DatabaseIdentity, now: DatabaseIdentity): boolean {
+  return now.name === before.name && now.flushed >= before.flushed;
+}

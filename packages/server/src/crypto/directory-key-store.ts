@@ -73,9 +73,9 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     return true;
   }
 
-  async function* ids(): AsyncGenerator<string> {
+  async function* ids(): AsyncGenerator<readonly string[]> {
     for (const folder of await list(join(directory, "secrets"))) {
-      for (const name of await list(join(directory, "secrets", folder))) if (ID.test(name)) yield name;
+      yield (await list(join(directory, "secrets", folder))).filter((name) => ID.test(name));
     }
   }
 

@@ -53,8 +53,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       const one = await fresh.open();
       const ids = Array.from({ length: 40 }, (_, index) => idOf(`listed ${index}`));
       for (const id of ids) await one.create(id, randomBytes(69));
-      const listed: string[] = [];
-      for await (const id of one.ids()) listed.push(id);
+      const listed = (await Array.fromAsync(one.ids())).flat();
       expect(listed.toSorted()).toEqual(ids.toSorted());
       await one.close();
       await fresh.remove();

@@ -30,8 +30,8 @@ export interface KeyStore {
   replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean>;
   /** Which of the ids have no secret. @throws Unavailable */
   lacking(ids: readonly string[]): Promise<readonly string[]>;
-  /** Ids of all secrets. @throws Unavailable */
-  ids(): AsyncIterable<string>;
+  /** Ids of all secrets, some at a time. @throws Unavailable */
+  ids(): AsyncIterable<readonly string[]>;
   /** The text of a mark, or `undefined`. @throws Unavailable */
   readMark(name: KeyStoreMark): Promise<string | undefined>;
   /** Replaces a mark; durable when the promise resolves. @throws Unavailable */

@@ -35,8 +35,7 @@ export function memoryKeyStore(): MemoryKeyStore {
     lacking: async (ids) => ids.filter((id) => !entries.has(id)),
     async *ids() {
       // Of one moment: what comes meanwhile is not among them.
-      const ids = Array.from(entries.keys());
-      yield* ids;
+      yield Array.from(entries.keys());
     },
     description: "memory",
     close: async () => {},

@@ -60,7 +60,7 @@ export async function postgresKeyStore(database: DatabaseOptions): Promise<KeySt
       const page = "select id from drs_keys.secret where id > $1 order by id limit 1000";
       for (let last = ""; ;) {
         const ids = (await query<{ id: string }>(page, [last])).map(({ id }) => id);
-        yield* ids;
+        yield ids;
         last = ids.at(-1) ?? "";
         if (last === "") return;
       }

@@ -15,9 +15,7 @@ export interface KeyVersion {
 export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Promise<readonly KeyVersion[]> {
   const versions = await keys.versions();
   const counts = new Map<string, number>();
-  for await (const id of store.ids()) {
-    const wrapped = await store.read(id);
-    if (!wrapped) continue;
+  for await (const { wrapped } of secretsOf(store)) {
     const version = keys.versionOf(wrapped);
     counts.set(version, (counts.get(version) ?? 0) + 1);
   }
@@ -45,14 +43,22 @@ export async function rewrap(
   for (;;) {
     const current = (await keys.versions()).at(-1);
     let found = 0;
-    for await (const id of store.ids()) {
-      const wrapped = await store.read(id);
-      if (!wrapped || keys.versionOf(wrapped) === current) continue;
+    for await (const { id, wrapped } of secretsOf(store)) {
+      if (keys.versionOf(wrapped) === current) continue;
       const context = Buffer.from(id, "hex");
       found++;
       const isWrapped = await store.replace(id, wrapped, await keys.wrap(await keys.unwrap(wrapped, context), context));
       if (isWrapped) onProgress(++total);
     }
     if (found === 0) return total;
+  }
+}
+
+async function* secretsOf(store: KeyStore): AsyncGenerator<{ readonly id: string; readonly wrapped: Buffer }> {
+  for await (const ids of store.ids()) {
+    for (const id of ids) {
+      const wrapped = await store.read(id);
+      if (wrapped) yield { id, wrapped };
+    }
   }
 }

@@ -1,15 +1,36 @@
-/** Ports whose calls can't be cancelled, such as those to a directory of a network file system: past the deadline no caller waits for them. */
+/**
+ * Ports whose calls can't be cancelled, such as those to a directory of a network file system: past the deadline no caller
+ * waits for them. Where a call needs many files, each of them has the deadline.
+ */
 import type { ErasureJournal } from "../journal/journal.ts";
 import { Unavailable } from "../ports.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
+import { NoAnswer } from "./deadline.ts";
 import type { Dependency } from "./dependencies.ts";
 
 type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 
-const boundedBy =
-  (dependency: Dependency): Bounded =>
-  (call) =>
-    dependency.call(call, { isAway: (fault) => fault instanceof Unavailable });
+/** A call that expired goes on in a thread, of which Node has four: while one hangs, no other begins. */
+function boundedBy(dependency: Dependency): Bounded {
+  let hanging = 0;
+  const isAway = (fault: unknown): boolean => fault instanceof Unavailable;
+  return async (call) => {
+    if (hanging > 0) throw new NoAnswer(`an earlier call to the ${dependency.title} still hangs`);
+    let running: Promise<unknown> | undefined;
+    const start = (): ReturnType<typeof call> => {
+      const started = call();
+      running = started;
+      return started;
+    };
+    return dependency.call(start, { isAway }).catch((fault: unknown) => {
+      if (fault instanceof NoAnswer) {
+        hanging++;
+        void running?.catch(() => {}).finally(() => hanging--);
+      }
+      throw fault;
+    });
+  };
+}
 
 export function boundedKeyStore(store: KeyStore, dependency: Dependency): KeyStore {
   const bounded = boundedBy(dependency);
@@ -19,7 +40,11 @@ export function boundedKeyStore(store: KeyStore, dependency: Dependency): KeySto
     create: (id, wrapped) => bounded(() => store.create(id, wrapped)),
     destroy: (id) => bounded(() => store.destroy(id)),
     replace: (id, standing, wrapped) => bounded(() => store.replace(id, standing, wrapped)),
-    lacking: (ids) => bounded(() => store.lacking(ids)),
+    async lacking(ids) {
+      const lacking: string[] = [];
+      for (const id of ids) lacking.push(...(await bounded(() => store.lacking([id]))));
+      return lacking;
+    },
     ids: () => eachBounded(bounded, store.ids()),
     readMark: (name) => bounded(() => store.readMark(name)),
     writeMark: (name, text) => bounded(() => store.writeMark(name, text)),
@@ -32,7 +57,7 @@ export function boundedJournal(journal: ErasureJournal, dependency: Dependency):
     ...journal,
     read: (from) => eachBounded(bounded, journal.read(from)),
     append: (sequence, text) => bounded(() => journal.append(sequence, text)),
-    readLosses: () => bounded(() => journal.readLosses()),
+    readLosses: () => eachBounded(bounded, journal.readLosses()),
     appendLoss: (sequence, text) => bounded(() => journal.appendLoss(sequence, text)),
   };
 }

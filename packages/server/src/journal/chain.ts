@@ -91,7 +91,7 @@ interface LostLink extends Link {
 
 async function readLosses(journal: ErasureJournal, codec: EntryCodec): Promise<ReadonlyMap<number, LostLink>> {
   const losses = new Map<number, LostLink>();
-  for (const stored of await journal.readLosses()) {
+  for await (const stored of journal.readLosses()) {
     const { sequence, digest } = codec.decodeLoss(stored);
     losses.set(sequence, { sequence, digest: digest ?? digestOf(stored.text), isDigestKnown: digest !== null });
   }

@@ -42,6 +42,6 @@ test("a path that is no directory is unavailable", async () => {
   const path = newPath();
   await writeFile(path, "");
   const journal = directoryJournal(path);
-  await expect(journal.readLosses()).rejects.toBeInstanceOf(Unavailable);
+  await expect(Array.fromAsync(journal.readLosses())).rejects.toBeInstanceOf(Unavailable);
   await expect(journal.append(1, "text")).rejects.toBeInstanceOf(Unavailable);
 });

@@ -25,7 +25,7 @@ export function directoryJournal(directory: string): ErasureJournal {
       (name) => FOLDER.test(name) && Number(name) >= Number(folderOf(from)),
     );
     for (const folder of folders.toSorted(bySequence)) {
-      for (const stored of await readFolder(join(directory, folder), from)) {
+      for await (const stored of readFolder(join(directory, folder), from)) {
         if (folderOf(stored.sequence) === folder) yield stored;
       }
     }
@@ -57,17 +57,15 @@ export function directoryJournal(directory: string): ErasureJournal {
 /** Names of more digits come later. */
 const bySequence = (one: string, other: string): number => Number.parseInt(one, 10) - Number.parseInt(other, 10);
 
-async function readFolder(folder: string, from: number): Promise<readonly StoredText[]> {
-  const stored: StoredText[] = [];
+async function* readFolder(folder: string, from: number): AsyncGenerator<StoredText> {
   for (const name of (await list(folder)).toSorted(bySequence)) {
     const sequence = Number(FILE.exec(name)?.[1]);
     if (!(sequence >= from) || name !== fileOf(sequence)) continue;
     const text = await readFile(join(folder, name), "utf8").catch((cause: unknown) => {
       throw unreadableJournal(cause);
     });
-    stored.push({ sequence, text });
+    yield { sequence, text };
   }
-  return stored;
 }
 
 /** Nothing is there before the first entry. @throws Unavailable */

@@ -108,7 +108,7 @@ export interface ErasureJournal {
   /** Durable when the promise resolves. @throws JournalUnfit where the journal has that entry. @throws Unavailable */
   append(sequence: number, text: string): Promise<void>;
   /** Every accepted loss. @throws Unavailable */
-  readLosses(): Promise<readonly StoredText[]>;
+  readLosses(): AsyncIterable<StoredText>;
   /** Durable when the promise resolves. @throws JournalUnfit where the loss was accepted before. @throws Unavailable */
   appendLoss(sequence: number, text: string): Promise<void>;
   /** A line for people: where it is. */

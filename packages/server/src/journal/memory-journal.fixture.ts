@@ -22,7 +22,9 @@ export function memoryJournal(): MemoryJournal {
       for (const stored of ascending(entries)) if (stored.sequence >= from) yield stored;
     },
     append: async (sequence, text) => append(entries, sequence, text),
-    readLosses: async () => ascending(losses),
+    async *readLosses() {
+      yield* ascending(losses);
+    },
     appendLoss: async (sequence, text) => append(losses, sequence, text),
     description: "memory",
     close: async () => {},

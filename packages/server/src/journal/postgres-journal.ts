@@ -73,7 +73,9 @@ export async function postgresJournal(database: DatabaseOptions): Promise<Erasur
       }
     },
     append: (sequence, entry) => insert("entry", sequence, entry),
-    readLosses: () => select("select sequence, entry from drs_journal.accepted_loss order by sequence", []),
+    async *readLosses() {
+      yield* await select("select sequence, entry from drs_journal.accepted_loss order by sequence", []);
+    },
     appendLoss: (sequence, entry) => insert("accepted_loss", sequence, entry),
     description: "PostgreSQL (DRS_ERASURE_JOURNAL_DATABASE_URL)",
     async close() {

@@ -1,0 +1,90 @@
+/** A directory whose files hang one by one: a named pipe is opened when it has a writer. */
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdir, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
+import { directoryJournal } from "../journal/directory-journal.ts";
+import type { StoredText } from "../journal/journal.ts";
+import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
+import { boundedJournal, boundedKeyStore } from "./bounded-ports.ts";
+import { NoAnswer } from "./deadline.ts";
+import { Dependencies } from "./dependencies.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+
+afterAll(() => folder.remove());
+
+/** Entry 1 is a file, entry 2 hangs; in both folders. */
+async function hangingJournal(): Promise<{
+  readonly path: string;
+  readonly release: (index: number) => Promise<void>;
+}> {
+  const path = join(folder.path, randomUUID());
+  const pipes: string[] = [];
+  for (const inner of ["000000", "losses"]) {
+    await mkdir(join(path, inner), { recursive: true });
+    await writeFile(join(path, inner, "000000001.json"), "one");
+    pipes.push(join(path, inner, "000000002.json"));
+  }
+  execFileSync("mkfifo", pipes);
+  const release = async (index: number): Promise<void> => (await open(pipes[index] ?? "", "w")).close();
+  return { path, release };
+}
+
+test("each file of a journal has the deadline, not all of them together", async () => {
+  const { path, release } = await hangingJournal();
+  const journal = boundedJournal(directoryJournal(path), new Dependencies(100).get("erasure_journal"));
+  for (const [index, read] of [() => journal.read(1), () => journal.readLosses()].entries()) {
+    const texts: StoredText[] = [];
+    const reading = (async () => {
+      for await (const stored of read()) texts.push(stored);
+    })();
+    await expect(reading).rejects.toThrow(NoAnswer);
+    expect(texts).toEqual([{ sequence: 1, text: "one" }]);
+    await release(index);
+    await until(
+      async () =>
+        await journal.appendLoss(index + 7, "").then(
+          () => true,
+          () => false,
+        ),
+    );
+  }
+});
+
+test("a look for many secrets may take longer than the deadline", async () => {
+  const inner = {
+    ...memoryKeyStore().store,
+    lacking: async (ids: readonly string[]) => {
+      await sleep(5 * ids.length);
+      return ids.slice(0, 1);
+    },
+  };
+  const ids = Array.from({ length: 60 }, (_, index) => String(index));
+  const store = boundedKeyStore(inner, new Dependencies(200).get("key_store"));
+  expect(await store.lacking(ids)).toEqual(ids);
+});
+
+test("a directory that hangs takes one thread, however often it is asked, and is used again when it answers", async () => {
+  const answers: (() => void)[] = [];
+  const inner = {
+    ...memoryKeyStore().store,
+    readMark: () => new Promise<string>((resolve) => answers.push(() => resolve("mark"))),
+  };
+  const store = boundedKeyStore(inner, new Dependencies(20).get("key_store"));
+  for (let call = 0; call < 5; call++) await expect(store.readMark("mark")).rejects.toThrow(NoAnswer);
+  expect(answers).toHaveLength(1);
+  answers[0]?.();
+  await sleep(0);
+  const answered = store.readMark("mark");
+  answers[1]?.();
+  expect(await answered).toBe("mark");
+});

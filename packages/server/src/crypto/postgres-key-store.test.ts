@@ -90,4 +90,26 @@ describe("in the database", () => {
       Unavailable,
     );
   });
+
+  it("an error that it answers with is named by what it is", async () => {
+    const url = await freshUrl();
+    await (await postgresKeyStore({ connectionString: url })).close();
+    const read = async (login: string): Promise<void> => {
+      const store = await postgresKeyStore({ connectionString: url.replace("postgres@", `${login}@`) });
+      await store.read(ID).finally(() => store.close());
+    };
+    await query(url, "create role intruder login");
+    await expect(read("intruder")).rejects.toMatchObject({
+      message: "the key database can't be used: its login lacks a privilege (SQLSTATE 42501)",
+      problem: "can't be used: its login lacks a privilege (SQLSTATE 42501)",
+    });
+    await query(url, "drop role intruder");
+    await query(url, "alter table drs_keys.secret rename to away");
+    await expect(read("postgres")).rejects.toThrow(
+      "the key database can't be used: a table is missing (SQLSTATE 42P01)",
+    );
+    await expect(postgresKeyStore({ connectionString: database.url("no_such_database") })).rejects.toThrow(
+      "the key database can't be used: the database does not exist (SQLSTATE 3D000)",
+    );
+  });
 });

@@ -1,6 +1,6 @@
-import { NoAnswer } from "../dependencies/deadline.ts";
 import { Unavailable } from "../ports.ts";
 import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
+import { asUnusable } from "../postgres/refusals.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const LOCK = 7_236_516;
@@ -21,8 +21,7 @@ const SCHEMA = `
 export async function postgresKeyStore(database: DatabaseOptions): Promise<KeyStore> {
   const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 4, onFault: () => {} });
   const unavailable = (fault: unknown): never => {
-    if (fault instanceof NoAnswer) throw fault;
-    throw new Unavailable("the key database can't be reached", { cause: fault });
+    throw asUnusable(fault, "key database");
   };
   const query = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
     (await pool.query<Row>(text, values).catch(unavailable)).rows;

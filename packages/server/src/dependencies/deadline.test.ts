@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Dependencies, type Health } from "./dependencies.ts";
 import { NoAnswer, withDeadline } from "./deadline.ts";
+import { Unusable } from "./unusable.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 const expired = (): Error => new NoAnswer("expired");
@@ -75,5 +76,12 @@ describe("a dependency", () => {
     const refusing = dependency.call(() => Promise.reject(new TypeError("refused")), { isAway: () => false });
     await expect(refusing).rejects.toThrow("refused");
     expect(dependency.isUp).toBe(true);
+  });
+
+  it("that refuses to a monitor is reported with the reason, also where it was away before", () => {
+    const dependency = new Dependencies(10).get("key_store");
+    dependency.reportAway(new NoAnswer("no answer"));
+    dependency.reportAway(new Unusable("key database", "can't be used: its login lacks a privilege"));
+    expect(dependency.health.problems).toEqual(["can't be used: its login lacks a privilege"]);
   });
 });

@@ -1,5 +1,6 @@
 import { Unavailable } from "../ports.ts";
 import { NoAnswer, withDeadline } from "./deadline.ts";
+import { Unusable } from "./unusable.ts";
 
 export const DEPENDENCIES = {
   database: { title: "database", required: true },
@@ -99,9 +100,11 @@ export class Dependency {
     return this.#troubles.has(trouble);
   }
 
-  /** The first reason remains: how it went away says more than how it stays away. */
+  /** The first reason remains, because how it went away says more than how it stays away: unless it answers again. */
   reportAway(fault?: unknown): void {
-    if (this.#registry.stopping.aborted || this.has("away")) return;
+    if (this.#registry.stopping.aborted) return;
+    if (fault instanceof Unusable) return this.report("away", fault.problem);
+    if (this.has("away")) return;
     this.report("away", fault instanceof NoAnswer ? "does not answer" : "can't be reached");
   }
 

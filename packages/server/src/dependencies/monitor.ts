@@ -41,10 +41,12 @@ export class Monitor {
       const { signal } = this.#waiting;
       const answered = await this.#probe.ping().then(
         () => true,
-        () => false,
+        (fault: unknown) => {
+          if (!this.#stopping.signal.aborted) this.#dependency.reportAway(fault);
+          return false;
+        },
       );
       if (answered) this.#dependency.resolve("away");
-      else if (!this.#stopping.signal.aborted) this.#dependency.reportAway();
       await sleep(answered ? EVERY_MS : RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
     }
   }

@@ -1,6 +1,5 @@
-import { NoAnswer } from "../dependencies/deadline.ts";
-import { Unavailable } from "../ports.ts";
 import { type DatabaseOptions, inTransaction, openPool, sqlState } from "../postgres/database.ts";
+import { asUnusable } from "../postgres/refusals.ts";
 import { entryExists, type ErasureJournal, type StoredText } from "./journal.ts";
 
 const LOCK = 7_236_522;
@@ -35,8 +34,7 @@ const PAGE = 1_000;
 export async function postgresJournal(database: DatabaseOptions): Promise<ErasureJournal> {
   const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 2, onFault: () => {} });
   const unavailable = (fault: unknown): never => {
-    if (fault instanceof NoAnswer) throw fault;
-    throw new Unavailable("the erasure journal's database can't be reached", { cause: fault });
+    throw asUnusable(fault, "erasure journal's database");
   };
   const prepare = async (): Promise<void> => {
     const text = "select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'";

@@ -1,0 +1,12 @@
+import { Unavailable } from "../ports.ts";
+
+/** A dependency that answers, and refuses what is asked of it. */
+export class Unusable extends Unavailable {
+  /** Without its subject, for people. */
+  readonly problem: string;
+
+  constructor(name: string, problem: string, options?: ErrorOptions) {
+    super(`the ${name} ${problem}`, options);
+    this.problem = problem;
+  }
+}

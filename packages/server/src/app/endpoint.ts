@@ -16,6 +16,7 @@ import { BufferedDriftLog } from "../drift/drift.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
 import { NoPartition } from "../events/partitions.ts";
+import { Closers } from "./closers.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Readiness, readiness } from "../dependencies/readiness.ts";
 import { superviseDependencies } from "./supervision.ts";
@@ -51,7 +52,7 @@ export interface Endpoint {
   readonly readiness: () => Promise<Readiness>;
   /** Refuses new requests; resolves when those that were accepted have their answers. */
   readonly drain: () => Promise<void>;
-  /** Writes what is buffered and lets go of the database. */
+  /** Writes what is buffered and ends the connections of its own. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
@@ -61,13 +62,15 @@ export interface Endpoint {
  */
 export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
-  const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);
   const { onFault } = ports;
+  await using opened = new Closers(onFault, system.closing);
+  const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);
   const admission = new Admission(config.DRS_MAX_REQUESTS, config.DRS_MAX_BUFFER_BYTES);
   const metrics = createMetrics(() => admission.requests, dependencies);
-  const audit = new BufferedAuditLog(pool, clock, onFault);
-  const drift = new BufferedDriftLog(pool, clock, onFault);
+  const supervision = superviseDependencies(system, onFault);
+  opened.add("monitors", () => supervision.close());
   const purposes = await PurposesInForce.open(pool, onFault);
+  opened.add("purposes", () => purposes.close());
   const store = new PostgresEventStore({
     database: system.database,
     executor: pool,
@@ -88,6 +91,21 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       traceCommit(events, seconds);
     },
   });
+  opened.add("event store", () => store.close());
+  const retention = new RetentionWorker({
+    database: system.database,
+    executor: pool,
+    ...erasurePorts(system),
+    catchUp: supervision.inspect,
+    everyMs: config.DRS_RETENTION_INTERVAL,
+    onFault,
+    onPass: metrics.retentionPassed,
+  });
+  opened.add("retention pass", () => retention.close());
+  const audit = new BufferedAuditLog(pool, clock, onFault);
+  opened.add("audit", () => audit.close(dependencies.stopping));
+  const drift = new BufferedDriftLog(pool, clock, onFault);
+  opened.add("drift counts", () => drift.close());
   const ingest = createIngest(
     {
       sessions: ports.sessions ?? openSessions(config, pool, dependencies, clock),
@@ -122,45 +140,28 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       });
     }
   };
-  const supervision = superviseDependencies(system, onFault);
-  await prepare().catch(async (fault: unknown) => {
-    purposes.close();
-    await supervision.close();
-    throw fault;
-  });
-  if (adopted instanceof AdoptedFieldsFile) adopted.follow({ onInvalid: onFault, onLook: metrics.adoptedFieldsRead });
-  const refreshing = setInterval(() => {
+  await prepare();
+  if (adopted instanceof AdoptedFieldsFile) {
+    adopted.follow({ onInvalid: onFault, onLook: metrics.adoptedFieldsRead });
+    opened.add("adopted fields", () => adopted.close());
+  }
+  const forget = (): void => {
     system.sealer.forgetEnded(clock.now());
     void system.accountKeys.refresh().catch(onFault);
-  }, FORGET_EVERY_MS);
-  refreshing.unref();
-  const preparing = setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS);
-  preparing.unref();
-
-  const retention = new RetentionWorker({
-    database: system.database,
-    executor: pool,
-    ...erasurePorts(system),
-    catchUp: supervision.inspect,
-    everyMs: config.DRS_RETENTION_INTERVAL,
-    onFault,
-    onPass: metrics.retentionPassed,
-  });
-
+  };
+  for (const timer of [
+    setInterval(forget, FORGET_EVERY_MS),
+    setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS),
+  ]) {
+    timer.unref();
+    opened.add("timer", () => clearInterval(timer));
+  }
   return {
     ingest: traced(ingest, EVENTS_PATH),
     metrics,
     readiness: () => readiness(system, admission.draining),
     drain: () => admission.drain(),
-    async close() {
-      clearInterval(preparing);
-      clearInterval(refreshing);
-      purposes.close();
-      if (adopted instanceof AdoptedFieldsFile) adopted.close();
-      await Promise.all([retention.close(), audit.close(dependencies.stopping), drift.close()]);
-      await store.close();
-      await supervision.close();
-    },
+    close: opened.release(),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Config } from "../config/config.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { createEndpointServer } from "../http/server.ts";
 import { followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
+import { Closers } from "./closers.ts";
 import { createEndpoint } from "./endpoint.ts";
 import { faultLog } from "./fault-log.ts";
 import type { System } from "./system.ts";
@@ -30,7 +31,10 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   });
   const tlsPaths = tlsPathsOf(config);
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
+  await using opened = new Closers(onFault, system.closing);
+  await using serving = new Closers(onFault, system.closing);
   const endpoint = await createEndpoint(system, { onFault });
+  serving.add("endpoint", () => endpoint.close());
 
   const listener = createEndpointServer({
     ingest: endpoint.ingest,
@@ -46,14 +50,13 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     onFault,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   });
-  try {
-    await listen(listener, config.DRS_HOST, config.DRS_PORT, "DRS_PORT");
-    await listen(admin, config.DRS_ADMIN_HOST, config.DRS_ADMIN_PORT, "DRS_ADMIN_PORT");
-  } catch (fault) {
-    await closeListener(listener);
-    await endpoint.close();
-    throw fault;
-  }
+  // Health is answered until the end.
+  opened.add("admin listener", () => closeListener(admin));
+  opened.add("endpoint", serving.release());
+  let withinMs = 0;
+  opened.add("listener", () => closeListener(listener, withinMs));
+  await listen(listener, config.DRS_HOST, config.DRS_PORT, "DRS_PORT");
+  await listen(admin, config.DRS_ADMIN_HOST, config.DRS_ADMIN_PORT, "DRS_ADMIN_PORT");
   const tls =
     tlsPaths &&
     followTlsFiles(listener as TlsServer, tlsPaths, (fault) => {
@@ -61,20 +64,20 @@ export async function startService(system: System, logger: Logger): Promise<Serv
       else onFault(fault);
     });
 
+  if (tls) opened.add("certificate files", () => tls.close());
+  const close = opened.release();
   return {
     url: urlOf(listener, config.DRS_HOST, tls ? "https" : "http"),
     adminUrl: urlOf(admin, config.DRS_ADMIN_HOST, "http"),
     reload: () => tls?.reload(),
     async stop() {
-      tls?.close();
       const deadline = config.DRS_DRAIN_TIMEOUT;
       // A second later nothing waits for a dependency any more.
       setTimeout(() => system.dependencies.abandon(), deadline + CLOSE_WITHIN_MS).unref();
       const drained = endpoint.drain().then(() => true);
       const isDrained = await Promise.race([drained, sleep(deadline, false, { ref: false })]);
-      await closeListener(listener, isDrained ? CLOSE_WITHIN_MS : 0);
-      await endpoint.close();
-      await closeListener(admin);
+      if (isDrained) withinMs = CLOSE_WITHIN_MS;
+      await close();
     },
   };
 }

@@ -5,7 +5,7 @@
 import type pg from "pg";
 import type { Config } from "../config/config.ts";
 import { boundedJournal, boundedKeyStore } from "../dependencies/bounded-ports.ts";
-import { Dependencies, type Dependency } from "../dependencies/dependencies.ts";
+import { Dependencies, type DependencyName } from "../dependencies/dependencies.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Clock } from "../ports.ts";
 import { directoryKeyStore } from "../crypto/directory-key-store.ts";
@@ -43,6 +43,7 @@ import { type DatabaseIdentity, identifyDatabase } from "../postgres/database-id
 import { isMigrated, migrate } from "../postgres/migrate.ts";
 import { Partitions } from "../events/partitions.ts";
 import { requireSessions, requireSettings } from "../postgres/pooler.ts";
+import { Closers } from "./closers.ts";
 import { type Warning, warningsOf } from "../config/warnings.ts";
 
 export interface System {
@@ -80,6 +81,9 @@ export interface System {
   readonly caughtUp: readonly string[];
   /** What an operator should know of the configuration. */
   readonly warnings: readonly Warning[];
+  /** Names of what is being closed, for people. */
+  readonly closing: Set<string>;
+  /** Never rejects. */
   close(): Promise<void>;
 }
 
@@ -99,94 +103,88 @@ export async function openSystem(
   { asServer, onFault, acceptsDamagedJournal = false, acceptsLostKeys = false }: OpenOptions,
 ): Promise<System> {
   const dependencies = new Dependencies(config.DRS_DEPENDENCY_TIMEOUT);
-  const closers: (() => Promise<unknown>)[] = [];
-  const close = async (): Promise<void> => {
-    for (const closer of closers.toReversed()) await closer().catch(onFault);
+  const closing = new Set<string>();
+  await using opened = new Closers(onFault, closing);
+  const embedded = config.embedded
+    ? await EmbeddedPostgres.open({ dataDir: config.DRS_DATA_DIR, asServer, onFault })
+    : undefined;
+  if (embedded) opened.add("embedded PostgreSQL", () => embedded.close());
+
+  const bound = (login: DatabaseOptions): DatabaseOptions => boundTo(dependencies.get("database"), login);
+  const serving = bound(embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL });
+  const owner = bound(ownerOf(config, embedded));
+  if (!embedded) await requireSessions(serving);
+  // As the serving login first: whoever finds the schema up to date needs no owner.
+  if (!(await isMigrated(servingOptions(serving)))) await migrate(owner, loginOf(serving));
+  const database = servingOptions(asServer ? impatient(serving) : patient(serving));
+  if (!embedded) await requireSettings(database);
+  const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
+  opened.add("database", () => pool.end());
+  const identity = await identifyDatabase(pool);
+
+  const keyDatabase = databaseAt(config.DRS_KEY_DATABASE_URL, dependencies, "key_store");
+  const keyStore = await openKeyStore(config, keyDatabase, dependencies);
+  opened.add("key store", () => keyStore.close());
+  const keyEncryption = new LocalKeyEncryption(await keyEncryptionKeys(config));
+  const secrets = new Secrets(keyStore, keyEncryption);
+  const installation = await installationSecret(pool, secrets);
+  const partitions = new Partitions(pool);
+  const names = new LedgerNames(deriveKey(installation, "ledger names"));
+  const accountKeys = new PostgresAccountKeys(pool, secrets, names);
+  const sealer = createSealer(secrets, accountKeys, partitions, deriveKey(installation, "request mac"));
+  const codec = new EntryCodec(deriveKey(installation, "erasure journal"), await installationId(pool));
+  const receipts = await receiptSigner(secrets);
+  const journalDatabase = databaseAt(config.DRS_ERASURE_JOURNAL_DATABASE_URL, dependencies, "erasure_journal");
+  const journal = await openJournal(config, journalDatabase, dependencies);
+  if (journal) opened.add("erasure journal", () => journal.close());
+  const administration = administrationOptions(owner);
+  const attested = await attestedHead(config, receipts, codec.installation);
+  const replayed = {
+    executor: pool,
+    database,
+    administration,
+    journal,
+    codec,
+    attested,
+    keyStore,
+    secrets,
+    sealer,
+    names,
+    holdSearch: new SearchBackoff(() => performance.now()),
   };
-  try {
-    const embedded = config.embedded
-      ? await EmbeddedPostgres.open({ dataDir: config.DRS_DATA_DIR, asServer, onFault })
-      : undefined;
-    if (embedded) closers.push(() => embedded.close());
-
-    const bound = (login: DatabaseOptions): DatabaseOptions => boundTo(dependencies.get("database"), login);
-    const serving = bound(embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL });
-    const owner = bound(ownerOf(config, embedded));
-    if (!embedded) await requireSessions(serving);
-    // As the serving login first: whoever finds the schema up to date needs no owner.
-    if (!(await isMigrated(servingOptions(serving)))) await migrate(owner, loginOf(serving));
-    const database = servingOptions(asServer ? impatient(serving) : patient(serving));
-    if (!embedded) await requireSettings(database);
-    const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
-    closers.push(() => pool.end());
-    const identity = await identifyDatabase(pool);
-
-    const keyDatabase = databaseAt(config.DRS_KEY_DATABASE_URL, dependencies.get("key_store"));
-    const keyStore = await openKeyStore(config, keyDatabase, dependencies);
-    closers.push(() => keyStore.close());
-    const keyEncryption = new LocalKeyEncryption(await keyEncryptionKeys(config));
-    const secrets = new Secrets(keyStore, keyEncryption);
-    const installation = await installationSecret(pool, secrets);
-    const partitions = new Partitions(pool);
-    const names = new LedgerNames(deriveKey(installation, "ledger names"));
-    const accountKeys = new PostgresAccountKeys(pool, secrets, names);
-    const sealer = createSealer(secrets, accountKeys, partitions, deriveKey(installation, "request mac"));
-    const codec = new EntryCodec(deriveKey(installation, "erasure journal"), await installationId(pool));
-    const receipts = await receiptSigner(secrets);
-    const journalDatabase = databaseAt(config.DRS_ERASURE_JOURNAL_DATABASE_URL, dependencies.get("erasure_journal"));
-    const journal = await openJournal(config, journalDatabase, dependencies);
-    if (journal) closers.push(() => journal.close());
-    const administration = administrationOptions(owner);
-    const attested = await attestedHead(config, receipts, codec.installation);
-    const replayed = {
-      executor: pool,
-      database,
-      administration,
-      journal,
-      codec,
-      attested,
-      keyStore,
-      secrets,
-      sealer,
-      names,
-      holdSearch: new SearchBackoff(() => performance.now()),
-    };
-    const caughtUp = acceptsDamagedJournal ? undefined : await catchUp(replayed, "start");
-    if (caughtUp) {
-      if (!acceptsLostKeys) await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
-      await accountKeys.refresh();
-    }
-    return {
-      config,
-      clock: SYSTEM_CLOCK,
-      dependencies,
-      database,
-      pool,
-      identity,
-      administration,
-      partitions,
-      sealer,
-      journal,
-      codec,
-      attested,
-      receipts,
-      keyStore,
-      keyDatabase,
-      journalDatabase,
-      keyEncryption,
-      secrets,
-      accountKeys,
-      names,
-      catchUp: () => catchUp(replayed, "head"),
-      clusterDirectory: embedded?.directory,
-      caughtUp: caughtUp ? told(caughtUp) : [],
-      warnings: warningsOf(config),
-      close,
-    };
-  } catch (fault) {
-    await close();
-    throw fault;
+  const caughtUp = acceptsDamagedJournal ? undefined : await catchUp(replayed, "start");
+  if (caughtUp) {
+    if (!acceptsLostKeys) await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
+    await accountKeys.refresh();
   }
+  return {
+    config,
+    clock: SYSTEM_CLOCK,
+    dependencies,
+    database,
+    pool,
+    identity,
+    administration,
+    partitions,
+    sealer,
+    journal,
+    codec,
+    attested,
+    receipts,
+    keyStore,
+    keyDatabase,
+    journalDatabase,
+    keyEncryption,
+    secrets,
+    accountKeys,
+    names,
+    catchUp: () => catchUp(replayed, "head"),
+    clusterDirectory: embedded?.directory,
+    caughtUp: caughtUp ? told(caughtUp) : [],
+    warnings: warningsOf(config),
+    closing,
+    close: opened.release(),
+  };
 }
 
 function ownerOf(config: Config, embedded: EmbeddedPostgres | undefined): DatabaseOptions {
@@ -198,8 +196,12 @@ function loginOf({ user, connectionString }: DatabaseOptions): string | undefine
   return said === "" ? undefined : said;
 }
 
-function databaseAt(url: string | undefined, dependency: Dependency): DatabaseOptions | undefined {
-  return url === undefined ? undefined : impatient(boundTo(dependency, { connectionString: url }));
+function databaseAt(
+  url: string | undefined,
+  dependencies: Dependencies,
+  name: DependencyName,
+): DatabaseOptions | undefined {
+  return url === undefined ? undefined : impatient(boundTo(dependencies.get(name), { connectionString: url }));
 }
 
 async function openKeyStore(

@@ -1,0 +1,44 @@
+/**
+ * What was opened, closed in the reverse order. An error of one is reported, and keeps no other open.
+ *
+ * ```ts
+ * await using opened = new Closers(onFault); // closes where the next steps fail
+ * opened.add("pool", () => pool.end());
+ * return { close: opened.release() };
+ * ```
+ */
+export class Closers implements AsyncDisposable {
+  readonly #onFault: (fault: unknown) => void;
+  readonly #closing: Set<string>;
+  #stack = new AsyncDisposableStack();
+
+  /** @param closing gets the names of what is being closed. */
+  constructor(onFault: (fault: unknown) => void, closing = new Set<string>()) {
+    this.#onFault = onFault;
+    this.#closing = closing;
+  }
+
+  /** @param name for people, in a log. */
+  add(name: string, close: () => unknown): void {
+    this.#stack.defer(async () => {
+      this.#closing.add(name);
+      try {
+        await close();
+      } catch (fault) {
+        this.#onFault(fault);
+      } finally {
+        this.#closing.delete(name);
+      }
+    });
+  }
+
+  /** Leaves the closing to the caller, once. Never rejects. */
+  release(): () => Promise<void> {
+    const stack = this.#stack.move();
+    return () => stack.disposeAsync();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}

@@ -60,7 +60,14 @@ async function readRaw(eventId: string): Promise<Buffer> {
       done();
     },
   });
-  const context = { environment, directory: process.cwd(), stdout: sink, stderr: process.stderr, onSignal: () => {} };
+  const context = {
+    environment,
+    directory: process.cwd(),
+    stdout: sink,
+    stderr: process.stderr,
+    kill: () => {},
+    onSignal: () => {},
+  };
   const code = await runProgram(createProgram(context), ["event", "get", eventId, "--raw", "--reason", "test"]);
   expect(code).toBe(0);
   return Buffer.concat(chunks);

@@ -27,7 +27,7 @@ class Collector extends Writable {
 export async function command(environment: Record<string, string>, ...args: readonly string[]): Promise<Printed> {
   const stdout = new Collector();
   const stderr = new Collector();
-  const context = { environment, directory: process.cwd(), stdout, stderr, onSignal: () => {} };
+  const context = { environment, directory: process.cwd(), stdout, stderr, kill: () => {}, onSignal: () => {} };
   const code = await runProgram(createProgram(context), args);
   return { code, stdout: stdout.toString(), stderr: stderr.toString() };
 }
@@ -40,6 +40,7 @@ export function everyCommand(): (readonly string[])[] {
     directory: process.cwd(),
     stdout: sink,
     stderr: sink,
+    kill: () => {},
     onSignal: () => {},
   });
   const walk = (from: Program, path: readonly string[]): (readonly string[])[] => [

@@ -3,6 +3,18 @@ import { createInterface } from "node:readline/promises";
 import { createProgram } from "./cli/program.ts";
 import { runProgram } from "./cli/run-program.ts";
 
+/** A process that has done its work ends by itself within this time, unless a file operation hangs. */
+const LINGER_MS = 1_500;
+
+/** `process.exit` would wait for threads that hang. */
+const kill = (): void => void process.kill(process.pid, "SIGKILL");
+
+function endWhereFilesHang(): void {
+  if (!process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"))) return;
+  process.stderr.write("drs: ended although a file operation hangs\n");
+  kill();
+}
+
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -12,7 +24,7 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-export function main(args: readonly string[]): Promise<number> {
+export async function main(args: readonly string[]): Promise<number> {
   // Whoever reads our output may leave early (`drs event list | head`), and a log's pipe may die: no reason to fall.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const program = createProgram({
@@ -21,9 +33,12 @@ export function main(args: readonly string[]): Promise<number> {
     stdout: process.stdout,
     stderr: process.stderr,
     ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
+    kill,
     onSignal: (signals, listener) => {
       for (const signal of signals) process.on(signal, listener);
     },
   });
-  return runProgram(program, args);
+  const code = await runProgram(program, args);
+  setTimeout(endWhereFilesHang, LINGER_MS).unref();
+  return code;
 }

@@ -17,6 +17,8 @@ export interface Context {
   readonly stderr: Writable;
   /** Asks a person; absent where there is none at a terminal. */
   readonly ask?: (question: string) => Promise<string>;
+  /** Ends the process at once, also where a thread hangs in it. */
+  readonly kill: () => void;
   readonly onSignal: (signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void) => void;
 }
 

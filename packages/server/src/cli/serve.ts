@@ -1,11 +1,15 @@
 import { Command } from "commander";
 import { pino } from "pino";
+import { endAfter } from "../app/end-after.ts";
 import { faultLog } from "../app/fault-log.ts";
 import { startService } from "../app/service.ts";
 import { openSystem } from "../app/system.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { greet } from "./greeting.ts";
 import { example } from "./options.ts";
+
+/** After the drain: longer than two calls to a dependency that hangs, less than orchestrators give a process. */
+const CLOSE_WITHIN_MS = 12_000;
 
 export function serveCommand(context: Context): Command {
   return new Command("serve")
@@ -29,6 +33,7 @@ async function serve(context: Context): Promise<void> {
       for (const line of await greet(system, service.url)) print(context, line);
       logger.info({ signal: await stopped }, "draining");
     } finally {
+      endAfter(config.DRS_DRAIN_TIMEOUT + CLOSE_WITHIN_MS, { logger, closing: system.closing, kill: context.kill });
       await service.stop();
     }
   } finally {

@@ -1,0 +1,60 @@
+/** The end of a server: whoever signals it, and whatever hangs. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { send } from "./support/client.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { startServer } from "./support/server.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+});
+
+afterAll(() => database?.close());
+
+test.skipIf(process.platform === "win32")(
+  "SIGTERM to npm start stops the server as one to the server itself does",
+  async () => {
+    const environment = { ...process.env, ...(await database.environment()), DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
+    const npm = spawn("npm", ["start"], { cwd: ROOT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    const closed = once(npm, "close");
+    await until(() => output.includes("is ready: "), 20_000);
+    npm.kill("SIGTERM");
+    expect((await closed)[0], output).toBe(0);
+    expect(output).toContain('"stopped"');
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "a key directory that hangs is reported, and does not keep the process alive",
+  async () => {
+    const environment = await database.environment();
+    const server = await startServer({ ...environment, DRS_DEPENDENCY_TIMEOUT: "200ms", DRS_DRAIN_TIMEOUT: "200ms" });
+    // A named pipe without a writer hangs whoever opens it, as a file of a network file system may.
+    const mark = join(environment["DRS_KEY_DIR"] ?? "", "mark");
+    await rm(mark, { force: true });
+    execFileSync("mkfifo", [mark]);
+    try {
+      await until(async () => {
+        const { status, text } = await send({ url: server.adminUrl, method: "GET", path: "/readyz" });
+        return status === 503 && text.includes("key store: does not answer");
+      });
+      const asked = Date.now();
+      expect(await server.stop()).not.toBe(0);
+      expect(Date.now() - asked).toBeLessThan(6_000);
+      expect(server.stderr().trimEnd().split("\n").at(-1)).toBe("drs: ended although a file operation hangs");
+    } finally {
+      await server.kill();
+      await (await open(mark, "r+")).close();
+    }
+  },
+);

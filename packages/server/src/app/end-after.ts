@@ -1,0 +1,17 @@
+import type { Logger } from "pino";
+
+export interface EndAfterOptions {
+  readonly logger: Logger;
+  /** Names of what is being closed. */
+  readonly closing: ReadonlySet<string>;
+  /** Ends the process at once. */
+  readonly kill: () => void;
+}
+
+/** Ends a process that does not stop in time, whatever hangs in it. */
+export function endAfter(ms: number, { logger, closing, kill }: EndAfterOptions): void {
+  setTimeout(() => {
+    logger.fatal({ hanging: [...closing] }, "did not stop in time");
+    kill();
+  }, ms).unref();
+}

@@ -1,5 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
+import { NoAnswer, withDeadline } from "../dependencies/deadline.ts";
+import { onePerHang } from "../dependencies/file-calls.ts";
 import type { AdoptedFieldSet } from "../ports.ts";
 import { AdoptedFieldsInvalid, parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
 
@@ -15,8 +17,15 @@ export interface FollowOptions {
   readonly onLook: (paths: number, valid: boolean) => void;
 }
 
+/** A file system that takes longer, as one of a network may, is reported. */
+const READ_WITHIN_MS = 1_000;
+
+type Reader = () => Promise<ReadAdoptedFields>;
+
 /** Reads `DRS_ADOPTED_FIELDS_FILE`. Never rejects. */
-export async function readAdoptedFieldsFile(path: string): Promise<ReadAdoptedFields> {
+export const readAdoptedFieldsFile = (path: string): Promise<ReadAdoptedFields> => boundedReader(() => readNow(path))();
+
+async function readNow(path: string): Promise<ReadAdoptedFields> {
   try {
     const found = await stat(path);
     if (!found.isFile()) return { ok: false, problem: "is no file" };
@@ -27,24 +36,34 @@ export async function readAdoptedFieldsFile(path: string): Promise<ReadAdoptedFi
   }
 }
 
+function boundedReader(read: Reader, ms = READ_WITHIN_MS): Reader {
+  const problem = `can't be read (no answer within ${ms} ms)`;
+  const expired = (): NoAnswer => new NoAnswer(problem);
+  const bounded = onePerHang((call) => withDeadline({ ms, expired }, call), expired);
+  return () => bounded(read).catch((): ReadAdoptedFields => ({ ok: false, problem }));
+}
+
 /** The adopted fields of a file, read again while the server runs. */
 export class AdoptedFieldsFile implements AdoptedFieldSet {
   current: AdoptedFields;
   readonly #path: string;
+  readonly #read: Reader;
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  private constructor(path: string, adopted: AdoptedFields) {
+  private constructor(path: string, read: Reader, adopted: AdoptedFields) {
     this.#path = path;
+    this.#read = read;
     this.current = adopted;
   }
 
-  /** @throws AdoptedFieldsInvalid */
-  static async open(path: string): Promise<AdoptedFieldsFile> {
-    const read = await readAdoptedFieldsFile(path);
-    if (!read.ok) throw new AdoptedFieldsInvalid(`DRS_ADOPTED_FIELDS_FILE: ${path} ${read.problem}`);
-    return new AdoptedFieldsFile(path, read.adopted);
+  /** @param read reads the file, without a deadline. @throws AdoptedFieldsInvalid */
+  static async open(path: string, read: Reader = () => readNow(path), withinMs?: number): Promise<AdoptedFieldsFile> {
+    const bounded = boundedReader(read, withinMs);
+    const first = await bounded();
+    if (!first.ok) throw new AdoptedFieldsInvalid(`DRS_ADOPTED_FIELDS_FILE: ${path} ${first.problem}`);
+    return new AdoptedFieldsFile(path, bounded, first.adopted);
   }
 
   follow(options: FollowOptions): void {
@@ -70,7 +89,7 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
   }
 
   async #look({ onInvalid, onLook }: FollowOptions): Promise<void> {
-    const read = await readAdoptedFieldsFile(this.#path);
+    const read = await this.#read();
     const problem = read.ok ? undefined : read.problem;
     if (read.ok) this.current = read.adopted;
     if (problem !== undefined && problem !== this.#problem) {

@@ -41,7 +41,7 @@ async function hangingJournal(): Promise<{
 
 test("each file of a journal has the deadline, not all of them together", async () => {
   const { path, release } = await hangingJournal();
-  const journal = boundedJournal(directoryJournal(path), new Dependencies(100).get("erasure_journal"));
+  const journal = boundedJournal(directoryJournal(path), new Dependencies(400).get("erasure_journal"));
   for (const [index, read] of [() => journal.read(1), () => journal.readLosses()].entries()) {
     const texts: StoredText[] = [];
     const reading = (async () => {

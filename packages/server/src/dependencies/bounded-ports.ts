@@ -7,29 +7,14 @@ import { Unavailable } from "../ports.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
 import { NoAnswer } from "./deadline.ts";
 import type { Dependency } from "./dependencies.ts";
+import { type Bounded, onePerHang } from "./file-calls.ts";
 
-type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
-
-/** A call that expired goes on in a thread, of which Node has four: while one hangs, no other begins. */
 function boundedBy(dependency: Dependency): Bounded {
-  let hanging = 0;
   const isAway = (fault: unknown): boolean => fault instanceof Unavailable;
-  return async (call) => {
-    if (hanging > 0) throw new NoAnswer(`an earlier call to the ${dependency.title} still hangs`);
-    let running: Promise<unknown> | undefined;
-    const start = (): ReturnType<typeof call> => {
-      const started = call();
-      running = started;
-      return started;
-    };
-    return dependency.call(start, { isAway }).catch((fault: unknown) => {
-      if (fault instanceof NoAnswer) {
-        hanging++;
-        void running?.catch(() => {}).finally(() => hanging--);
-      }
-      throw fault;
-    });
-  };
+  return onePerHang(
+    (call) => dependency.call(call, { isAway }),
+    () => new NoAnswer(`an earlier call to the ${dependency.title} still hangs`),
+  );
 }
 
 export function boundedKeyStore(store: KeyStore, dependency: Dependency): KeyStore {

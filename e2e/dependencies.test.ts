@@ -30,6 +30,19 @@ const TITLES: Readonly<Record<DependencyName, string>> = {
   jwks: "JWKS",
 };
 
+/** Of dependencies that are databases. */
+const VARIABLES = {
+  database: "DRS_DATABASE_URL",
+  key_store: "DRS_KEY_DATABASE_URL",
+  erasure_journal: "DRS_ERASURE_JOURNAL_DATABASE_URL",
+} as const;
+
+const READ_BY_A_PASS = {
+  database: "event_partition",
+  key_store: "drs_keys.mark",
+  erasure_journal: "drs_journal.entry",
+} as const;
+
 let database: TestDatabase;
 let foreign: AnsweringServer;
 
@@ -48,14 +61,17 @@ interface Stage {
   readonly environment: Record<string, string>;
   readonly proxy: TcpProxy;
   readonly owner: pg.Client;
-  /** Keeps others waiting. */
+  /** Keeps others waiting, in the database of the events. */
   readonly blocker: pg.Client;
+  /** The same in the dependency, where it is a database. */
+  readonly own: pg.Client;
   readonly who: Credentials;
   readonly close: () => Promise<void>;
 }
 
 /** An installation on three databases, one of whose dependencies is behind a proxy. */
 async function stage(name: DependencyName): Promise<Stage> {
+  const isHttp = name === "introspection" || name === "jwks";
   const [events, keys, journal] = await Promise.all([
     database.environment(),
     database.environment(),
@@ -72,21 +88,25 @@ async function stage(name: DependencyName): Promise<Stage> {
     DRS_DRAIN_TIMEOUT: `${DRAIN_MS}ms`,
     DRS_RETENTION_INTERVAL: "1s",
   };
-  const isHttp = name === "introspection" || name === "jwks";
   const postgres = join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432");
   const proxy = await startTcpProxy(isHttp ? Number(new URL(foreign.url).port) : postgres);
   const system = await openTestSystem(direct);
   const who = await makeCredentials(system, `who-${name}`);
   await system.close();
-  const [owner, blocker] = [await connectAsOwner(direct), await connectAsOwner(direct)];
+  const itself = direct[VARIABLES[isHttp ? "database" : name]] ?? url;
+  const [owner, blocker, own] = await Promise.all(
+    [url, url, itself].map((at) => connectAsOwner({ DRS_DATABASE_URL: at })),
+  );
+  if (!owner || !blocker || !own) throw new Error("no connection");
   return {
     environment: { ...direct, ...throughProxy(name, direct, proxy.port) },
     proxy,
     owner,
     blocker,
+    own,
     who,
     close: async () => {
-      await Promise.all([owner.end(), blocker.end(), proxy.close()]);
+      await Promise.all([owner.end(), blocker.end(), own.end(), proxy.close()]);
     },
   };
 }
@@ -96,17 +116,13 @@ function throughProxy(
   direct: Readonly<Record<string, string>>,
   port: number,
 ): Record<string, string> {
-  const moved = (variable: string): Record<string, string> => {
-    const { pathname } = new URL(direct[variable] ?? "");
-    return { [variable]: `postgresql://postgres@127.0.0.1:${port}${pathname}?sslmode=disable` };
-  };
   switch (name) {
     case "database":
-      return moved("DRS_DATABASE_URL");
     case "key_store":
-      return moved("DRS_KEY_DATABASE_URL");
-    case "erasure_journal":
-      return moved("DRS_ERASURE_JOURNAL_DATABASE_URL");
+    case "erasure_journal": {
+      const { pathname } = new URL(direct[VARIABLES[name]] ?? "");
+      return { [VARIABLES[name]]: `postgresql://postgres@127.0.0.1:${port}${pathname}?sslmode=disable` };
+    }
     case "introspection":
       return { DRS_INTROSPECTION_URL: `http://127.0.0.1:${port}/` };
     case "jwks":
@@ -226,17 +242,20 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await close();
   });
 
-  test("silence in a retention pass: the next one does its work", async () => {
-    const { environment, proxy, owner, blocker, close } = await stage(name);
+  test("silence in a retention pass: the pass waits for it in vain, and the next one does its work", async () => {
+    const { environment, proxy, owner, own, close } = await stage(name);
     const server = await startServer(environment);
     const lastPass = (): Promise<number> => metric(server, "drs_retention_last_pass_timestamp_seconds");
+    const gaveUp = (): number => server.stderr().split(`the ${TITLES[name]} gave no answer within`).length;
     try {
-      await blocker.query("begin");
-      await blocker.query("lock table event_partition in access exclusive mode");
-      await until(async () => (await waiting(owner)) > 0);
+      await own.query("begin");
+      await own.query(`lock table ${READ_BY_A_PASS[name]} in access exclusive mode`);
+      await until(async () => (await waiting(owner, own)) > 0);
+      const before = gaveUp();
+      // The pass waits within this dependency, which never answers it.
       proxy.fail("silent on established connections");
-      await new Promise((resolve) => setTimeout(resolve, 2 * TIMEOUT_MS));
-      await blocker.query("commit");
+      await until(() => gaveUp() > before);
+      await own.query("commit");
       const since = Date.now() / 1000;
       await until(async () => (await lastPass()) > since, 10_000);
       // Of a pass that found no other worker at it, whose backend would hold the lock.
@@ -293,10 +312,11 @@ test("an embedded PostgreSQL that hangs does not keep the server from ending", a
   }
 });
 
-async function waiting(owner: pg.Client): Promise<number> {
-  const { rows } = await owner.query<{ waiting: number }>(
-    `select count(*)::int as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and application_name like 'drs%'`,
+/** Sessions that wait for a lock in the database of a client, as another one sees it. */
+async function waiting(observer: pg.Client, { database: name } = observer): Promise<number> {
+  const { rows } = await observer.query<{ waiting: number }>(
+    "select count(*)::int as waiting from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",
+    [name],
   );
   return rows[0]?.waiting ?? 0;
 }

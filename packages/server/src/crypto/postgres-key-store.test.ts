@@ -96,7 +96,11 @@ describe("in the database", () => {
     await (await postgresKeyStore({ connectionString: url })).close();
     const read = async (login: string): Promise<void> => {
       const store = await postgresKeyStore({ connectionString: url.replace("postgres@", `${login}@`) });
-      await store.read(ID).finally(() => store.close());
+      try {
+        await store.read(ID);
+      } finally {
+        await store.close();
+      }
     };
     await query(url, "create role intruder login");
     await expect(read("intruder")).rejects.toMatchObject({

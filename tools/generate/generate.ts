@@ -1,5 +1,5 @@
 /**
- * Writes every file that derives from the contract. With `--check` it writes nothing, names the files that are not
+ * Writes every file and section that derives from the contract, the configuration or the layout. With `--check` it writes nothing, names the files that are not
  * what they should be, and exits 1.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -10,6 +10,7 @@ import { dataDictionary } from "./data-dictionary.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
+import { withLayoutSection } from "./layout-section.ts";
 import { readPolicy } from "../../packages/server/src/policy/policy.ts";
 import { recordOfProcessing } from "../../packages/server/src/policy/record-of-processing.ts";
 import { storePrivacyPage } from "./store-privacy.ts";
@@ -41,6 +42,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("docs/privacy/record-of-processing.md", await recordPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
+  files.set("CONTRIBUTING.md", withLayoutSection(await readFile(join(root, "CONTRIBUTING.md"), "utf8")));
   return files;
 }
 

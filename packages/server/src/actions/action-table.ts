@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ensureAccountId } from "../accounts/accounts.ts";
 import { type ActionRegistry, type Clock, type RegisteredAction } from "../ports.ts";
 import { asUnavailable, type Executor } from "../postgres/database.ts";
 import { textArray } from "../postgres/binary-array.ts";
@@ -36,7 +37,7 @@ export async function registerAction(
 ): Promise<ActionRow | undefined> {
   const actionId = action.actionId ?? `act_${randomUUID()}`;
   const now = clock.now();
-  await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [action.account]);
+  await ensureAccountId(executor, action.account);
   await executor.query(
     `insert into action (account, action_id, action_type, session_id, registered_at, expires_at)
       values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
@@ -69,6 +70,16 @@ export async function revokeAction(
     [account, actionId, new Date(clock.now()).toISOString()],
   );
   return rowCount === 1;
+}
+
+/** @returns how many. */
+export async function deleteActions(executor: Executor, account: string): Promise<number> {
+  return (await executor.query("delete from action where account = $1", [account])).rowCount ?? 0;
+}
+
+export async function countActions(executor: Executor, account: string): Promise<number> {
+  const text = "select count(*) as count from action where account = $1";
+  return (await executor.query<{ count: number }>(text, [account])).rows[0]?.count ?? 0;
 }
 
 export async function listActions(executor: Executor, account: string | undefined): Promise<readonly ActionRow[]> {

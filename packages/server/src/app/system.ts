@@ -4,7 +4,8 @@
  */
 import type pg from "pg";
 import type { Config } from "../config/config.ts";
-import { boundedJournal, boundedKeyStore } from "../dependencies/bounded-ports.ts";
+import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
+import { boundedJournal } from "../journal/bounded-journal.ts";
 import { Dependencies, type DependencyName } from "../dependencies/dependencies.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Clock } from "../ports.ts";
@@ -21,15 +22,14 @@ import { directoryJournal } from "../journal/directory-journal.ts";
 import type { KnownHead } from "../journal/chain.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
-import { installationId } from "../journal/applied-entries.ts";
 import { attestedHead } from "../lifecycle/receipts/attested-entry.ts";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { postgresJournal } from "../journal/postgres-journal.ts";
 import { type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
 import { type CachingSealer, createSealer } from "../crypto/sealer.ts";
-import { installationSecret, requireKeys } from "../lifecycle/recovery/installation.ts";
+import { installationId, installationSecret, requireKeys } from "../lifecycle/recovery/installation.ts";
 import { Secrets } from "../crypto/secrets.ts";
-import { PostgresAccountKeys } from "../events/account-keys.ts";
+import { PostgresAccountKeys } from "../accounts/account-keys.ts";
 import {
   administrationOptions,
   boundTo,

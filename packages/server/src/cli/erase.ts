@@ -16,7 +16,7 @@ import {
   subjectMac,
 } from "../lifecycle/erasure/plan-erasure.ts";
 import { erasurePorts, type System } from "../app/system.ts";
-import { purposeIds } from "../policy/policy-table.ts";
+import { findPurposeCode, purposeIds } from "../policy/policy-table.ts";
 import { finishNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { inOneTransaction, withClient } from "../postgres/database.ts";
@@ -266,9 +266,9 @@ async function subjectOf(pool: System["pool"], options: SubjectOptions): Promise
   if (action !== undefined) return { kind: "action", actionId: action };
   if (event !== undefined) return { kind: "event", eventId: event };
   if (purpose === undefined) return { kind: "account", account: of };
-  const { rows } = await pool.query<{ code: number }>("select code from purpose where id = $1", [purpose]);
-  if (!rows[0]) throw new Failure(`There is no purpose ${purpose}: see drs purpose list.`);
-  return { kind: "purpose", account: of, purpose: rows[0].code };
+  const code = await findPurposeCode(pool, purpose);
+  if (code === undefined) throw new Failure(`There is no purpose ${purpose}: see drs purpose list.`);
+  return { kind: "purpose", account: of, purpose: code };
 }
 
 /** What nothing is kept of was erased before, or is not known at all. */

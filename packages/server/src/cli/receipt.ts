@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { findReceipt } from "../lifecycle/erasure/erasures.ts";
+import { findErasureReceipt } from "../lifecycle/erasure/erasures.ts";
+import { findRunReceipt } from "../lifecycle/retention/runs.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example, uuid } from "./options.ts";
@@ -44,7 +45,10 @@ export function receiptCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs receipt get 5f0c2b9e-… > receipt.jws"))
     .action(async (id: string, { json = false }: { json?: boolean }) => {
-      const receipt = await withSystem(context, ({ pool }) => findReceipt(pool, id));
+      const receipt = await withSystem(
+        context,
+        async ({ pool }) => (await findErasureReceipt(pool, id)) ?? (await findRunReceipt(pool, id)),
+      );
       if (receipt === undefined) {
         throw new Failure(
           `There is no receipt of ${id}: check the id; what is not finished, drs retention run finishes.`,

@@ -1,3 +1,4 @@
+import { wasExported } from "../audit/search-audit.ts";
 import { Command, Option } from "commander";
 import {
   addRequest,
@@ -5,7 +6,6 @@ import {
   completeRequest,
   extendRequest,
   findRequest,
-  isExportOf,
   listRequests,
   REQUEST_KINDS,
   REQUEST_OUTCOMES,
@@ -160,7 +160,7 @@ function closeCommand(context: Context): Command {
           const found = await requireErasureOf(executor, names, open.account, erasure);
           requireOutcome(outcome, found);
         } else if (open.kind === "erasure" && outcome === "done") await requireNothingLeft(executor, open);
-        if (exportId !== undefined && !(await isExportOf(executor, open.account, exportId))) {
+        if (exportId !== undefined && !(await wasExported(executor, open.account, exportId))) {
           throw new Failure(`There is no export ${exportId} of this account: see drs audit list.`);
         }
         const closed = { outcome, actor, ground, identity, erasureId: erasure, exportId };

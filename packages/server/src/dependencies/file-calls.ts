@@ -1,4 +1,10 @@
+/**
+ * Calls that can't be cancelled, such as those to a directory of a network file system: past the deadline no caller waits
+ * for them.
+ */
+import { Unavailable } from "../ports.ts";
 import { NoAnswer } from "./deadline.ts";
+import type { Dependency } from "./dependencies.ts";
 
 export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 
@@ -25,4 +31,23 @@ export function onePerHang(bounded: Bounded, hanging: () => NoAnswer): Bounded {
       throw fault;
     });
   };
+}
+
+/** Calls to the dependency, each within its deadline. */
+export function boundedBy(dependency: Dependency): Bounded {
+  const isAway = (fault: unknown): boolean => fault instanceof Unavailable;
+  return onePerHang(
+    (call) => dependency.call(call, { isAway }),
+    () => new NoAnswer(`an earlier call to the ${dependency.title} still hangs`),
+  );
+}
+
+/** Each item within the deadline. */
+export async function* eachBounded<T>(bounded: Bounded, items: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await bounded(() => iterator.next());
+    if (next.done) return;
+    yield next.value;
+  }
 }

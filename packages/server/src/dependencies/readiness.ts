@@ -1,6 +1,5 @@
 import { statfs } from "node:fs/promises";
-import type { Health } from "./dependencies.ts";
-import type { System } from "../app/system.ts";
+import type { Dependencies, Health } from "./dependencies.ts";
 
 /** Below this, the embedded cluster's disk counts as full. */
 const LEAST_FREE_BYTES = 256 * 1024 * 1024;
@@ -11,8 +10,17 @@ export interface Readiness {
   readonly lines: readonly string[];
 }
 
+export interface ReadinessPorts {
+  readonly dependencies: Dependencies;
+  /** Where an embedded PostgreSQL keeps its data. */
+  readonly clusterDirectory?: string | undefined;
+}
+
 /** Whether this process can store events. Migrations are done before anything listens. */
-export async function readiness({ dependencies, clusterDirectory }: System, draining: boolean): Promise<Readiness> {
+export async function readiness(
+  { dependencies, clusterDirectory }: ReadinessPorts,
+  draining: boolean,
+): Promise<Readiness> {
   const lines: string[] = [];
   if (draining) lines.push("draining: this process is about to stop");
   const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);

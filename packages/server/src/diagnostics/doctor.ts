@@ -1,6 +1,8 @@
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { checkJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { JournalUnfit } from "../journal/journal.ts";
+import { countOutcomes } from "../audit/search-audit.ts";
+import { erasureState } from "../lifecycle/erasure/erasures.ts";
 import { acceptedLosses } from "../journal/applied-entries.ts";
 import { requestState } from "../subject-requests/data-requests.ts";
 import { holdState } from "../lifecycle/holds/holds.ts";
@@ -8,7 +10,8 @@ import { policyVersion } from "../policy/policy-table.ts";
 import { retentionState } from "../lifecycle/retention/runs.ts";
 import { pendingChanges, readSchema } from "../postgres/migrate.ts";
 import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
-import { destroyedPartitions, readMark } from "../journal/key-store-watermark.ts";
+import { readMark } from "../journal/key-store-watermark.ts";
+import { destroyedPartitions } from "../lifecycle/recovery/destroyed-partitions.ts";
 import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { System } from "../app/system.ts";
@@ -126,15 +129,11 @@ const REMARKS: Readonly<Record<string, string>> = {
 
 /** Action types that nobody thought of are nothing broken, and something to look at. */
 async function purposeFinding({ pool, config }: System): Promise<Finding> {
-  const { rows } = await pool.query<{ outcome: string; events: number }>(
-    `select outcome, sum(occurrences)::int8 as events from audit_entry
-      where at > now() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
-    [Object.keys(REMARKS)],
-  );
+  const counts = await countOutcomes(pool, Object.keys(REMARKS));
   const version = await policyVersion(pool);
   const policy =
     version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
-  const remarks = rows.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
+  const remarks = counts.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
   const detail = remarks === "" ? policy : `${policy}; in the last day ${remarks.replace(/^(\d+)/, "$1 events")}`;
   if (version > 0) return { what: "purposes", ok: true, detail };
   return { what: "purposes", ok: true, severity: config.embedded ? "advice" : "warning", detail };
@@ -171,13 +170,7 @@ async function holdFinding({ pool }: System): Promise<Finding> {
 
 async function erasureFinding(system: System): Promise<Finding> {
   const { pool, journal } = system;
-  const { rows } = await pool.query<{ erasures: number; unfinished: number; stuck: boolean }>(
-    `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
-        coalesce(bool_or(finished_at is null and began_at < now() - make_interval(secs => $1)), false) as stuck
-      from erasure`,
-    [LONGEST_LAG_SECONDS],
-  );
-  const { erasures, unfinished, stuck } = rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
+  const { erasures, unfinished, stuck } = await erasureState(pool, LONGEST_LAG_SECONDS);
   if (journal) {
     try {
       await checkJournal({ ...system, executor: pool }, journal);

@@ -31,16 +31,31 @@ export async function recordApplied(
   ]);
 }
 
+/** That an operator stated that the journal has lost an entry for good. */
+export interface AcceptedLossRecord {
+  readonly sequence: number;
+  /** RFC 3339; by default the time of the transaction. */
+  readonly at?: string;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** Does nothing where the database has not applied the entry. */
+export async function recordAcceptedLoss(
+  executor: Executor,
+  { sequence, at, actor, reason }: AcceptedLossRecord,
+): Promise<void> {
+  await executor.query(
+    `update journal_entry set loss_accepted_at = coalesce($2, now()), loss_accepted_by = $3, loss_reason = $4
+      where sequence = $1`,
+    [sequence, at ?? null, actor, reason],
+  );
+}
+
 /** Entries whose loss an operator accepted, ascending. */
 export async function acceptedLosses(executor: Executor): Promise<readonly number[]> {
   const { rows } = await executor.query<{ sequence: number }>(
     "select sequence from journal_entry where loss_accepted_at is not null order by sequence",
   );
   return rows.map(({ sequence }) => sequence);
-}
-
-export async function installationId(executor: Executor): Promise<string> {
-  const { rows } = await executor.query<{ id: string }>("select installation_id as id from installation");
-  if (!rows[0]) throw new Error("the database has no installation");
-  return rows[0].id;
 }

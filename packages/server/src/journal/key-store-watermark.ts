@@ -1,5 +1,4 @@
 import { KEY_STORE_MARKS, type KeyStore } from "../crypto/key-store.ts";
-import type { Executor } from "../postgres/database.ts";
 import { EMPTY_JOURNAL, type JournalHead, JournalUnfit } from "./journal.ts";
 
 /** What was applied to the key store. */
@@ -37,18 +36,3 @@ export async function writeKnownHead(keyStore: KeyStore, { sequence, digest }: J
 
 const markBroken = (): JournalUnfit =>
   new JournalUnfit("a mark in the key store is not readable: restore the key store");
-
-/** Ids of dropped partitions whose secrets are destroyed. */
-export async function destroyedPartitions(executor: Executor): Promise<readonly string[]> {
-  const { rows } = await executor.query<{ partition_id: string }>(
-    "select partition_id from event_partition where secret_destroyed_at is not null",
-  );
-  return rows.map(({ partition_id }) => partition_id);
-}
-
-/** Records in the key store how many partitions were dropped. The number never falls, also where the database is older. */
-export async function markPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
-  const mark = await readMark(keyStore);
-  const partitions = (await destroyedPartitions(executor)).length;
-  await writeMark(keyStore, { ...mark, partitions: Math.max(mark.partitions, partitions) });
-}

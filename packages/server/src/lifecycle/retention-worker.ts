@@ -1,7 +1,7 @@
-import { type AttestPorts, attestErasure } from "./receipts/attest.ts";
+import { type AttestPorts, attestErasure, attestExpiry } from "./receipts/attest.ts";
 import { destroyErased } from "./recovery/replay-journal.ts";
-import { markPartitions } from "../journal/key-store-watermark.ts";
-import type { ErasureRow } from "./erasure/erasures.ts";
+import { markPartitions } from "./recovery/destroyed-partitions.ts";
+import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
 import type { DatabaseOptions, Executor } from "../postgres/database.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
@@ -36,7 +36,10 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
       { name: "finish erasures", run: () => finish(client, options) },
       {
         name: "record the pass",
-        run: async () => (expired = await recordRun(client, attest, { actor, startedAt, always: actor !== WORKER })),
+        run: async () => {
+          const run = { actor, startedAt, always: actor !== WORKER };
+          expired = await recordRun(client, (statement) => attestExpiry(attest, statement), run);
+        },
       },
       {
         name: "record dropped partitions in the key store",
@@ -59,11 +62,7 @@ async function finish(
   executor: Executor,
   { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
-  const { rows } = await executor.query<{ unfinished: boolean }>(
-    `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
-        and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,
-  );
-  if (!rows[0]?.unfinished) return;
+  if (!(await hasUnfinishedErasures(executor))) return;
   if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow): Promise<string> => attestErasure(attest, erasure);
   await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });

@@ -74,6 +74,10 @@ export async function purposeIds(executor: Executor): Promise<ReadonlyMap<number
   return new Map(rows.map(({ code, id }) => [code, id]));
 }
 
+export async function findPurposeCode(executor: Executor, id: string): Promise<number | undefined> {
+  return (await executor.query<{ code: number }>("select code from purpose where id = $1", [id])).rows[0]?.code;
+}
+
 /** What a policy changes, one object a thing that changes. */
 export type Change =
   | {

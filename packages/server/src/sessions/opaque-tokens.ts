@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { ensureAccountId } from "../accounts/accounts.ts";
 import { type Clock, type Session, type SessionVerifier } from "../ports.ts";
 import { asUnavailable, type Executor } from "../postgres/database.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
@@ -30,7 +31,7 @@ export async function issueToken(
   const tokenId = randomUUID();
   const issuedAt = clock.now();
   const expiresAt = new Date(issuedAt + ttlMs).toISOString();
-  await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [account]);
+  await ensureAccountId(executor, account);
   await executor.query(
     "insert into session_token (token_hash, token_id, account, issued_at, expires_at) values ($1, $2, $3, $4, $5)",
     [hashOf(token), tokenId, account, new Date(issuedAt).toISOString(), expiresAt],
@@ -45,6 +46,16 @@ export async function revokeToken(executor: Executor, clock: Clock, tokenId: str
     [tokenId, new Date(clock.now()).toISOString()],
   );
   return rows[0]?.account;
+}
+
+/** @returns how many. */
+export async function deleteTokens(executor: Executor, account: string): Promise<number> {
+  return (await executor.query("delete from session_token where account = $1", [account])).rowCount ?? 0;
+}
+
+export async function countTokens(executor: Executor, account: string): Promise<number> {
+  const text = "select count(*) as count from session_token where account = $1";
+  return (await executor.query<{ count: number }>(text, [account])).rows[0]?.count ?? 0;
 }
 
 export interface TokenRow {

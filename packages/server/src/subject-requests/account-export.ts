@@ -1,3 +1,4 @@
+import { isAccountRefused } from "../accounts/accounts.ts";
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
@@ -75,7 +76,7 @@ export async function exportAccount(
     await writeRows(folder, "requests.ndjson", rowsOf(executor, REQUESTS, [names.subjectOf("account", account)])),
     await writeRows(folder, "accesses.ndjson", accesses(executor, account)),
   ];
-  const refused = await isRefused(executor, names.subjectOf("account", account));
+  const refused = await isAccountRefused(executor, names.subjectOf("account", account));
   const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), refused, files };
   await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, {
     mode: 0o600,
@@ -140,10 +141,6 @@ async function* rowsOf(executor: Executor, text: string, values: readonly unknow
     if (rows.length < FETCHED) break;
   }
   await executor.query("close exported");
-}
-
-async function isRefused(executor: Executor, accountMac: Buffer): Promise<boolean> {
-  return (await executor.query("select from refused_account where account_mac = $1", [accountMac])).rowCount === 1;
 }
 
 /** More than any account has. */

@@ -76,11 +76,10 @@ export async function findRequest(executor: Executor, id: string): Promise<Reque
   return (await executor.query<RequestRow>(`select ${COLUMNS} from data_request where request_id = $1`, [id])).rows[0];
 }
 
-/** Whether the audit knows of an export of the account by this id. */
-export async function isExportOf(executor: Executor, account: string | null, exportId: string): Promise<boolean> {
-  const text = `select from audit_entry
-    where account = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`;
-  return (await executor.query(text, [account, exportId])).rowCount !== 0;
+/** Whether a request of the account was recorded. @param subjectMac its keyed MAC. */
+export async function isRequested(executor: Executor, subjectMac: Buffer): Promise<boolean> {
+  const text = "select from data_request where subject_mac = $1 limit 1";
+  return ((await executor.query(text, [subjectMac])).rowCount ?? 0) > 0;
 }
 
 /** By two further months, once. @returns `undefined` where there is no such request that is open and not extended. */

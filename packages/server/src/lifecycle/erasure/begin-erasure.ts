@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { escapeLiteral } from "pg";
+import { ensureAccountId, findAccountId, findKeyIds } from "../../accounts/accounts.ts";
 import type { ErasedIds } from "../holds/copy-held-events.ts";
+import { findCopiesOfAccount } from "../holds/erased-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../../ports.ts";
 import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { branchesOf, findPartitions, RECENT_MS, releasingLocks } from "../../events/partition-slices.ts";
-import { conditionOf, searchSubject } from "../../events/search-events.ts";
+import { searchSubject } from "../../events/search-events.ts";
 import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
 import { carryOut, copyHeldOf } from "./apply-erasure.ts";
 import { closeEpoch } from "../../events/exclude-ingestion.ts";
@@ -45,9 +47,7 @@ export async function beginErasure(
   await resolveHolds(executor, ports.names, { reading: releasingLocks(executor) });
   if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
   if (subject.kind === "account") {
-    await executor.query("insert into account_identity (account) values ($1) on conflict do nothing", [
-      subject.account,
-    ]);
+    await ensureAccountId(executor, subject.account);
   }
   // Long work first, while ingestion goes on; then the little that came meanwhile.
   const before = await findErased(releasingLocks(executor), subject);
@@ -77,13 +77,11 @@ export async function beginErasure(
 async function findErased(executor: Executor, subject: ErasureSubject): Promise<ErasedIds & { accounts: string[] }> {
   if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
   if (subject.kind === "action") return { keys: [], accounts: [], events: await findEventsOf(executor, subject) };
-  const { where, values } = conditionOf(subject);
-  const ids = async (text: string): Promise<string[]> =>
-    (await executor.query<{ id: string }>(text, [...values])).rows.map(({ id }) => id);
-  const keys = await ids(`select key_id as id from account_key where ${where} and erased_by is null`);
-  const events = await ids(`select event_id as id from held_event where ${where} and erased_by is null`);
-  if (subject.kind === "purpose") return { keys, accounts: [], events };
-  return { keys, accounts: await ids("select account_id as id from account_identity where account = $1"), events };
+  const purpose = subject.kind === "purpose" ? subject.purpose : undefined;
+  const keys = await findKeyIds(executor, subject.account, purpose);
+  const events = await findCopiesOfAccount(executor, subject.account, purpose);
+  const accountId = purpose === undefined ? await findAccountId(executor, subject.account) : undefined;
+  return { keys, accounts: accountId === undefined ? [] : [accountId], events };
 }
 
 async function findEventsOf(executor: Executor, subject: ErasureSubject): Promise<string[]> {

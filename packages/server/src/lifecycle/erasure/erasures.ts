@@ -1,6 +1,17 @@
 import type { Executor } from "../../postgres/database.ts";
-import type { ErasureKind } from "../../journal/journal.ts";
+import type { ErasureEntry, ErasureKind } from "../../journal/journal.ts";
 import { instant } from "../../postgres/instant.ts";
+
+/** Who asked for it, and why. */
+export interface ErasureOrigin {
+  readonly actor: string;
+  readonly reason: string;
+}
+
+export interface ErasureRecord extends ErasureOrigin {
+  /** Events under a hold that could not be copied. */
+  readonly unreadable: number;
+}
 
 export interface ErasureRow {
   readonly sequence: number;
@@ -29,6 +40,35 @@ export interface ErasureRow {
   readonly unreadable: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];
+}
+
+/** Records an erasure that begins, in the transaction that applies its entry of the journal. */
+export async function insertErasure(
+  executor: Executor,
+  entry: ErasureEntry,
+  { actor, reason, unreadable }: ErasureRecord,
+): Promise<void> {
+  const subject = entry.subject === null ? null : Buffer.from(entry.subject, "hex");
+  await executor.query(
+    `insert into erasure (sequence, erasure_id, kind, subject_mac, began_at, actor, reason, keys, unreadable)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [entry.sequence, entry.erasure_id, entry.kind, subject, entry.at, actor, reason, entry.keys, unreadable],
+  );
+}
+
+/** What an erasure deleted, or left to a hold. */
+export type ErasureCounts = Partial<
+  Pick<ErasureRow, "events" | "idempotency_keys" | "tokens" | "actions" | "held" | "copies">
+>;
+
+export async function addToErasure(executor: Executor, sequence: number, counts: ErasureCounts): Promise<void> {
+  const { events = 0, idempotency_keys = 0, tokens = 0, actions = 0, held = 0, copies = 0 } = counts;
+  await executor.query(
+    `update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3, tokens = tokens + $4,
+        actions = actions + $5, held = held + $6, copies = copies + $7
+      where sequence = $1`,
+    [sequence, events, idempotency_keys, tokens, actions, held, copies],
+  );
 }
 
 export interface ErasureFilter {
@@ -67,15 +107,46 @@ export async function findErasures(executor: Executor, filter: ErasureFilter = {
   return rows;
 }
 
+/** Whether an erasure waits to be finished, or for a final receipt because the last copy that a hold kept is deleted. */
+export async function hasUnfinishedErasures(executor: Executor): Promise<boolean> {
+  const { rows } = await executor.query<{ unfinished: boolean }>(
+    `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
+        and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,
+  );
+  return rows[0]?.unfinished ?? false;
+}
+
+export interface ErasureState {
+  readonly erasures: number;
+  readonly unfinished: number;
+  /** Whether one has been unfinished for longer than the limit. */
+  readonly stuck: boolean;
+}
+
+export async function erasureState(executor: Executor, limitSeconds: number): Promise<ErasureState> {
+  const { rows } = await executor.query<ErasureState>(
+    `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
+        coalesce(bool_or(finished_at is null and began_at < now() - make_interval(secs => $1)), false) as stuck
+      from erasure`,
+    [limitSeconds],
+  );
+  return rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
+}
+
+/** Whether anything of the subject was erased. @param subjectMac its keyed MAC. */
+export async function wasErased(executor: Executor, subjectMac: Buffer): Promise<boolean> {
+  return ((await executor.query("select from erasure where subject_mac = $1 limit 1", [subjectMac])).rowCount ?? 0) > 0;
+}
+
 /** The receipt that was signed when it was finished, or when the last copy that a hold kept of it was deleted. */
 export async function receiptOf(executor: Executor, sequence: number): Promise<string | undefined> {
   const text = "select coalesce(final_receipt, receipt) as receipt from erasure where sequence = $1";
   return (await executor.query<{ receipt: string | null }>(text, [sequence])).rows[0]?.receipt ?? undefined;
 }
 
-/** The same by the id of an erasure or of a retention pass. */
-export async function findReceipt(executor: Executor, id: string): Promise<string | undefined> {
-  const text = `select coalesce(final_receipt, receipt) as receipt from erasure where erasure_id = $1 and receipt is not null
-    union all select receipt from retention_run where run_id = $1 and receipt is not null`;
-  return (await executor.query<{ receipt: string }>(text, [id])).rows[0]?.receipt;
+/** The same by the id of an erasure. */
+export async function findErasureReceipt(executor: Executor, erasureId: string): Promise<string | undefined> {
+  const text = `select coalesce(final_receipt, receipt) as receipt from erasure
+    where erasure_id = $1 and receipt is not null`;
+  return (await executor.query<{ receipt: string }>(text, [erasureId])).rows[0]?.receipt;
 }

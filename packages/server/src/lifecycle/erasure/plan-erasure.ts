@@ -1,3 +1,6 @@
+import { findKeyIds } from "../../accounts/accounts.ts";
+import { countActions } from "../../actions/action-table.ts";
+import { countTokens } from "../../sessions/opaque-tokens.ts";
 import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { conditionOf, countByHold, type EventSubject } from "../../events/search-events.ts";
@@ -54,18 +57,17 @@ export async function planErasure(executor: Executor, subject: ErasureSubject): 
   );
   const idempotency_keys = ledger.rows[0]?.keys ?? 0;
   if (subject.kind === "event") return { ...plan, idempotency_keys };
-  const secrets = await executor.query<{ keys: number }>(
-    `select count(*) as keys from account_key where ${where} and erased_by is null`,
-    [...values],
-  );
-  const keys = secrets.rows[0]?.keys ?? 0;
-  if (subject.kind === "purpose") return { ...plan, idempotency_keys, keys };
-  const credentials = await executor.query<{ tokens: number; actions: number }>(
-    `select (select count(*) from session_token where account = $1) as tokens,
-      (select count(*) from action where account = $1) as actions`,
-    [subject.account],
-  );
-  return { ...plan, idempotency_keys, keys, ...credentials.rows[0] };
+  const { account } = subject;
+  if (subject.kind === "purpose") {
+    return { ...plan, idempotency_keys, keys: (await findKeyIds(executor, account, subject.purpose)).length };
+  }
+  return {
+    ...plan,
+    idempotency_keys,
+    keys: (await findKeyIds(executor, account)).length,
+    tokens: await countTokens(executor, account),
+    actions: await countActions(executor, account),
+  };
 }
 
 /** Whether an erasure would find nothing to do; what a hold still keeps of earlier ones waits for the hold's end. */

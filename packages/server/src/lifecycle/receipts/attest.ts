@@ -1,10 +1,11 @@
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../ports.ts";
 import { policyVersion } from "../../policy/policy-table.ts";
-import type { Expired } from "../retention/runs.ts";
+import type { RunStatement } from "../retention/runs.ts";
 import type { Executor } from "../../postgres/database.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
-import { acceptedLosses, headOf, installationId } from "../../journal/applied-entries.ts";
+import { acceptedLosses, headOf } from "../../journal/applied-entries.ts";
+import { installationId } from "../recovery/installation.ts";
 import type { ReceiptSigner } from "./receipt-signer.ts";
 
 /** What a receipt is not. */
@@ -37,10 +38,7 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Pr
 }
 
 /** A receipt for a retention pass. @returns a JWS. */
-export async function attestExpiry(
-  ports: AttestPorts,
-  run: Expired & { readonly run_id: string; readonly started_at: string; readonly actor: string },
-): Promise<string> {
+export async function attestExpiry(ports: AttestPorts, run: RunStatement): Promise<string> {
   return ports.signer.sign({
     receipt: "expiry",
     ...(await common(ports)),

@@ -3,7 +3,7 @@ import type { Executor } from "../../postgres/database.ts";
 import type { AppendPorts } from "../../journal/append-entry.ts";
 import { type KnownHead, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
-import { appliedAt } from "../../journal/applied-entries.ts";
+import { appliedAt, recordAcceptedLoss } from "../../journal/applied-entries.ts";
 import { type ErasureJournal, JournalDamaged, JournalForeign, JournalUnfit } from "../../journal/journal.ts";
 
 export interface LossStatement {
@@ -43,10 +43,7 @@ export async function acceptLoss(
     reason,
     detail: { entry: sequence },
   });
-  await executor.query(
-    "update journal_entry set loss_accepted_at = $2, loss_accepted_by = $3, loss_reason = $4 where sequence = $1",
-    [sequence, at, actor, reason],
-  );
+  await recordAcceptedLoss(executor, { sequence, at, actor, reason });
   const { installation } = codec;
   const loss = codec.encode({ version: 1, kind: "loss", sequence, installation, at, digest: digest ?? null });
   await journal.appendLoss(sequence, loss);

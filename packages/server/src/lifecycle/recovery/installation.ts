@@ -10,6 +10,12 @@ export class KeyStoreUnfit extends Error {
   override readonly name = "KeyStoreUnfit";
 }
 
+export async function installationId(executor: Executor): Promise<string> {
+  const { rows } = await executor.query<{ id: string }>("select installation_id as id from installation");
+  if (!rows[0]) throw new Error("the database has no installation");
+  return rows[0].id;
+}
+
 /**
  * The secret that keys of the whole installation are derived from (`deriveKey`). The database remembers a check value of it, so that a key store that
  * is empty, older or another installation's is noticed before anything is served.

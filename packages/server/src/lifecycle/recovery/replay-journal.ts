@@ -1,3 +1,4 @@
+import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
@@ -16,18 +17,14 @@ import {
   withClient,
 } from "../../postgres/database.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
-import { carryOut, copyHeldOf, type ErasureOrigin } from "../erasure/apply-erasure.ts";
+import { carryOut, copyHeldOf } from "../erasure/apply-erasure.ts";
+import type { ErasureOrigin } from "../erasure/erasures.ts";
 import { type KnownHead, type Link, readChain } from "../../journal/chain.ts";
+import { destroyedPartitions, markPartitions } from "./destroyed-partitions.ts";
 import { closeEpoch } from "../../events/exclude-ingestion.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
-import { acceptedLosses, appliedAt, headOf, recordApplied } from "../../journal/applied-entries.ts";
-import {
-  destroyedPartitions,
-  markPartitions,
-  readKnownHead,
-  readMark,
-  writeMark,
-} from "../../journal/key-store-watermark.ts";
+import { acceptedLosses, appliedAt, headOf, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
+import { readKnownHead, readMark, writeMark } from "../../journal/key-store-watermark.ts";
 import {
   type ErasureEntry,
   type ErasureJournal,
@@ -126,7 +123,7 @@ async function unrecordedLosses(
 }
 
 async function recordLosses(owner: Executor, links: readonly Link[]): Promise<void> {
-  for (const { sequence } of links) await markLost(owner, sequence);
+  for (const { sequence } of links) await recordAcceptedLoss(owner, { sequence, ...AGAIN });
 }
 
 /** The latest entries that the database, the key store and a receipt know. */
@@ -185,19 +182,6 @@ export async function checkJournal(
 /** Of what a restored database lacks, nothing is known but what the journal holds. */
 const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
-/** Who asked for an erasure that was killed when the journal had it, and why: its order, of that day, is in the audit. */
-async function orderOf(executor: Executor, { subject, at }: ErasureEntry): Promise<ErasureOrigin | undefined> {
-  const { rows } = await executor.query<ErasureOrigin>(
-    `select actor, reason from audit_entry begun
-      where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
-        and not exists (select from audit_entry done where done.at between begun.at and $2 and done.operation = 'erase.run'
-          and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
-      order by at desc limit 1`,
-    [subject, at],
-  );
-  return rows[0];
-}
-
 /** @returns how many of each the database lacked. */
 async function applyAll(
   owner: Executor,
@@ -237,7 +221,9 @@ async function applyErasure(
   // A hold that an earlier entry placed keeps what this one erases.
   await resolveHolds(owner, names, { reading: releasingLocks(owner) });
   await copyHeldOf(owner, sealer, entry);
-  const order = (await orderOf(owner, entry)) ?? AGAIN;
+  const order =
+    // An erasure that was killed after it wrote the journal has its order of that day in the audit.
+    (await findErasureOrder(owner, entry.subject, entry.at)) ?? AGAIN;
   await closeEpoch(owner);
   const unreadable = await copyHeldOf(owner, sealer, entry);
   for (const holdId of entry.holds) await moveCopies(owner, sealer, holdId);
@@ -249,14 +235,7 @@ async function applyErasure(
  */
 async function recordLoss(owner: Executor, link: JournalHead): Promise<void> {
   await recordApplied(owner, link, "loss");
-  await markLost(owner, link.sequence);
-}
-
-async function markLost(owner: Executor, sequence: number): Promise<void> {
-  await owner.query(
-    "update journal_entry set loss_accepted_at = now(), loss_accepted_by = $2, loss_reason = $3 where sequence = $1",
-    [sequence, AGAIN.actor, AGAIN.reason],
-  );
+  await recordAcceptedLoss(owner, { sequence: link.sequence, ...AGAIN });
 }
 
 /**

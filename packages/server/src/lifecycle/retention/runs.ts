@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { type AttestPorts, attestExpiry } from "../receipts/attest.ts";
 import { type Executor, inOneTransaction } from "../../postgres/database.ts";
 import { type Partition, PARTITION_COLUMNS, queryPartitions } from "../../events/partition-slices.ts";
 import { instant } from "../../postgres/instant.ts";
@@ -17,6 +16,13 @@ export interface Expired extends Counts {
   readonly destroyed_keys: readonly string[];
 }
 
+/** What a receipt of a pass states. */
+export interface RunStatement extends Expired {
+  readonly run_id: string;
+  readonly started_at: string;
+  readonly actor: string;
+}
+
 interface Run {
   readonly actor: string;
   /** Milliseconds since the Unix epoch. */
@@ -27,18 +33,18 @@ interface Run {
 
 /**
  * Signs what the database recorded and no pass has signed yet, also what a killed pass did, in one transaction.
- * @returns what was signed.
+ * @param attest signs. @returns what was signed.
  */
 export function recordRun(
   executor: Executor,
-  attest: AttestPorts,
+  attest: (statement: RunStatement) => Promise<string>,
   { actor, startedAt, always }: Run,
 ): Promise<Expired> {
   return inOneTransaction(executor, async () => {
     const expired = await takeEffects(executor);
     if (!always && COUNTS.every((what) => expired[what] === 0)) return expired;
     const run = { run_id: randomUUID(), started_at: new Date(startedAt).toISOString(), actor };
-    const receipt = await attestExpiry(attest, { ...expired, ...run });
+    const receipt = await attest({ ...expired, ...run });
     const { partitions, rows, bytes, secrets, keys, copies } = expired;
     await executor.query(
       `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
@@ -117,4 +123,10 @@ export async function retentionState(executor: Executor): Promise<RetentionState
   );
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];
+}
+
+/** The receipt of a retention pass. */
+export async function findRunReceipt(executor: Executor, runId: string): Promise<string | undefined> {
+  const text = "select receipt from retention_run where run_id = $1 and receipt is not null";
+  return (await executor.query<{ receipt: string }>(text, [runId])).rows[0]?.receipt;
 }

@@ -10,7 +10,8 @@ import { until } from "../../../../e2e/support/embedded.ts";
 import { directoryJournal } from "../journal/directory-journal.ts";
 import type { StoredText } from "../journal/journal.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
-import { boundedJournal, boundedKeyStore } from "./bounded-ports.ts";
+import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
+import { boundedJournal } from "../journal/bounded-journal.ts";
 import { NoAnswer } from "./deadline.ts";
 import { Dependencies } from "./dependencies.ts";
 

@@ -1,0 +1,15 @@
+import type { Dependency } from "../dependencies/dependencies.ts";
+import { boundedBy, eachBounded } from "../dependencies/file-calls.ts";
+import type { ErasureJournal } from "./journal.ts";
+
+/** A journal in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
+export function boundedJournal(journal: ErasureJournal, dependency: Dependency): ErasureJournal {
+  const bounded = boundedBy(dependency);
+  return {
+    ...journal,
+    read: (from) => eachBounded(bounded, journal.read(from)),
+    append: (sequence, text) => bounded(() => journal.append(sequence, text)),
+    readLosses: () => eachBounded(bounded, journal.readLosses()),
+    appendLoss: (sequence, text) => bounded(() => journal.appendLoss(sequence, text)),
+  };
+}

@@ -1,0 +1,20 @@
+import type { KeyStore } from "../../crypto/key-store.ts";
+import { readMark, writeMark } from "../../journal/key-store-watermark.ts";
+import type { Executor } from "../../postgres/database.ts";
+
+/** Ids of dropped partitions whose secrets are destroyed. */
+export async function destroyedPartitions(executor: Executor): Promise<readonly string[]> {
+  const { rows } = await executor.query<{ partition_id: string }>(
+    "select partition_id from event_partition where secret_destroyed_at is not null",
+  );
+  return rows.map(({ partition_id }) => partition_id);
+}
+
+/**
+ * Records in the key store how many partitions were dropped. The number never falls, also where the database is older.
+ */
+export async function markPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
+  const mark = await readMark(keyStore);
+  const partitions = (await destroyedPartitions(executor)).length;
+  await writeMark(keyStore, { ...mark, partitions: Math.max(mark.partitions, partitions) });
+}

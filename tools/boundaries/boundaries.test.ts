@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { FOLDERS } from "./folders.ts";
+import { folderOf, importsBetweenFolders, sourceFiles } from "./imports.ts";
+
+const allowed = new Map(FOLDERS.map(({ name, imports }) => [name, new Set(imports)]));
+const imports = importsBetweenFolders();
+
+describe("the folders of the server", () => {
+  it("are the listed ones", () => {
+    expect([...new Set(sourceFiles().map(folderOf))].toSorted()).toEqual(FOLDERS.map(({ name }) => name).toSorted());
+  });
+
+  it("have no cycle: each names only folders above it", () => {
+    const above = new Set<string>();
+    for (const { name, imports: named } of FOLDERS) {
+      expect(
+        named.filter((other) => !above.has(other)),
+        name,
+      ).toEqual([]);
+      above.add(name);
+    }
+  });
+
+  it("import nothing but what is allowed", () => {
+    const forbidden = imports.filter(({ from, to }) => !allowed.get(from)?.has(to));
+    expect(forbidden.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+  });
+
+  it("use everything that is allowed", () => {
+    const used = new Set(imports.map(({ from, to }) => `${from} imports ${to}`));
+    const named = FOLDERS.flatMap(({ name, imports: others }) => others.map((other) => `${name} imports ${other}`));
+    expect(named.filter((edge) => !used.has(edge))).toEqual([]);
+  });
+});

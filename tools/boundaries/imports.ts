@@ -1,0 +1,36 @@
+/** Which folder of the server imports which. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+export const SERVER = join(import.meta.dirname, "../../packages/server/src");
+
+const IS_TEST = /\.(test|fixture|contract)\.ts$/;
+const IMPORT = /(?:from|import) ?\(?"(\.\.?\/[^"]+)"/g;
+
+export interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Source files of the server without tests, relative to `src`. */
+export function sourceFiles(): readonly string[] {
+  return readdirSync(SERVER, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !IS_TEST.test(file))
+    .toSorted();
+}
+
+/** Imports between folders. */
+export function importsBetweenFolders(): readonly Import[] {
+  return sourceFiles().flatMap((file) =>
+    [...readFileSync(join(SERVER, file), "utf8").matchAll(IMPORT)]
+      .map(([, path = ""]) => ({ file, from: folderOf(file), to: folderOf(normalize(join(dirname(file), path))) }))
+      .filter(({ from, to }) => from !== to),
+  );
+}
+
+export function folderOf(file: string): string {
+  if (file === "ports.ts") return "ports";
+  const folder = dirname(file);
+  return folder === "." ? "(entries)" : folder;
+}

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FOLDERS } from "./folders.ts";
+import { folderOf, SERVER, sourceFiles } from "./imports.ts";
+import { accessesIn, stringsOf } from "./statements.ts";
+import { FUNCTIONS, TABLES } from "./tables.ts";
+
+const names = new Set(Object.keys(TABLES));
+
+/** Accesses of files outside the owner's folder, as `table file`. */
+const foreign = (changes: boolean): readonly string[] =>
+  sourceFiles()
+    .flatMap((file) =>
+      accessesIn(stringsOf(readFileSync(join(SERVER, file), "utf8")), names)
+        .filter((access) => access.changes === changes && TABLES[access.table]?.owner !== folderOf(file))
+        .map(({ table }) => `${table} ${file}`),
+    )
+    .filter((access, index, all) => all.indexOf(access) === index)
+    .toSorted();
+
+const listed = (of: "readers" | "writers"): readonly string[] =>
+  Object.entries(TABLES)
+    .flatMap(([table, exceptions]) => Object.keys(exceptions[of] ?? {}).map((file) => `${table} ${file}`))
+    .toSorted();
+
+describe("the tables", () => {
+  it("have one owner each, which is a folder of the server", () => {
+    const snapshot = readFileSync(join(SERVER, "postgres/schema.snapshot"), "utf8");
+    const [, tables = ""] = /^# tables\n([^#]*)/m.exec(snapshot) ?? [];
+    const existing = [...tables.matchAll(/^\w+/gm)].map(([name]) => name);
+    expect(existing.toSorted()).toEqual([...names].toSorted());
+    const folders = new Set(FOLDERS.map(({ name }) => name));
+    expect(Object.values(TABLES).filter(({ owner }) => !folders.has(owner))).toEqual([]);
+  });
+
+  it("are changed by their owner's folder alone", () => {
+    expect(foreign(true)).toEqual(listed("writers"));
+  });
+
+  it("are read by other folders where that is listed", () => {
+    expect(foreign(false)).toEqual(listed("readers"));
+  });
+
+  it("are changed by SQL functions where that is listed", () => {
+    const folder = join(SERVER, "postgres/functions");
+    const changed = readdirSync(folder).flatMap((file) => {
+      const accesses = accessesIn(readFileSync(join(folder, file), "utf8"), names).filter(({ changes }) => changes);
+      const tables = [...new Set(accesses.map(({ table }) => table))].toSorted();
+      return tables.length > 0 ? [[basename(file, ".sql"), tables]] : [];
+    });
+    expect(Object.fromEntries(changed)).toEqual(FUNCTIONS);
+  });
+});
+
+describe("the search for statements", () => {
+  it("finds reads and changes, and leaves comments out", () => {
+    const source =
+      '`with gone as (delete from drs.event e using erasure x where true) -- from tombstone\n select` + "from now"';
+    expect(accessesIn(stringsOf(source), names)).toEqual([
+      { table: "event", changes: true },
+      { table: "erasure", changes: false },
+    ]);
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * Who owns each table. Only the owner's folder holds statements that change it; other folders read it through the
+ * owner's functions or through a view. The exceptions are listed here, each with its reason.
+ */
+export interface Table {
+  readonly owner: string;
+  /** Files outside the owner's folder that join it into a statement on tables of their own. */
+  readonly readers?: Readonly<Record<string, string>>;
+  /** Files outside the owner's folder that change it. */
+  readonly writers?: Readonly<Record<string, string>>;
+}
+
+const ITS_PERIOD = "the retention period of each row's purpose";
+
+export const TABLES: Readonly<Record<string, Table>> = {
+  schema_migration: { owner: "postgres" },
+  schema_definition: { owner: "postgres" },
+  installation: { owner: "lifecycle/recovery" },
+  account_identity: { owner: "accounts" },
+  account_key: {
+    owner: "accounts",
+    readers: {
+      "lifecycle/erasure/finish-erasures.ts": "erased keys that still have ledger rows",
+      "lifecycle/holds/erased-copies.ts": "the account of a key",
+      "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
+    },
+  },
+  refused_account: { owner: "accounts" },
+  session_token: {
+    owner: "sessions",
+    readers: { "subject-requests/account-export.ts": "the export reads all of an account through one cursor" },
+  },
+  action: {
+    owner: "actions",
+    readers: { "subject-requests/account-export.ts": "the export reads all of an account through one cursor" },
+  },
+  drift: { owner: "drift" },
+  event: {
+    owner: "events",
+    readers: {
+      "lifecycle/erasure/begin-erasure.ts": "a prepared search that runs while ingestion waits",
+      "lifecycle/holds/copy-held-events.ts": "copies held events",
+      "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
+      "lifecycle/retention/runs.ts": "counts overdue rows",
+    },
+  },
+  event_partition: {
+    owner: "events",
+    readers: {
+      "lifecycle/holds/copy-held-events.ts": "the partitions of the events that an erasure deletes",
+      "lifecycle/recovery/destroyed-partitions.ts": "partitions whose secrets are destroyed",
+      "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
+      "lifecycle/retention/expire.ts": "expired partitions",
+      "lifecycle/retention/runs.ts": "overdue partitions",
+    },
+  },
+  idempotency_key: {
+    owner: "events",
+    readers: {
+      "lifecycle/erasure/finish-erasures.ts": "the ledger rows of erased keys",
+      "lifecycle/erasure/plan-erasure.ts": "counts them",
+      "lifecycle/holds/copy-held-events.ts": "the full keys of the events that an erasure deletes",
+      "subject-requests/account-export.ts": "the export reads all of an account through one cursor",
+    },
+  },
+  tombstone: { owner: "events" },
+  audit_entry: {
+    owner: "audit",
+    writers: { "events/commit-batch.ts": "events and their audit entry are one transaction" },
+  },
+  purpose: {
+    owner: "policy",
+    readers: {
+      "events/ledger.ts": "every purpose, so that the index by purpose and time serves",
+      "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
+      "lifecycle/holds/resolve-holds.ts": "every purpose, so that the index by purpose and time serves",
+      "lifecycle/recovery/lost-secrets.ts": ITS_PERIOD,
+      "lifecycle/retention/expire.ts": ITS_PERIOD,
+      "lifecycle/retention/runs.ts": ITS_PERIOD,
+    },
+  },
+  policy: {
+    owner: "policy",
+    readers: { "events/commit-batch.ts": "an event's purpose is decided in the transaction that stores it" },
+  },
+  purpose_mapping: { owner: "policy" },
+  journal_entry: {
+    owner: "journal",
+    readers: { "lifecycle/recovery/lost-secrets.ts": "the time of the last accepted loss" },
+  },
+  legal_hold: {
+    owner: "lifecycle/holds",
+    readers: {
+      "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
+      "policy/policy-table.ts": "what a policy would let expire at once",
+    },
+  },
+  held_event: {
+    owner: "lifecycle/holds",
+    readers: {
+      "events/tombstones.ts": "a tombstone lives as long as a copy of its event",
+      "lifecycle/erasure/erasures.ts": "what a hold still keeps of an erasure",
+      "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
+      "subject-requests/data-requests.ts": "what a hold still keeps of a request's erasure",
+    },
+  },
+  erasure: {
+    owner: "lifecycle/erasure",
+    readers: {
+      "accounts/account-keys.ts": "the keys of erasures that this server has not seen",
+      "events/commit-batch.ts": "an event that was sealed before an erasure is sealed again",
+      "subject-requests/data-requests.ts": "what a hold still keeps of a request's erasure",
+    },
+  },
+  retention_run: { owner: "lifecycle/retention" },
+  retention_effect: { owner: "lifecycle/retention" },
+  data_request: { owner: "subject-requests" },
+};
+
+/** SQL functions with the rights of the owner, and the tables that each changes in one transaction. */
+export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
+  complete_erasure: ["erasure"],
+  delete_erased: ["erasure", "event", "idempotency_key"],
+  delete_expired_events: ["event", "retention_effect"],
+  delete_released_copies: ["held_event", "idempotency_key", "retention_effect"],
+  drop_expired_partition: ["event_partition", "retention_effect"],
+  ensure_account_key: ["account_identity", "account_key"],
+  ensure_event_partition: ["event_partition"],
+  finish_erasure: ["erasure"],
+  forget_account_key: ["account_key"],
+  forget_keys: ["event_partition", "idempotency_key", "retention_effect"],
+  forget_tombstones: ["retention_effect", "tombstone"],
+  record_destroyed_hold_secret: ["legal_hold"],
+  record_destroyed_secret: ["event_partition", "retention_effect"],
+  record_ended_hold: ["erasure", "journal_entry", "legal_hold"],
+  record_hold_secret: ["retention_effect"],
+  renew_tombstones: ["tombstone"],
+  take_retention_effects: ["retention_effect"],
+};

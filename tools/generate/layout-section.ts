@@ -1,0 +1,40 @@
+/** The section of CONTRIBUTING.md that draws the folders of the server. */
+import { type Folder, FOLDERS } from "../boundaries/folders.ts";
+
+const BEGIN = "<!-- Generated from tools/boundaries/folders.ts by `npm run generate`. -->";
+const END = "<!-- End of what is generated. -->";
+
+/** @param page the page as it is. @throws where it lacks the markers. */
+export function withLayoutSection(page: string): string {
+  const from = page.indexOf(BEGIN);
+  const to = page.indexOf(END);
+  if (from === -1 || to < from) throw new Error("CONTRIBUTING.md lacks the markers of the generated section");
+  return `${page.slice(0, from)}${BEGIN}\n\n${list()}\n\n${drawing()}\n\n${page.slice(to)}`;
+}
+
+function list(): string {
+  const width = Math.max(...FOLDERS.map(({ name }) => name.length));
+  const lines = FOLDERS.map(({ name, purpose }) => `${name.padEnd(width)}  ${purpose}`);
+  return ["```", ...lines, "```"].join("\n");
+}
+
+/** Arrows that follow from others are left out: a folder may import what its imports import only where the list says so. */
+function drawing(): string {
+  const arrows = FOLDERS.flatMap((folder) =>
+    direct(folder).map((other) => `  ${idOf(folder.name)} --> ${idOf(other)}`),
+  );
+  const nodes = FOLDERS.map(({ name }) => `  ${idOf(name)}["${name}"]`);
+  return ["```mermaid", "flowchart TB", ...nodes, ...arrows, "```"].join("\n");
+}
+
+const idOf = (name: string): string => name.replaceAll(/\W/g, "_");
+
+function direct({ imports }: Folder): readonly string[] {
+  const further = new Set(imports.flatMap((name) => reachableFrom(name)));
+  return imports.filter((name) => !further.has(name));
+}
+
+function reachableFrom(name: string): readonly string[] {
+  const imports = FOLDERS.find((folder) => folder.name === name)?.imports ?? [];
+  return [...imports, ...imports.flatMap(reachableFrom)];
+}

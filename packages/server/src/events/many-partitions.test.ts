@@ -16,6 +16,8 @@ import { type ErasureSubject, planErasure } from "../lifecycle/erasure/plan-eras
 import { liftHold, placeHold } from "../lifecycle/holds/holds.ts";
 import { examine, partitionFinding } from "../diagnostics/doctor.ts";
 import type { System } from "../app/system.ts";
+import { sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
+import { accountSecretName, partitionSecretName } from "../crypto/sealer.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
 import type { Executor } from "../postgres/database.ts";
 import { openEventStore } from "./event-store.fixture.ts";
@@ -143,6 +145,22 @@ describe("a read among many partitions takes few locks", () => {
         .toReversed(),
     );
     expectFewLocks(statements);
+  });
+
+  it("of what is sealed under a lost secret", async () => {
+    const [event] = events as [PastEvent];
+    const { rows } = await owner.query<{ key_id: string; partition_id: string }>(
+      `select key_id, partition_id from account_key k join event_partition p on p.purpose = k.purpose
+        where k.account = $1 and k.purpose = $2 and p.lower_bound <= $3 and $3 < p.upper_bound`,
+      [event.account, event.purpose, new Date(event.receivedAt).toISOString()],
+    );
+    const [row] = rows;
+    for (const name of [accountSecretName(row?.key_id ?? ""), partitionSecretName(row?.partition_id ?? "")]) {
+      const { result, statements } = await watched((executor) => sealedUnder(executor, name));
+      const at = new Date(event.receivedAt).toISOString();
+      expect(result).toEqual({ name, events: 1, first: at, last: at });
+      expectFewLocks(statements);
+    }
   });
 
   it("and a full page ends the walk, which begins with the newest", async () => {

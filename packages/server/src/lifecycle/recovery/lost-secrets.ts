@@ -1,7 +1,13 @@
 /** Secrets that a key store which went back in time has lost, and what was sealed under them. */
 import type { Executor } from "../../postgres/database.ts";
 import { instant } from "../../postgres/instant.ts";
-import { findPartitions, queryPartitions } from "../../events/partition-slices.ts";
+import {
+  findPartitions,
+  type Partition,
+  PARTITION_COLUMNS,
+  queryPartitions,
+  type Within,
+} from "../../events/partition-slices.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 
@@ -86,32 +92,46 @@ async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]
   return lacking.filter((name) => needed.has(name));
 }
 
-export interface SealedUnder {
-  readonly name: string;
+interface Count {
   readonly events: number;
   /** When the first and the last of them were received. */
   readonly first: string | null;
   readonly last: string | null;
 }
 
+export interface SealedUnder extends Count {
+  readonly name: string;
+}
+
 const COUNT = `select count(*) as events, ${instant("min(received_at)", "first")}, ${instant("max(received_at)", "last")}`;
 
-/** What can't be opened without this secret. */
+/** What can't be opened without this secret; partitions are counted in slices. */
 export async function sealedUnder(executor: Executor, name: string): Promise<SealedUnder> {
   const [kind, id = ""] = name.split("/");
-  const count = async (from: string, values: readonly unknown[]): Promise<SealedUnder> => {
-    const { rows } = await executor.query<Omit<SealedUnder, "name">>(`${COUNT} from ${from}`, values);
-    return { name, ...(rows[0] ?? { events: 0, first: null, last: null }) };
-  };
-  if (kind === "hold") return count("held_event where hold_id = $1", [id]);
-  if (kind === "partition") {
-    const text = "select purpose, lower_bound, upper_bound from event_partition where partition_id = $1";
-    const [row] = (await executor.query<{ purpose: number; lower_bound: string; upper_bound: string }>(text, [id]))
-      .rows;
-    const values = [row?.purpose, row?.lower_bound, row?.upper_bound];
-    return count("event where purpose = $1 and received_at >= $2 and received_at < $3", values);
+  let total: Count = { events: 0, first: null, last: null };
+  for await (const count of countsOf(executor, kind, id)) total = add(total, count);
+  return { name, ...total };
+}
+
+async function* countsOf(executor: Executor, kind: string | undefined, id: string): AsyncGenerator<Count> {
+  if (kind === "hold") {
+    yield* (await executor.query<Count>(`${COUNT} from held_event where hold_id = $1`, [id])).rows;
+  } else if (kind === "partition") {
+    const text = `select ${PARTITION_COLUMNS} from event_partition p where p.partition_id = $1`;
+    const { rows } = await executor.query<Partition>(text, [id]);
+    yield* queryPartitions<Count>(executor, rows, [], (within) => `${COUNT} from event e where ${within("e")}`);
+  } else {
+    const text = "select account, purpose from account_key where key_id = $1";
+    const [key] = (await executor.query<{ account: string; purpose: number }>(text, [id])).rows;
+    if (!key) return;
+    const branch = (within: Within): string =>
+      `${COUNT} from event e where ${within("e")} and account = $1 and key_id = $2`;
+    yield* queryPartitions<Count>(executor, await findPartitions(executor, key), [key.account, id], branch);
   }
-  const text = "select account, purpose from account_key where key_id = $1";
-  const [row] = (await executor.query<{ account: string; purpose: number }>(text, [id])).rows;
-  return count("event where account = $1 and purpose = $2 and key_id = $3", [row?.account, row?.purpose, id]);
+}
+
+/** Times of one form, which sort as text. */
+function add(one: Count, other: Count): Count {
+  const times = [one.first, one.last, other.first, other.last].filter((time) => time !== null).toSorted();
+  return { events: one.events + other.events, first: times[0] ?? null, last: times.at(-1) ?? null };
 }

@@ -186,6 +186,44 @@ test("an entry that is found after its loss was accepted counts at the next rest
   expect(await read(environment, event)).toBeUndefined();
 });
 
+test("accept-loss asks nothing where there is nothing to accept, and says what is so", async () => {
+  const environment = await installation("P1Y");
+  await store(environment, "a1");
+  await erase(environment, 0, "--account", "a1");
+  const accept = (...args: readonly string[]): ReturnType<typeof command> =>
+    command(environment, "erase", "accept-loss", "--entry", "1", "--reason", "a disk failed", ...args);
+  expect(await accept()).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no loss to accept") });
+  await rm(entryFile(environment, 1));
+  expect(await accept()).toMatchObject({ code: 2, stderr: expect.stringContaining("confirm with --yes") });
+  expect(await accept("--yes")).toMatchObject({ code: 0 });
+  expect(await accept()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/loss of entry 1 .* accepted already/),
+  });
+});
+
+test.each([
+  ["hold", ["hold", "add", "--account", "dave", ...WHY], "legal_hold"],
+  ["erasure", ["erase", "run", "--account", "dave", "--reason", "request 17", "--yes"], "erasure"],
+])("a %s whose commit fails says that the journal has it, and the next command applies it", async (_, args, table) => {
+  const environment = await installation("P1Y");
+  await store(environment, "dave");
+  const owner = await connectAsOwner(environment);
+  await owner.query(`create function fail() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+    create constraint trigger at_commit after insert on ${table} deferrable initially deferred
+      for each row execute function fail()`);
+  const failed = await command(environment, ...args);
+  await owner.query("drop function fail cascade");
+  expect(failed).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/SQLSTATE P0001.*\n.*entry 1 of the erasure journal holds this order/),
+  });
+  await run(environment, 0, "hold", "list");
+  expect((await owner.query(`select from ${table}`)).rowCount).toBe(1);
+  await owner.end();
+});
+
 test("the serving role can't say what a replayed hold is on", async () => {
   const environment = await installation("P1Y");
   const restore = await backUp(environment, "database");

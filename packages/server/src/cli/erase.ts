@@ -3,9 +3,12 @@ import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
-import { acceptLoss } from "../lifecycle/recovery/accept-loss.ts";
+import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
 import { knownHeads } from "../lifecycle/recovery/replay-journal.ts";
 import { headOf } from "../journal/applied-entries.ts";
+import type { KnownHead } from "../journal/chain.ts";
+import { AppendWatch } from "../journal/unconfirmed-order.ts";
+import type { Clock } from "../ports.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
 import {
   type ErasurePlan,
@@ -19,7 +22,7 @@ import { erasurePorts, type System } from "../app/system.ts";
 import { findPurposeCode, purposeIds } from "../policy/policy-table.ts";
 import { finishNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { inOneTransaction, withClient } from "../postgres/database.ts";
+import { type Executor, inOneTransaction, withClient } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
 import {
   type Context,
@@ -186,14 +189,17 @@ async function erase(
   { reason, refuseLater = false }: RunOptions,
 ): Promise<number | undefined> {
   const { pool, clock, sealer, names, administration } = system;
-  const ports = { ...journalPorts(system), sealer };
+  const watch = new AppendWatch();
+  const ports = { ...journalPorts(system, watch), sealer };
   const actor = operatorOf(context);
   const subject_mac = subjectMac(names, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
   await writeAudit(pool, clock, { actor, operation: "erase.run", outcome: "begun", reason, detail });
   const sequence = await withClient(administration, (owner) =>
     inOneTransaction(owner, () => beginErasure(owner, ports, { subject, actor, reason, refuseLater })),
-  );
+  ).catch((fault: unknown) => {
+    throw watch.explain(fault);
+  });
   await finishNow({ ...erasurePorts(system), database: system.database });
   return sequence;
 }
@@ -206,17 +212,20 @@ function acceptLossCommand(context: Context): Command {
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
     .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {
+      const known = async (executor: Executor, system: System): Promise<readonly KnownHead[]> =>
+        knownHeads(system, await headOf(executor));
+      const options = { acceptsDamagedJournal: true };
+      await withSystem(
+        context,
+        async (system) => requireLoss(journalPorts(system), await known(system.pool, system), sequence),
+        options,
+      );
       const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
       await confirm(context, { what, yes });
-      await withAdministration(
-        context,
-        async (executor, _, system) => {
-          const known = await knownHeads(system, await headOf(executor));
-          await acceptLoss(executor, journalPorts(system), known, { sequence, actor: operatorOf(context), reason });
-        },
-        false,
-        { acceptsDamagedJournal: true },
-      );
+      const statement = { sequence, actor: operatorOf(context), reason };
+      const accept = async (executor: Executor, _: Clock, system: System): Promise<void> =>
+        acceptLoss(executor, journalPorts(system), await known(executor, system), statement);
+      await withAdministration(context, accept, false, options);
       print(context, `The loss of entry ${sequence} is accepted. Run drs doctor, and start the servers again.`);
     });
 }

@@ -4,17 +4,8 @@ import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-order
 import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
-import {
-  type Context,
-  Failure,
-  operatorOf,
-  print,
-  printJson,
-  printRows,
-  withAdministration,
-  withSystem,
-} from "./context.ts";
-import { journalPorts } from "./journal-ports.ts";
+import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { withOrder } from "./journal-ports.ts";
 import { account, example, futureDate, name, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -80,11 +71,11 @@ function addCommand(context: Context): Command {
       if (!subject) return self.error("error: one of --account, --action, --event says what is held");
       const { reason, approver, review: reviewOn, dryRun = false, json = false } = options;
       const actor = operatorOf(context);
-      const placed = await withAdministration(
+      const placed = await withOrder(
         context,
-        async (executor, clock, system) => {
-          const ports = journalPorts(system);
-          const hold = await orderHold(executor, dryRun ? undefined : ports, {
+        async (executor, clock, ports) => {
+          const journal = ports();
+          const hold = await orderHold(executor, dryRun ? undefined : journal, {
             subject,
             reason,
             approver,
@@ -139,11 +130,11 @@ function reviewCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'))
     .action(async (holdId: string, { review: reviewOn, approver, reason, dryRun = false, json }: ReviewOptions) => {
-      await withAdministration(
+      await withOrder(
         context,
-        async (executor, clock, system) => {
-          const ports = dryRun ? undefined : journalPorts(system);
-          if (!(await orderReview(executor, ports, holdId, { reviewOn, approver }))) throw noHold(holdId);
+        async (executor, clock, ports) => {
+          const journal = dryRun ? undefined : ports();
+          if (!(await orderReview(executor, journal, holdId, { reviewOn, approver }))) throw noHold(holdId);
           const detail = { hold_id: holdId, review_on: reviewOn, approver };
           const entry = { actor: operatorOf(context), operation: "hold.review", outcome: "done", detail };
           await writeAudit(executor, clock, { ...entry, ...(reason !== undefined && { reason }) });
@@ -167,11 +158,10 @@ function liftCommand(context: Context): Command {
     .action(async (holdId: string, { reason, dryRun = false, yes, json = false }: LiftOptions) => {
       const actor = operatorOf(context);
       const lift = (tried: boolean): Promise<number> =>
-        withAdministration(
+        withOrder(
           context,
-          async (executor, clock, system) => {
-            const ports = tried ? undefined : journalPorts(system);
-            const goes = await orderLift(executor, ports, holdId, actor, reason);
+          async (executor, clock, ports) => {
+            const goes = await orderLift(executor, tried ? undefined : ports(), holdId, actor, reason);
             if (goes === undefined) throw noHold(holdId);
             const entry = { actor, operation: "hold.lift", outcome: "done", reason };
             await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, events_released: goes } });

@@ -10,6 +10,7 @@ import { KeyVersionsFixed, WrapBroken } from "../crypto/key-encryption.ts";
 import { ExportUnfit } from "../subject-requests/account-export.ts";
 import { DatabaseUnfit } from "../postgres/migrate.ts";
 import { JournalUnfit } from "../journal/journal.ts";
+import { UnconfirmedOrder } from "../journal/unconfirmed-order.ts";
 import { ReceiptInvalid } from "../lifecycle/receipts/receipt-signer.ts";
 import { ownMessage } from "../app/own-message.ts";
 import { sqlState } from "../postgres/database.ts";
@@ -56,6 +57,7 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
 
 function messageOf(fault: unknown): string {
   if (!(fault instanceof Error)) return "failed";
+  if (fault instanceof UnconfirmedOrder) return `${messageOf(fault.cause)}\n${fault.message}`;
   const state = sqlState(fault);
   if (state !== undefined) return `the database refused (SQLSTATE ${state})`;
   if (SPOKEN.some((kind) => fault instanceof kind)) return fault.message;

@@ -2,7 +2,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { unlinkDrafts, writeExclusively } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
-import { entryExists, type ErasureJournal, type StoredText, unreadableJournal } from "./journal.ts";
+import {
+  entryExists,
+  type ErasureJournal,
+  type JournalUnfit,
+  lossExists,
+  type StoredText,
+  unreadableJournal,
+} from "./journal.ts";
 
 const PER_FOLDER = 1_000;
 const LOSSES = "losses";
@@ -31,12 +38,12 @@ export function directoryJournal(directory: string): ErasureJournal {
     }
   }
 
-  async function write(path: string, sequence: number, text: string): Promise<void> {
+  async function write(path: string, text: string, exists: (cause: unknown) => JournalUnfit): Promise<void> {
     try {
       await unlinkDrafts(dirname(path));
       await writeExclusively(path, Buffer.from(text));
     } catch (fault) {
-      if ((fault as NodeJS.ErrnoException).code === "EEXIST") throw entryExists(sequence, fault);
+      if ((fault as NodeJS.ErrnoException).code === "EEXIST") throw exists(fault);
       throw new Unavailable("the erasure journal can't be written", { cause: fault });
     }
   }
@@ -45,10 +52,11 @@ export function directoryJournal(directory: string): ErasureJournal {
     read,
     async append(sequence, text) {
       await unlinkDrafts(dirname(pathOf(sequence - 1))).catch(() => {});
-      await write(pathOf(sequence), sequence, text);
+      await write(pathOf(sequence), text, (cause) => entryExists(sequence, cause));
     },
     readLosses: () => readFolder(join(directory, LOSSES), 1),
-    appendLoss: (sequence, text) => write(join(directory, LOSSES, fileOf(sequence)), sequence, text),
+    appendLoss: (sequence, text) =>
+      write(join(directory, LOSSES, fileOf(sequence)), text, (cause) => lossExists(sequence, cause)),
     description: `directory ${directory}`,
     close: async () => {},
   };

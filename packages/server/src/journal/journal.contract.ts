@@ -24,8 +24,13 @@ export function journalContract(name: string, make: () => Promise<{ open: () => 
       const journal = await (await make()).open();
       await journal.append(1, "one");
       await journal.appendLoss(1, "lost");
-      await expect(journal.append(1, "other")).rejects.toThrow(JournalUnfit);
-      await expect(journal.appendLoss(1, "other")).rejects.toThrow(JournalUnfit);
+      for (const [again, message] of [
+        [journal.append(1, "other"), /has an entry 1 already/],
+        [journal.appendLoss(1, "other"), /the loss of entry 1 .* is accepted already/],
+      ] as const) {
+        await expect(again).rejects.toThrow(JournalUnfit);
+        await expect(again).rejects.toThrow(message);
+      }
       expect([await read(journal), await readLosses(journal)]).toEqual([
         [{ sequence: 1, text: "one" }],
         [{ sequence: 1, text: "lost" }],

@@ -155,5 +155,12 @@ export function entryExists(sequence: number, cause?: unknown): JournalUnfit {
   return new JournalUnfit(`the erasure journal has an entry ${sequence} already: ${advice}`, { cause });
 }
 
+/** What `appendLoss` throws where the loss was accepted before. */
+export const lossExists = (sequence: number, cause?: unknown): JournalUnfit =>
+  new JournalUnfit(
+    `the loss of entry ${sequence} of the erasure journal is accepted already: the next drs command or start records it`,
+    { cause },
+  );
+
 export const unreadableJournal = (cause: unknown): Unavailable =>
   new Unavailable("the erasure journal can't be read", { cause });

@@ -1,4 +1,4 @@
-import { entryExists, type ErasureJournal } from "./journal.ts";
+import { entryExists, type ErasureJournal, lossExists } from "./journal.ts";
 
 export interface MemoryJournal {
   readonly journal: ErasureJournal;
@@ -13,19 +13,19 @@ const ascending = (texts: ReadonlyMap<number, string>): { sequence: number; text
 export function memoryJournal(): MemoryJournal {
   const entries = new Map<number, string>();
   const losses = new Map<number, string>();
-  const append = (texts: Map<number, string>, sequence: number, text: string): void => {
-    if (texts.has(sequence)) throw entryExists(sequence);
+  const append = (texts: Map<number, string>, sequence: number, text: string, exists: typeof entryExists): void => {
+    if (texts.has(sequence)) throw exists(sequence);
     texts.set(sequence, text);
   };
   const journal: ErasureJournal = {
     async *read(from) {
       for (const stored of ascending(entries)) if (stored.sequence >= from) yield stored;
     },
-    append: async (sequence, text) => append(entries, sequence, text),
+    append: async (sequence, text) => append(entries, sequence, text, entryExists),
     async *readLosses() {
       yield* ascending(losses);
     },
-    appendLoss: async (sequence, text) => append(losses, sequence, text),
+    appendLoss: async (sequence, text) => append(losses, sequence, text, lossExists),
     description: "memory",
     close: async () => {},
   };

@@ -1,6 +1,6 @@
 import { type DatabaseOptions, inTransaction, openPool, sqlState } from "../postgres/database.ts";
 import { asUnusable } from "../postgres/refusals.ts";
-import { entryExists, type ErasureJournal, type StoredText } from "./journal.ts";
+import { entryExists, type ErasureJournal, lossExists, type StoredText } from "./journal.ts";
 
 const LOCK = 7_236_522;
 const UNIQUE_VIOLATION = "23505";
@@ -53,10 +53,10 @@ export async function postgresJournal(database: DatabaseOptions): Promise<Erasur
     const { rows } = await pool.query<{ sequence: string; entry: string }>(text, [...values]).catch(unavailable);
     return rows.map(({ sequence, entry }) => ({ sequence: Number(sequence), text: entry }));
   };
-  const insert = async (table: string, sequence: number, entry: string): Promise<void> => {
+  const insert = async (table: string, sequence: number, entry: string, exists: typeof entryExists): Promise<void> => {
     const text = `insert into drs_journal.${table} (sequence, entry) values ($1, $2)`;
     await pool.query(text, [sequence, entry]).catch((fault: unknown) => {
-      if (sqlState(fault) === UNIQUE_VIOLATION) throw entryExists(sequence, fault);
+      if (sqlState(fault) === UNIQUE_VIOLATION) throw exists(sequence, fault);
       unavailable(fault);
     });
   };
@@ -70,11 +70,11 @@ export async function postgresJournal(database: DatabaseOptions): Promise<Erasur
         next = (page.at(-1)?.sequence ?? next) + 1;
       }
     },
-    append: (sequence, entry) => insert("entry", sequence, entry),
+    append: (sequence, entry) => insert("entry", sequence, entry, entryExists),
     async *readLosses() {
       yield* await select("select sequence, entry from drs_journal.accepted_loss order by sequence", []);
     },
-    appendLoss: (sequence, entry) => insert("accepted_loss", sequence, entry),
+    appendLoss: (sequence, entry) => insert("accepted_loss", sequence, entry, lossExists),
     description: "PostgreSQL (DRS_ERASURE_JOURNAL_DATABASE_URL)",
     async close() {
       await pool.end();

@@ -4,7 +4,13 @@ import type { AppendPorts } from "../../journal/append-entry.ts";
 import { type KnownHead, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import { appliedAt, recordAcceptedLoss } from "../../journal/applied-entries.ts";
-import { type ErasureJournal, JournalDamaged, JournalForeign, JournalUnfit } from "../../journal/journal.ts";
+import {
+  type ErasureJournal,
+  JournalDamaged,
+  JournalForeign,
+  JournalUnfit,
+  lossExists,
+} from "../../journal/journal.ts";
 
 export interface LossStatement {
   readonly sequence: number;
@@ -26,11 +32,7 @@ export async function acceptLoss(
   { sequence, actor, reason }: LossStatement,
 ): Promise<void> {
   await executor.query("select lock_journal()");
-  const damaged = await firstDamaged(journal, codec, known);
-  if (damaged === undefined) throw new JournalUnfit("the erasure journal has every entry: there is no loss to accept");
-  if (damaged !== sequence) {
-    throw new JournalUnfit(`the first entry that is damaged is ${damaged}: say --entry ${damaged}`);
-  }
+  await requireLoss({ journal, codec }, known, sequence);
   const digest =
     (await digestByNext(journal, codec, sequence)) ??
     (await appliedAt(executor, sequence))?.digest ??
@@ -47,6 +49,19 @@ export async function acceptLoss(
   const { installation } = codec;
   const loss = codec.encode({ version: 1, kind: "loss", sequence, installation, at, digest: digest ?? null });
   await journal.appendLoss(sequence, loss);
+}
+
+/** @throws JournalUnfit where the entry is not the first one that is damaged. @throws Unavailable */
+export async function requireLoss(
+  { journal, codec }: Pick<AppendPorts, "journal" | "codec">,
+  known: readonly KnownHead[],
+  sequence: number,
+): Promise<void> {
+  const damaged = await firstDamaged(journal, codec, known);
+  if (damaged === sequence) return;
+  for await (const loss of journal.readLosses()) if (loss.sequence === sequence) throw lossExists(sequence);
+  if (damaged === undefined) throw new JournalUnfit("the erasure journal has every entry: there is no loss to accept");
+  throw new JournalUnfit(`the first entry that is damaged is ${damaged}: say --entry ${damaged}`);
 }
 
 async function firstDamaged(

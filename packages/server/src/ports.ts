@@ -10,6 +10,12 @@ export interface Clock {
   now(): number;
 }
 
+/** For measuring spans of time: setting the system's clock does not change it. */
+export interface MonotonicClock {
+  /** Milliseconds since any moment; never less than before. */
+  now(): number;
+}
+
 /** Who sends a request, as the verifier says. */
 export interface Session {
   /** 1 to 256 code points, without U+0000. */

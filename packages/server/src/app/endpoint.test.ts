@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
-import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import { makeCredentials, openTestSystem } from "../../../../e2e/support/parties.ts";
 import { createEndpoint } from "./endpoint.ts";
 
 let database: TestDatabase;
@@ -48,4 +48,31 @@ test("the metrics name the dependencies that are configured, and no others", asy
   expect(text.match(/(?<=drs_dependency_up\{dependency=")\w+/g)).toEqual(["database", "key_store"]);
   await endpoint.close();
   await system.close();
+});
+
+test("a system clock that steps back and forth does not give an account another request", async () => {
+  const limits = { DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "1" };
+  const system = await openTestSystem({ ...environment, ...limits });
+  const { token } = await makeCredentials(system, "one");
+  let step = 0;
+  const clock = { now: () => Date.now() + step };
+  const endpoint = await createEndpoint({ ...system, clock }, { onFault: () => {} });
+  const stopped = performance.now();
+  const time = vi.spyOn(performance, "now").mockImplementation(() => stopped);
+  const headers = { authorization: `Bearer ${token}`, "idempotency-key": "a-key" };
+  const post = async (): Promise<number> => {
+    const body = { forEach: async (take: (chunk: Uint8Array) => boolean) => (take(Buffer.from("{}")), "end" as const) };
+    const all = (name: string): readonly string[] => (name in headers ? [headers[name as "authorization"]] : []);
+    return (await endpoint.ingest({ method: "POST", headers: { all }, body, peer: "192.0.2.1" })).status;
+  };
+  try {
+    expect(await post()).toBe(400);
+    const statuses: number[] = [];
+    for (step of [-3_600_000, 0]) statuses.push(await post());
+    expect(statuses).toEqual([429, 429]);
+  } finally {
+    time.mockRestore();
+    await endpoint.close();
+    await system.close();
+  }
 });

@@ -8,7 +8,7 @@ import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
-import type { ActionRegistry, AdoptedFieldSet, SessionVerifier } from "../ports.ts";
+import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, SessionVerifier } from "../ports.ts";
 import { PurposesInForce } from "../policy/purposes-in-force.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
@@ -55,6 +55,8 @@ export interface Endpoint {
   /** Writes what is buffered and ends the connections of its own. Never rejects. */
   readonly close: () => Promise<void>;
 }
+
+const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
 /**
  * @throws TypeError where the adopted fields are not of the catalog, AdoptedFieldsInvalid where their file is not
@@ -120,8 +122,8 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       meter: metrics,
       clock,
       admission,
-      throttle: accountThrottle(config.DRS_THROTTLE_RATE, config.DRS_THROTTLE_BURST, clock),
-      failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, clock),
+      throttle: accountThrottle(config.DRS_THROTTLE_RATE, config.DRS_THROTTLE_BURST, MONOTONIC_CLOCK),
+      failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, MONOTONIC_CLOCK),
       onFault,
     },
     {

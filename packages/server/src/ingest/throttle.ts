@@ -1,4 +1,4 @@
-import type { Clock } from "../ports.ts";
+import type { MonotonicClock } from "../ports.ts";
 import type { AnswerHeaders } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 
@@ -29,7 +29,7 @@ export interface FailureThrottle {
 }
 
 /** Requests by account and process. A rate of 0 is no throttle at all. */
-export function accountThrottle(rate: number, burst: number, clock: Clock): RateThrottle {
+export function accountThrottle(rate: number, burst: number, clock: MonotonicClock): RateThrottle {
   const off: Turn = { ok: true, retryAfterSeconds: 0, headers: {} };
   if (rate === 0) return { take: () => off, charge: () => off };
   const buckets = new LeakyBuckets(rate, burst, clock);
@@ -46,7 +46,7 @@ export function accountThrottle(rate: number, burst: number, clock: Clock): Rate
 }
 
 /** Failed authentications by source address. An IPv6 address counts with its /64, which is one customer's. */
-export function failureThrottle(rate: number, burst: number, clock: Clock): FailureThrottle {
+export function failureThrottle(rate: number, burst: number, clock: MonotonicClock): FailureThrottle {
   const buckets = new LeakyBuckets(rate, burst, clock);
   return {
     take(peer) {
@@ -79,9 +79,9 @@ class LeakyBuckets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #intervalMs: number;
   readonly #burst: number;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
 
-  constructor(rate: number, burst: number, clock: Clock) {
+  constructor(rate: number, burst: number, clock: MonotonicClock) {
     this.#intervalMs = 1000 / rate;
     this.#burst = burst;
     this.#clock = clock;
@@ -101,11 +101,11 @@ class LeakyBuckets {
     return this.#describe(ok, bucket);
   }
 
-  /** The bucket at its current level. A clock that jumped back does not change the level. */
+  /** The bucket at its current level. */
   #bucket(name: string): Bucket {
     const at = this.#clock.now();
     const bucket = this.#buckets.get(name) ?? { level: 0, at };
-    bucket.level = Math.max(0, bucket.level - Math.max(0, at - bucket.at) / this.#intervalMs);
+    bucket.level = Math.max(0, bucket.level - (at - bucket.at) / this.#intervalMs);
     bucket.at = at;
     return bucket;
   }

@@ -775,6 +775,13 @@ describe("the register", () => {
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 describe("a receipt", () => {
+  test("and the list of erasures have the same instant", async () => {
+    const { account } = await party();
+    const { erasure_id } = await erase("--account", account);
+    const [listed] = objects((await drs("erase", "list", "--account", account, "--json")).stdout);
+    expect((await receiptOf(String(erasure_id)))["finished_at"]).toBe(listed?.["finished_at"]);
+  });
+
   test("holds by the right key alone, and by no bit less", async () => {
     const who = await party();
     await store(who);

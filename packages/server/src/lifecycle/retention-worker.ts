@@ -64,7 +64,7 @@ async function finish(
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(executor))) return;
   if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);
-  const sign = (erasure: ErasureRow): Promise<string> => attestErasure(attest, erasure);
+  const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
   await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from "../../ports.ts";
 import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { instant } from "../../postgres/instant.ts";
 import { groupByPartition } from "../../events/partition-slices.ts";
 import { closeEpoch } from "../../events/exclude-ingestion.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
@@ -13,8 +14,8 @@ const BATCH = 5_000;
 export interface FinishPorts {
   readonly names: LedgerNames;
   readonly clock: Clock;
-  /** Signs what was done. @returns a JWS. */
-  readonly attest: (erasure: ErasureRow) => Promise<string>;
+  /** Signs what was done. @param at when: RFC 3339, as the database records it. @returns a JWS. */
+  readonly attest: (erasure: ErasureRow, at: string) => Promise<string>;
   readonly signal?: AbortSignal;
 }
 
@@ -46,8 +47,8 @@ async function finishOpen(executor: Executor, ports: FinishPorts): Promise<void>
   const open = await findErasures(executor, { unfinished: true });
   for (const erasure of open) {
     const { sequence, kind, subject_mac, actor, reason } = erasure;
-    const receipt = await ports.attest(erasure);
     await inOneTransaction(executor, async () => {
+      const receipt = await ports.attest(erasure, await transactionTime(executor));
       const detail = { sequence, kind, subject_mac };
       await writeAudit(executor, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
       await executor.query("select finish_erasure($1, $2)", [sequence, receipt]);
@@ -61,9 +62,18 @@ async function finishOpen(executor: Executor, ports: FinishPorts): Promise<void>
  */
 async function completeHeld(executor: Executor, { attest }: FinishPorts): Promise<void> {
   for (const erasure of await findErasures(executor, { waitedForHold: true })) {
-    const receipt = await attest(erasure);
-    await executor.query("select complete_erasure($1, $2)", [erasure.sequence, receipt]);
+    await inOneTransaction(executor, async () => {
+      const receipt = await attest(erasure, await transactionTime(executor));
+      await executor.query("select complete_erasure($1, $2)", [erasure.sequence, receipt]);
+    });
   }
+}
+
+/** The instant that functions of this transaction record. */
+async function transactionTime(executor: Executor): Promise<string> {
+  const { rows } = await executor.query<{ at: string }>(`select ${instant("now()", "at")}`);
+  if (!rows[0]) throw new Error("the database gave no row");
+  return rows[0].at;
 }
 
 /**

@@ -19,17 +19,16 @@ export interface AttestPorts {
   readonly config: Pick<Config, "DRS_KEY_BACKUP_RETENTION" | "DRS_BACKUP_RETENTION">;
 }
 
-/** A receipt for an erasure that is finished. @returns a JWS. */
-export async function attestErasure(ports: AttestPorts, erasure: ErasureRow): Promise<string> {
-  const now = ports.clock.now();
+/** A receipt for an erasure that is finished, or completed, at a time of RFC 3339. @returns a JWS. */
+export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at: string): Promise<string> {
   const { kind, held, still_held, released, copies } = erasure;
   return ports.signer.sign({
     receipt: "erasure",
     ...(await common(ports)),
     ...erasure,
-    finished_at: erasure.finished_at ?? new Date(now).toISOString(),
-    completed_at: held > 0 && still_held + released === 0 ? new Date(now).toISOString() : null,
-    backups: horizon(ports, now, {
+    finished_at: erasure.finished_at ?? at,
+    completed_at: held > 0 && still_held + released === 0 ? at : null,
+    backups: horizon(ports, Date.parse(at), {
       keys: kind !== "action" && kind !== "event",
       rows: kind === "action" || kind === "event" || held + copies > 0,
       waits: still_held + released > 0,

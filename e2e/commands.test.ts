@@ -593,6 +593,13 @@ describe("doctor and config", () => {
   });
 });
 
+test("drs config prints durations as they are written", async () => {
+  const { stdout } = await command({ DRS_REQUEST_TIMEOUT: "5s", DRS_KEY_BACKUP_RETENTION: "30d" }, "config");
+  expect(stdout).toMatch(/^DRS_REQUEST_TIMEOUT=5s$/m);
+  expect(stdout).toMatch(/^DRS_KEY_BACKUP_RETENTION=30d$/m);
+  expect(stdout).toMatch(/^DRS_MAX_AGE=24h$/m);
+});
+
 describe("names that clients chose", () => {
   const HOSTILE = "\u001b]0;pwned\u0007\u009b31m\u202e\u{E0041}\u007f\r\n\t";
 

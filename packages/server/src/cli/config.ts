@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { describeConfig } from "../config/config.ts";
+import { type Variable, type VariableName, VARIABLES } from "../config/variables.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { example } from "./options.ts";
 
@@ -11,9 +12,16 @@ export function configCommand(context: Context): Command {
     .action((options: { json?: boolean }) => {
       const values = describeConfig(loadConfig(context));
       if (options.json) return print(context, JSON.stringify(values));
-      for (const [name, value] of Object.entries(values)) print(context, `${name}=${formatted(value)}`);
+      for (const [name, value] of Object.entries(values)) {
+        const text = typeof value === "number" ? written(context, name as VariableName) : formatted(value);
+        print(context, `${name}=${text}`);
+      }
     });
 }
+
+/** As the environment or the default has it: a duration with its unit. */
+const written = ({ environment }: Context, name: VariableName): string =>
+  environment[name] ?? (VARIABLES[name] as Variable<unknown>).fallback ?? "";
 
 function formatted(value: unknown): string {
   if (value === null) return "";

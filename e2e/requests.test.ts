@@ -183,6 +183,20 @@ describe("a request", () => {
   });
 });
 
+test("a list of requests is audited, by the keyed MAC of the account that it names", async () => {
+  await makeCredentials(system, "listed");
+  await object("request", "add", "--account", "listed", "--kind", "access");
+  const listed = await drs("request", "list", "--account", "listed", "--json");
+  expect(objects(listed.stdout)).toHaveLength(1);
+  const [entry] = objects((await drs("audit", "list", "--limit", "1", "--json")).stdout);
+  expect(entry).toMatchObject({
+    operation: "request.list",
+    outcome: "done",
+    account: null,
+    detail: { count: 1, subject_mac: system.names.subjectOf("account", "listed").toString("hex") },
+  });
+});
+
 describe("a request of an account of which nothing is held", () => {
   test("is recorded with a warning; once recorded, the account is known", async () => {
     const add = ["request", "add", "--account", "unheard-of", "--kind", "access", "--json"];

@@ -32,6 +32,7 @@ import {
   withSystem,
 } from "./context.ts";
 import { account, example, pastDate, uuid, written } from "./options.ts";
+import { auditRead } from "./audit-read.ts";
 import { reasonReader } from "./reason.ts";
 
 interface AddOptions {
@@ -98,14 +99,18 @@ function addCommand(context: Context): Command {
 
 function listCommand(context: Context): Command {
   return new Command("list")
-    .description("List requests: those that are open first, by when they are due.")
+    .description("List requests: those that are open first, by when they are due. Audited.")
     .option("--account <account>", "only those of this account, closed ones too", account)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs request list --json"))
     .action(async ({ account: of, json = false }: { account?: string; json?: boolean }) => {
-      const rows = await withSystem(context, ({ pool, names }) =>
-        listRequests(pool, of === undefined ? undefined : names.subjectOf("account", of)),
-      );
+      const rows = await withSystem(context, async (system) => {
+        const mac = of === undefined ? undefined : system.names.subjectOf("account", of);
+        const found = await listRequests(system.pool, mac);
+        const detail = { count: found.length, ...(mac && { subject_mac: mac.toString("hex") }) };
+        await auditRead(context, system, { operation: "request.list", outcome: "done", detail });
+        return found;
+      });
       printRows(context, rows, json, "No requests.");
     });
 }

@@ -11,6 +11,7 @@ import { command, objects, type Printed } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { Past } from "./support/past-event.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 let database: TestDatabase;
@@ -305,3 +306,14 @@ async function mappedTo({ pool }: System, actionType: string): Promise<string | 
   );
   return rows[0]?.id;
 }
+
+test("the example of the documents is applied where events came before it", async () => {
+  const fresh = { ...(await database.environment()) };
+  const before = await openTestSystem(fresh);
+  const past = new Past(before);
+  await past.store(0);
+  await past.close();
+  await before.close();
+  const { code, stderr } = await command(fresh, "purpose", "apply", "docs/privacy/purposes.yaml");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+});

@@ -85,7 +85,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
 
     await swap();
     const lost = Date.now();
-    await until(async () => (await ready(server)).text.includes("key store: lacks 1 secrets"), 5_000);
+    await until(async () => (await ready(server)).text.includes("key store: lacks 1 secret"), 5_000);
     expect(Date.now() - lost).toBeLessThan(2_000);
     for (const who of [since, later, before]) expect((await post(server, who)).status).toBe(503);
     const findings = objects<{ what: string; ok: boolean; detail: string }>(
@@ -93,7 +93,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
     );
     expect(findings.find(({ what }) => what === "keys")).toMatchObject({
       ok: false,
-      detail: expect.stringMatching(/1 secrets are lost: .* account\/[\da-f-]{36}: 1 events from 2/),
+      detail: expect.stringMatching(/lost: 1 secret\. .* account\/[\da-f-]{36}: 1 event from 2/),
     });
 
     await swap();

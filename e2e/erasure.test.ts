@@ -545,7 +545,7 @@ describe("what a hold keeps", () => {
     const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
     expect(run.code).toBe(3);
     expect(objects(run.stdout)[0]).toMatchObject({ events: 1, held: 1, still_held: 1 });
-    expect(run.stderr).toMatch(/hold keeps 1 events/);
+    expect(run.stderr).toMatch(/hold keeps 1 event/);
     expect([await read(held.eventId), await read(free.eventId)]).toEqual([held.text, undefined]);
     for (const named of [
       ["--account", who.account],
@@ -554,7 +554,7 @@ describe("what a hold keeps", () => {
       ["--event", held.eventId],
     ]) {
       const again = await drs("erase", "run", ...named, "--reason", "r", "--yes");
-      expect([again.code, again.stderr.includes("hold keeps 1 events")], named.join(" ")).toEqual([3, true]);
+      expect([again.code, again.stderr.includes("hold keeps 1 event")], named.join(" ")).toEqual([3, true]);
     }
     const plan = objects((await drs("erase", "plan", "--event", held.eventId, "--json")).stdout)[0];
     expect(plan).toMatchObject({ events: 0, held: 0, still_held: 1 });

@@ -114,7 +114,7 @@ test("without a policy every event comes under the built-in purpose, and is kept
 test("a policy that leaves out a purpose that holds events is not applied", async () => {
   const refused = await drs("purpose", "apply", await fileOf([PAYMENTS], { payment: "payments" }, "refuse"));
   expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toMatch(/leaves out purposes that hold events: default \(1 events\)/);
+  expect(refused.stderr).toMatch(/leaves out purposes that hold events: default \(1 event\)/);
   expect(objects((await drs("purpose", "list", "--json")).stdout)).toHaveLength(1);
 });
 
@@ -201,7 +201,7 @@ describe("a policy in force", () => {
     await until(async () => (await auditOutcomes(who.account)).includes("purpose-missing"));
     const { stdout } = await drs("doctor", "--json");
     expect(objects(stdout).find(({ what }) => what === "purposes")?.["detail"]).toMatch(
-      /^policy 2; in the last day 1 events were refused \(purpose-missing\), 3 came under the purpose of unmapped/,
+      /^policy 2; in the last day 1 event refused \(purpose-missing\), 3 came under the purpose of unmapped/,
     );
     await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "refuse");
     expect((await send(request)).status).toBe(201);

@@ -233,7 +233,7 @@ test("the serving role can't say what a replayed hold is on", async () => {
   await restore();
   expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: null, is_unresolved: true });
   const doctor = await command(environment, "doctor");
-  expect(doctor.stdout).toMatch(/^ok {4}holds: 1 holds, .*; 1 of an account or action that is not known yet$/m);
+  expect(doctor.stdout).toMatch(/^ok {4}holds: 1 hold, .*; 1 of an account or action that is not known yet$/m);
   const owner = await connectAsOwner(environment);
   await owner.query("set role drs_service");
   const changed = owner.query("update legal_hold set account = 'mallory'");

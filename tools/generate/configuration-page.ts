@@ -11,7 +11,7 @@ export function configurationPage(): string {
 
 By environment variables alone, read once at start. An unknown \`DRS_\` variable, a value that can't be read or two that exclude each
 other stop the start with exit code 1 and a message that names every one of them. \`npx drs config\` prints the effective values,
-secrets masked. Durations are written \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`7d\`.
+secrets masked, and with \`--json\` durations in milliseconds. Durations are written \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`7d\`.
 
 | variable | default | meaning |
 | --- | --- | --- |

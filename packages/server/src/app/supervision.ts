@@ -1,6 +1,7 @@
 /** What a running server observes of its dependencies, in addition to the calls that it makes. */
 
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
+import { plural } from "../plural.ts";
 import { KEY_STORE_MARKS } from "../crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
 import { identifyDatabase } from "../postgres/database-identity.ts";
@@ -24,7 +25,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
     const lost = await lostInUse(pool, secrets);
     if (lost.length === 0) return keys.resolve("lacking");
     const advice = "restore the latest copy of it; drs doctor lists what is sealed under them";
-    keys.report("lacking", `lacks ${lost.length} secrets that events are sealed under: ${advice}`);
+    keys.report("lacking", `lacks ${plural(lost.length, "secret")} that events are sealed under: ${advice}`);
   };
 
   const monitors = [

@@ -3,6 +3,7 @@
  * opened, the installation's secret checked against both.
  */
 import type pg from "pg";
+import { plural } from "../plural.ts";
 import type { Config } from "../config/config.ts";
 import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { boundedJournal } from "../journal/bounded-journal.ts";
@@ -226,10 +227,10 @@ async function openJournal(
 /** What was done before anything is served. */
 function told({ erasures, holdOrders, keyStore }: CaughtUp): string[] {
   const lines: string[] = [];
-  if (holdOrders > 0) lines.push(`the database lacked ${holdOrders} orders about holds: they were applied again`);
-  if (erasures > 0) lines.push(`the database lacked ${erasures} erasures of the journal: they were carried out again`);
+  if (holdOrders > 0) lines.push(`the database lacked ${plural(holdOrders, "order")} about holds: applied again`);
+  if (erasures > 0) lines.push(`the database lacked ${plural(erasures, "erasure")} of the journal: applied again`);
   if (keyStore > 0)
-    lines.push(`the key store lacked ${keyStore} erasures of the journal: their keys were destroyed again`);
+    lines.push(`the key store lacked ${plural(keyStore, "erasure")} of the journal: secrets destroyed again`);
   return lines;
 }
 

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { plural } from "../plural.ts";
 import { Command } from "commander";
 import type { System } from "../app/system.ts";
 import { exportAccount } from "../subject-requests/account-export.ts";
@@ -48,7 +49,7 @@ async function write(
     const entry = { actor: operatorOf(context), operation: "account.export", outcome: "done", account: of, reason };
     return writeAudit(pool, clock, { ...entry, detail: { export_id: exportId } });
   };
-  const onProgress = (events: number): void => void context.stderr.write(`${events} events\n`);
+  const onProgress = (events: number): void => void context.stderr.write(`${plural(events, "event")}\n`);
   // The snapshot is taken after the announcement, which is an access like any other.
   const manifest = await inSnapshot(database, (executor) => {
     const ports = { executor, sealer, names, announce, onProgress: json ? () => {} : onProgress };

@@ -1,4 +1,5 @@
 import { open, writeFile } from "node:fs/promises";
+import { plural } from "../plural.ts";
 import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
@@ -165,7 +166,7 @@ async function run(context: Context, system: System, options: RunOptions): Promi
 }
 
 const partlyDone = (kept: number): PartlyDone =>
-  new PartlyDone(`A hold keeps ${kept} events: they go when it ends. See drs hold list.`);
+  new PartlyDone(`A hold keeps ${plural(kept, "event")} until it ends. See drs hold list.`);
 
 /** The erasure of this subject before; `undefined` for what went with another one, and of which a hold keeps something. */
 async function findBefore(pool: System["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
@@ -289,9 +290,18 @@ async function requireKnown(pool: System["pool"], mac: Buffer): Promise<number> 
 
 function sentence(plan: ErasurePlan): string {
   const { events, held, still_held, released, idempotency_keys, tokens, actions, keys } = plan;
-  const rest = `${idempotency_keys} idempotency keys, ${tokens} tokens, ${actions} actions and ${keys} secrets`;
-  const ended = released > 0 ? ` ${released} copies of holds that have ended go with the next retention pass.` : "";
-  return `${events} events, ${rest} go; a hold keeps ${held + still_held} events.${ended}`;
+  const erased = [
+    plural(events, "event"),
+    plural(idempotency_keys, "idempotency key"),
+    plural(tokens, "token"),
+    plural(actions, "action"),
+    plural(keys, "secret"),
+  ].join(", ");
+  const ended =
+    released > 0
+      ? ` The next retention pass deletes ${plural(released, "copy", "copies")} of holds that have ended.`
+      : "";
+  return `Erased: ${erased}; a hold keeps ${plural(held + still_held, "event")}.${ended}`;
 }
 
 function told({
@@ -305,8 +315,8 @@ function told({
   destroyed_keys,
 }: ErasureRow): string {
   return (
-    `Erasure ${erasure_id} of ${began_at}: ${events} events, ${tokens} tokens and ${actions} actions are gone, ` +
-    `${idempotency_keys} idempotency keys are tombstones, ${destroyed_keys.length} keys are destroyed.` +
-    (unreadable > 0 ? ` ${unreadable} events under a hold could not be opened: they went without a copy.` : "")
+    `Erasure ${erasure_id} of ${began_at}. Deleted: ${plural(events, "event")}, ${plural(tokens, "token")}, ${plural(actions, "action")}; ` +
+    `replaced by tombstones: ${plural(idempotency_keys, "idempotency key")}; destroyed: ${plural(destroyed_keys.length, "secret")}.` +
+    (unreadable > 0 ? ` Deleted without a copy, because unreadable: ${plural(unreadable, "event")} under a hold.` : "")
   );
 }

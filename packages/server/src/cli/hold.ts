@@ -1,4 +1,5 @@
 import { LIMITS } from "@device-risk-signals/contract";
+import { plural } from "../plural.ts";
 import { Command, Option } from "commander";
 import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-orders.ts";
 import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";
@@ -93,8 +94,8 @@ function addCommand(context: Context): Command {
         dryRun,
       );
       if (json) return printJson(context, { ...placed, dry_run: dryRun });
-      if (dryRun) print(context, `It would cover ${placed.events} events. Nothing was changed.`);
-      else print(context, `Hold ${placed.hold_id} covers ${placed.events} events.`);
+      if (dryRun) print(context, `It would cover ${plural(placed.events, "event")}. Nothing was changed.`);
+      else print(context, `Hold ${placed.hold_id} covers ${plural(placed.events, "event")}.`);
     });
 }
 
@@ -170,12 +171,12 @@ function liftCommand(context: Context): Command {
           tried,
         );
       const would = await lift(true);
-      const what = `${would} events that only this hold still kept go at once.`;
+      const what = `Released at once: ${plural(would, "event")} that only this hold still kept.`;
       if (!dryRun && would > 0) await confirm(context, { what, yes });
       const released = dryRun ? would : await lift(false);
       if (json) return printJson(context, { hold_id: holdId, events_released: released, dry_run: dryRun });
       if (dryRun) print(context, `${what} Nothing was changed.`);
-      else print(context, `Hold ${holdId} is lifted: ${released} events that only it still kept go.`);
+      else print(context, `Hold ${holdId} is lifted. Released: ${plural(released, "event")} that only it still kept.`);
     });
 }
 

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { plural } from "../plural.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
 import { alone } from "../postgres/maintenance-lock.ts";
 import type { System } from "../app/system.ts";
@@ -59,7 +60,7 @@ async function rotate(context: Context, system: System, { dryRun = false, json }
   const { keyStore, keyEncryption, pool, clock, database } = system;
   const actor = operatorOf(context);
   const onProgress = (secrets: number): void => {
-    if (!json && secrets % TOLD_EVERY === 0) context.stderr.write(`${secrets} secrets\n`);
+    if (!json && secrets % TOLD_EVERY === 0) context.stderr.write(`${plural(secrets, "secret")}\n`);
   };
   // Nobody destroys a secret or makes another version meanwhile.
   const { version, secrets } = await alone(database, async () => {
@@ -77,14 +78,14 @@ async function rotate(context: Context, system: System, { dryRun = false, json }
     return done;
   });
   if (json) return printJson(context, { ...(!dryRun && { version }), secrets, dry_run: dryRun });
-  if (dryRun) print(context, `${secrets} secrets would be wrapped anew. Nothing was changed.`);
-  else print(context, `${secrets} secrets are wrapped under version ${version}.`);
+  if (dryRun) print(context, `To wrap again: ${plural(secrets, "secret")}. Nothing was changed.`);
+  else print(context, `Wrapped under version ${version}: ${plural(secrets, "secret")}.`);
 }
 
 function requireAll(versions: readonly KeyVersion[]): void {
   const lost = versions.filter(({ known }) => !known);
   if (lost.length === 0) return;
-  const names = lost.map(({ version, secrets }) => `${version} (${secrets} secrets)`).join(", ");
+  const names = lost.map(({ version, secrets }) => `${version} (${plural(secrets, "secret")})`).join(", ");
   throw new Failure(`Secrets are wrapped under versions that nobody has here: ${names}. Bring those keys first.`);
 }
 
@@ -117,5 +118,5 @@ function requireUnused(versions: readonly KeyVersion[], version: string): void {
   const found = versions.find((one) => one.version === version && one.known);
   if (!found) throw new Failure(`There is no version ${version}: see drs key list.`);
   if (found.current) throw new Failure("It is the current version: drs key rotate first.");
-  if (found.secrets > 0) throw new Failure(`${found.secrets} secrets are wrapped under it: drs key rotate first.`);
+  if (found.secrets > 0) throw new Failure(`It still wraps ${plural(found.secrets, "secret")}: drs key rotate first.`);
 }

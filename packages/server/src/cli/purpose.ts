@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { plural } from "../plural.ts";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { BUILT_IN_PURPOSE } from "../ports.ts";
@@ -52,7 +53,7 @@ export function purposeCommand(context: Context): Command {
           (sum, change) => sum + ("events" in change ? change.expire_at_once : 0),
           0,
         );
-        if (events > 0) await confirm(context, { what: `${events} events expire at once.`, yes });
+        if (events > 0) await confirm(context, { what: `Expired at once: ${plural(events, "event")}.`, yes });
         applied = await apply(false);
       }
       if (json) printJson(context, { ...applied, dry_run: dryRun });
@@ -112,5 +113,5 @@ function described(change: Change): string {
   if ("action_type" in change) return `action ${change.action_type}: ${change.from ?? "-"} -> ${change.to ?? "-"}`;
   const members = change.members.length > 0 ? ` (${change.members.join(", ")})` : "";
   const at_once = change.expire_at_once > 0 ? `, ${change.expire_at_once} of them expire at once` : "";
-  return `purpose ${change.purpose}: ${change.change}${members}; it holds ${change.events} events${at_once}`;
+  return `purpose ${change.purpose}: ${change.change}${members}; it holds ${plural(change.events, "event")}${at_once}`;
 }

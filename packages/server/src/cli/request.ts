@@ -1,5 +1,6 @@
 import { wasExported } from "../audit/search-audit.ts";
 import { Command, Option } from "commander";
+import { plural } from "../plural.ts";
 import {
   addRequest,
   closeRequest,
@@ -191,14 +192,17 @@ async function complete(
   }
   const completed = await completeRequest(executor, request_id);
   if (completed) return completed;
-  if (still_held > 0) throw new Failure(`A hold still keeps ${still_held} events of its erasure: see drs hold list.`);
+  if (still_held > 0)
+    throw new Failure(`A hold still keeps ${plural(still_held, "event")} of its erasure: see drs hold list.`);
   throw new Failure("The hold has ended, and its copies are deleted by the next retention pass: try again then.");
 }
 
 function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, released }: ErasureRow): void {
   const left = still_held + released;
   if (outcome === "done" && left > 0) {
-    throw new Failure(`A hold keeps ${left} events of erasure ${erasure_id}: close it with --outcome partly.`);
+    throw new Failure(
+      `A hold keeps ${plural(left, "event")} of erasure ${erasure_id}: close it with --outcome partly.`,
+    );
   }
   if (outcome === "partly" && left === 0) {
     throw new Failure(`No hold keeps anything of erasure ${erasure_id}: close it with --outcome done.`);
@@ -208,7 +212,7 @@ function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, relea
 async function requireNothingLeft(executor: Executor, { account: of }: RequestRow): Promise<void> {
   const { events, held, still_held, released } = await planErasure(executor, { kind: "account", account: of ?? "" });
   const left = events + held + still_held + released;
-  if (left > 0) throw new Failure(`${left} events of the account are kept: name the erasure with --erasure.`);
+  if (left > 0) throw new Failure(`The account still has ${plural(left, "event")}: name the erasure with --erasure.`);
 }
 
 /** An erasure of one event or action names no account: it is taken as it is. */

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { plural } from "../plural.ts";
 import { type Pass, runRetention } from "../lifecycle/retention-worker.ts";
 import { listRuns, overdueRows, retentionState } from "../lifecycle/retention/runs.ts";
 import { describeFailed, errorOf, runSteps } from "../lifecycle/retention/steps.ts";
@@ -49,7 +50,7 @@ export function retentionCommand(context: Context): Command {
         const { database, pool, clock } = system;
         const { overdue_partitions } = await retentionState(pool);
         const overdue_rows = await overdueRows(pool);
-        const what = `${overdue_partitions} partitions, and ${overdue_rows} events of short periods, are past their period.`;
+        const what = `Past their period: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} of short periods.`;
         if (dryRun) {
           if (json) printJson(context, { overdue_partitions, overdue_rows, dry_run: true });
           else print(context, `${what} Nothing was changed.`);
@@ -66,10 +67,13 @@ export function retentionCommand(context: Context): Command {
       const { partitions, rows, bytes, secrets, keys, copies, held } = expired;
       print(
         context,
-        `${partitions} partitions (${bytes} bytes) and ${rows} events are deleted, and ${copies} copies of holds;`,
+        `Deleted: ${plural(partitions, "partition")} (${bytes} bytes), ${plural(rows, "event")}, ${plural(copies, "copy", "copies")} of holds,`,
       );
-      print(context, `holds keep ${held} events of these partitions;`);
-      print(context, `${secrets} secrets are destroyed, ${keys} idempotency keys past their replay window deleted.`);
+      print(
+        context,
+        `${plural(keys, "idempotency key")} past the replay window. Kept by holds: ${plural(held, "event")} of these partitions.`,
+      );
+      print(context, `Destroyed: ${plural(secrets, "secret")}.`);
     });
 
   command
@@ -83,8 +87,11 @@ export function retentionCommand(context: Context): Command {
       );
       if (json) return printJson(context, { ...state, overdue_rows, runs });
       const { overdue_partitions, lag_seconds } = state;
-      print(context, `${overdue_partitions} partitions are overdue, the oldest by ${Math.round(lag_seconds)} s,`);
-      print(context, `and ${overdue_rows} events of periods that are shorter than a day.`);
+      print(
+        context,
+        `Overdue: ${plural(overdue_partitions, "partition")}, the oldest by ${Math.round(lag_seconds)} s,`,
+      );
+      print(context, `and ${plural(overdue_rows, "event")} of periods that are shorter than a day.`);
       printRows(context, runs, false, "No pass has let go of anything yet.");
     });
   return command;

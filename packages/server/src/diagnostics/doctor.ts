@@ -1,4 +1,5 @@
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
+import { plural } from "../plural.ts";
 import { checkJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { JournalUnfit } from "../journal/journal.ts";
 import { countOutcomes } from "../audit/search-audit.ts";
@@ -106,10 +107,14 @@ async function keyFinding({ pool, keyStore, secrets }: System): Promise<Finding>
   const described: string[] = [];
   for (const name of lost.slice(0, MOST_DESCRIBED)) {
     const { events, first, last } = await sealedUnder(pool, name);
-    described.push(`${name}: ${events} events${first === null ? "" : ` from ${first} to ${last}`}`);
+    described.push(`${name}: ${plural(events, "event")}${first === null ? "" : ` from ${first} to ${last}`}`);
   }
   const advice = "restore the latest copy of the key store; what was sealed under them can't be opened without it";
-  return { what: "keys", ok: false, detail: `${lost.length} secrets are lost: ${advice}. ${described.join("; ")}` };
+  return {
+    what: "keys",
+    ok: false,
+    detail: `lost: ${plural(lost.length, "secret")}. ${advice}. ${described.join("; ")}`,
+  };
 }
 
 async function diskFinding({ clusterDirectory }: System): Promise<Finding> {
@@ -121,8 +126,8 @@ async function diskFinding({ clusterDirectory }: System): Promise<Finding> {
 }
 
 const REMARKS: Readonly<Record<string, string>> = {
-  "purpose-missing": "were refused (purpose-missing)",
-  "purpose-exceeded": "were refused (purpose-exceeded)",
+  "purpose-missing": "refused (purpose-missing)",
+  "purpose-exceeded": "refused (purpose-exceeded)",
   unmapped: "came under the purpose of unmapped action types",
   "beyond-purpose": "hold more than their purpose covers",
 };
@@ -134,7 +139,10 @@ async function purposeFinding({ pool, config }: System): Promise<Finding> {
   const policy =
     version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
   const remarks = counts.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
-  const detail = remarks === "" ? policy : `${policy}; in the last day ${remarks.replace(/^(\d+)/, "$1 events")}`;
+  const detail =
+    remarks === ""
+      ? policy
+      : `${policy}; in the last day ${remarks.replace(/^\d+/, (count) => plural(Number(count), "event"))}`;
   if (version > 0) return { what: "purposes", ok: true, detail };
   return { what: "purposes", ok: true, severity: config.embedded ? "advice" : "warning", detail };
 }
@@ -145,7 +153,7 @@ const LONGEST_LAG_SECONDS = 3_600;
 async function retentionFinding({ pool }: System): Promise<Finding> {
   const { overdue_partitions, lag_seconds, secrets_to_destroy } = await retentionState(pool);
   const ok = lag_seconds <= LONGEST_LAG_SECONDS;
-  const state = `${overdue_partitions} partitions overdue, ${secrets_to_destroy} secrets to destroy`;
+  const state = `${plural(overdue_partitions, "partition")} overdue, ${plural(secrets_to_destroy, "secret")} to destroy`;
   const detail = ok
     ? state
     : `${state}, the oldest for ${Math.round(lag_seconds)} s: is a server running? See its log, and drs retention run`;
@@ -155,7 +163,7 @@ async function retentionFinding({ pool }: System): Promise<Finding> {
 /** The server names few partitions in a statement; a backup or a query by hand may name all, and starve the rest. */
 export function partitionFinding({ partitions, locks, capacity, sessions }: PartitionLoad): Finding {
   const ok = locks <= capacity;
-  const state = `${partitions} partitions; a query over all of them takes ${locks} of the cluster's ${capacity} locks`;
+  const state = `${plural(partitions, "partition")}; a query over all of them takes ${locks} of the cluster's ${capacity} locks`;
   const advice = `set max_locks_per_transaction to ${Math.ceil(locks / sessions)} or more and restart PostgreSQL`;
   return { what: "partitions", ok, detail: ok ? state : `${state}: ${advice}` };
 }
@@ -163,7 +171,7 @@ export function partitionFinding({ partitions, locks, capacity, sessions }: Part
 async function holdFinding({ pool }: System): Promise<Finding> {
   const { holds, reviews_overdue, unresolved, copies } = await holdState(pool);
   const waiting = unresolved === 0 ? "" : `; ${unresolved} of an account or action that is not known yet`;
-  const state = `${holds} holds, ${copies} copies of events that they keep${waiting}`;
+  const state = `${plural(holds, "hold")}, ${plural(copies, "copy", "copies")} of held events${waiting}`;
   const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
@@ -207,7 +215,7 @@ async function requestFinding({ pool }: System): Promise<Finding> {
   const { requests_open, requests_overdue, requests_completable } = await requestState(pool);
   const ok = requests_overdue === 0 && requests_completable === 0;
   const state =
-    `${requests_open} requests of data subjects are open, ${requests_overdue} of them overdue; ` +
-    `${requests_completable} were closed partly, and no hold keeps anything of them any more`;
+    `open: ${plural(requests_open, "request")} of data subjects, ${requests_overdue} overdue; ` +
+    `closed partly, and no hold keeps anything of them: ${requests_completable}`;
   return { what: "requests", ok, detail: ok ? state : `${state}: drs request list` };
 }

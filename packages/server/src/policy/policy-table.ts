@@ -1,4 +1,5 @@
 import { closeEpoch } from "../events/exclude-ingestion.ts";
+import { plural } from "../plural.ts";
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/database.ts";
@@ -164,7 +165,7 @@ async function purposeChanges(executor: Executor, current: CurrentPolicy, policy
   for (const standing of omittedBy(policy, current)) {
     const counts = await countEvents(executor, standing, undefined);
     if (standing.retired_at !== null && counts.events === 0) continue;
-    if (counts.events > 0) inUse.push(`${standing.id} (${counts.events} events)`);
+    if (counts.events > 0) inUse.push(`${standing.id} (${plural(counts.events, "event")})`);
     changes.push({ purpose: standing.id, change: "removed", members: [], ...counts });
   }
   if (inUse.length > 0) throw leavesOut(inUse.join(", "));

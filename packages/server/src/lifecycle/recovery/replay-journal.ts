@@ -1,5 +1,6 @@
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
+import { plural } from "../../plural.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";
@@ -144,7 +145,7 @@ function withoutJournal(known: readonly KnownHead[], isDatabaseBehind: boolean):
   const last = Math.max(...known.map(({ sequence }) => sequence));
   if (last === 0) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
   throw new JournalUnfit(
-    `the erasure journal has ${last} entries: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name it`,
+    `the erasure journal has ${plural(last, "entry", "entries")}: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name it`,
   );
 }
 

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import type { SessionVerifier } from "../ports.ts";
+import { authenticate } from "./authenticate.ts";
+import { headersOf } from "./headers.fixture.ts";
+
+const SESSION = { account: "customer-1" };
+const GOOD = "good.token-_~+/==";
+
+const verifier: SessionVerifier = {
+  verify: async (token) => (token === GOOD ? SESSION : token === "no-account" ? { account: "" } : undefined),
+};
+
+/** What these `Authorization` headers are answered; `wait` is what the throttle of failures says. */
+async function answerTo(authorization: string | readonly string[], wait = 0, sessions = verifier): Promise<unknown> {
+  const body = { forEach: async () => "end" as const };
+  const request = { method: "POST", headers: headersOf({ authorization }), body, peer: "192.0.2.1" };
+  return authenticate(request, sessions, { take: () => wait });
+}
+
+const invalid = {
+  rejection: { code: "credentials-invalid" },
+  headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
+};
+
+it.each([`Bearer ${GOOD}`, `bearer  ${GOOD} `])("%j is a session", async (value) => {
+  expect(await answerTo(value)).toBe(SESSION);
+});
+
+it("without credentials there is no error code", async () => {
+  expect(await answerTo([])).toMatchObject({
+    rejection: { code: "credentials-missing" },
+    headers: { "WWW-Authenticate": "Bearer" },
+  });
+});
+
+it.each([
+  ["another scheme", `Basic ${GOOD}`],
+  ["something before the scheme", `x Bearer ${GOOD}`],
+  ["something behind the token", `Bearer ${GOOD} x`],
+  ["an unknown token", "Bearer unknown"],
+  ["an account that is none", "Bearer no-account"],
+  ["two headers", [`Bearer ${GOOD}`, `Bearer ${GOOD}`]],
+])("%s is refused with an error code", async (_, value) => {
+  expect(await answerTo(value)).toMatchObject(invalid);
+});
+
+it("a token of more than 8,192 characters with its scheme is not looked at", async () => {
+  const asked: string[] = [];
+  const all: SessionVerifier = { verify: async (token) => (asked.push(token), SESSION) };
+  for (const length of [8_185, 8_186]) await answerTo(`Bearer ${"a".repeat(length)}`, 0, all);
+  expect(asked.map(({ length }) => length)).toEqual([8_185]);
+});
+
+it("failures past the limit wait, good credentials do not", async () => {
+  expect(await answerTo("Bearer unknown", 7)).toMatchObject({
+    rejection: { code: "too-many-failures" },
+    headers: { "Retry-After": "7" },
+  });
+  expect(await answerTo(`Bearer ${GOOD}`, 7)).toBe(SESSION);
+});

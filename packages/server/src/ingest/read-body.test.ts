@@ -1,0 +1,67 @@
+import { gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { readBody } from "./read-body.ts";
+import type { ByteStream } from "./request.ts";
+
+const LIMIT = 4_000;
+
+/** A body that comes in chunks, and how many of them were taken. */
+function streamOf(chunks: readonly Uint8Array[], end: "end" | "broken" = "end"): ByteStream & { taken: number } {
+  return {
+    taken: 0,
+    async forEach(take) {
+      for (const chunk of chunks) {
+        if (!take(chunk)) return "stopped";
+        this.taken++;
+      }
+      return end;
+    },
+  };
+}
+
+const code = (value: string): object => ({ rejection: { code: value } });
+const text = "abcdefgh".repeat(LIMIT / 8);
+const random = Buffer.from(Array.from({ length: LIMIT }, (_, index) => (index * 7919) % 251));
+
+it.each([1, 3, 1_000, LIMIT])("chunks of %d bytes are one body, up to the limit", async (size) => {
+  const chunks = Array.from({ length: Math.ceil(LIMIT / size) }, (_, at) =>
+    random.subarray(at * size, (at + 1) * size),
+  );
+  expect(await readBody(streamOf(chunks), "identity", LIMIT)).toEqual(random);
+});
+
+it("a chunk that is no Buffer is copied", async () => {
+  const chunk = Uint8Array.of(1, 2, 3);
+  expect(await readBody(streamOf([chunk]), "identity", LIMIT)).toEqual(Buffer.from(chunk));
+});
+
+it("reading stops with the chunk that passes the limit", async () => {
+  const stream = streamOf([random, Buffer.alloc(1), Buffer.alloc(1)]);
+  expect(await readBody(stream, "identity", LIMIT)).toMatchObject(code("body-too-large"));
+  expect(stream.taken).toBe(1);
+});
+
+it("a client that goes away midway sent no body", async () => {
+  expect(await readBody(streamOf([random], "broken"), "identity", LIMIT)).toMatchObject(code("body-corrupt"));
+});
+
+it("the limit holds for the decompressed bytes", async () => {
+  expect(await readBody(streamOf([gzipSync(text)]), "gzip", LIMIT)).toEqual(Buffer.from(text));
+  expect(await readBody(streamOf([gzipSync(`${text}a`)]), "gzip", LIMIT)).toMatchObject(code("body-too-large"));
+});
+
+it("compressed bytes may exceed the limit by the frame of what does not compress, not by more", async () => {
+  const frame = gzipSync(random, { level: 0 });
+  expect(frame.length).toBeGreaterThan(LIMIT);
+  expect(await readBody(streamOf([frame]), "gzip", LIMIT)).toEqual(random);
+  const endless = streamOf([Buffer.alloc(LIMIT + 65_536), Buffer.alloc(1)]);
+  expect(await readBody(endless, "gzip", LIMIT)).toMatchObject(code("body-too-large"));
+});
+
+it.each([
+  ["gzip that is none", random],
+  ["gzip cut short", gzipSync(text).subarray(0, -10)],
+  ["gzip with bytes behind it", Buffer.concat([gzipSync(text), Buffer.from("more")])],
+])("%s is corrupt", async (_, bytes) => {
+  expect(await readBody(streamOf([bytes]), "gzip", LIMIT)).toMatchObject(code("body-corrupt"));
+});

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { declarationsFor } from "../app-config/declarations.ts";
 import { examine } from "./doctor.ts";
 
@@ -46,11 +46,12 @@ it("an Expo app needs the plugin", () => {
 });
 
 /** As much of Expo's package as an app's config takes: it runs `app.config.js` with what `app.json` holds. */
-const installExpo = () =>
+const installExpo = (file = "@expo/config/index.js") =>
   write(
-    "node_modules/@expo/config/index.js",
+    `node_modules/${file}`,
     `const { existsSync, readFileSync } = require("node:fs");
-     exports.getConfig = (folder) => {
+     exports.getConfig = (folder, { skipSDKVersionRequirement }) => {
+       if (!skipSDKVersionRequirement) throw new Error("no sdkVersion");
        const json = folder + "/app.json";
        const config = existsSync(json) ? JSON.parse(readFileSync(json, "utf8")).expo : {};
        return { exp: require(folder + "/app.config.js")({ config }), dynamicConfigPath: folder + "/app.config.js" };
@@ -87,6 +88,90 @@ it("a config that can't be read is reported with its reason, not as a missing pl
   expect(problems()).toEqual([
     { kind: "missing", text: "app.config.js: a config that can be read; APP_VARIANT is not set" },
   ]);
+});
+
+it("packages are examined although the config can't be read", () => {
+  write("package.json", "{}");
+  write("app.json", "{");
+  expect(problems().map(({ text }) => text)).toEqual([
+    `package.json: the dependency ${PLUGIN}`,
+    "package.json: the dependency react-native",
+    "app.json: a config that can be read; not JSON",
+  ]);
+});
+
+it.each(["ts", "mts", "cts", "mjs", "cjs", "js"])("app.config.%s is a config that Expo runs", (extension) => {
+  write(`app.config.${extension}`, "");
+  expect(problems().map(({ text }) => text)).toEqual([
+    `app.config.${extension}: a config that can be read; Expo is not installed`,
+  ]);
+});
+
+it.each([
+  ["app.config.json", { expo: { plugins: [PLUGIN] } }],
+  ["app.json", { plugins: [PLUGIN] }],
+])("%s is read without Expo", (file, config) => {
+  write(file, JSON.stringify(config));
+  expect(problems()).toEqual([]);
+});
+
+it("a config whose lists are none lacks the plugin", () => {
+  write("app.json", JSON.stringify({ expo: { plugins: {}, android: { permissions: {} } } }));
+  expect(problems().map(({ text }) => text)).toEqual([`app.json: the plugin "${PLUGIN}"`]);
+});
+
+describe("the app's own Expo", () => {
+  const config = (text: string) => write("app.config.js", `module.exports = () => (${text});`);
+
+  it("is found where only the package expo has it", () => {
+    installExpo("expo/config.js");
+    config(`{ plugins: ["${PLUGIN}"] }`);
+    expect(problems()).toEqual([]);
+  });
+
+  it("says which file it read", () => {
+    installExpo();
+    write("app.config.ts", "");
+    config("{}");
+    expect(problems().map(({ text }) => text)).toEqual([`app.config.js: the plugin "${PLUGIN}"`]);
+  });
+
+  it("gets the environment files of development before the config runs", () => {
+    vi.stubEnv("NODE_ENV", undefined);
+    vi.stubEnv("APP_PLUGIN", undefined);
+    installExpo();
+    write(
+      "node_modules/@expo/env/index.js",
+      `exports.load = () => { if (process.env.NODE_ENV === "development") process.env.APP_PLUGIN = "${PLUGIN}"; };`,
+    );
+    config("{ plugins: [process.env.APP_PLUGIN] }");
+    expect(problems()).toEqual([]);
+    vi.unstubAllEnvs();
+  });
+
+  it("that is broken is reported with its reason, not as one that is not installed", () => {
+    write("node_modules/@expo/config/index.js", 'throw new Error("half an installation");');
+    config("{}");
+    expect(problems().map(({ text }) => text)).toEqual([
+      "app.config.js: a config that can be read; half an installation",
+    ]);
+  });
+});
+
+it("native projects are examined for the probes of the plugin", () => {
+  write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes: ["media_bluetooth_apps"] }]] } }));
+  android("");
+  const asked = (text: string) => `<package android:name="${text}" />`;
+  const own = declarationsFor(["media_bluetooth_apps"]).packages;
+  expect(problems()[0]?.text).toBe(`AndroidManifest.xml: <queries> lack ${own.map(asked).join(" ")}`);
+});
+
+it("what the template of prebuild declares is not named, what a bare app lacks is", () => {
+  const probes = ["os_integrity_frida_scan"];
+  write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes }]] } }));
+  expect(optional().join()).not.toContain("INTERNET");
+  android("");
+  expect(optional(probes).join()).toContain("INTERNET");
 });
 
 it("permissions that unlock fields of the enabled probes are named, and are no problem", () => {

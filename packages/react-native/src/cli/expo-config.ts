@@ -36,9 +36,9 @@ export function readExpoConfig(folder: string): ExpoConfig | UnreadableConfig | 
   const file = [...DYNAMIC, "app.json", "app.config.json"].find((name) => existsSync(join(folder, name)));
   if (file === undefined) return undefined;
   const require = createRequire(join(folder, "package.json"));
-  const config = firstOf(require, ["@expo/config", "expo/config"]) as ExpoConfigPackage | undefined;
-  if (!config) return file.endsWith(".json") ? readStatic(folder, file) : { file, reason: "Expo is not installed" };
   try {
+    const config = firstOf(require, ["@expo/config", "expo/config"]) as ExpoConfigPackage | undefined;
+    if (!config) return file.endsWith(".json") ? readStatic(folder, file) : { file, reason: "Expo is not installed" };
     loadEnvironment(folder, require);
     const { exp, dynamicConfigPath, staticConfigPath } = config.getConfig(folder, { skipSDKVersionRequirement: true });
     return configOf(basename(dynamicConfigPath ?? staticConfigPath ?? file), exp);

@@ -98,6 +98,10 @@ const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number
     entries.set(at, `${text.slice(0, place)}${text[place] === "0" ? "1" : "0"}${text.slice(place + 1)}`);
     return at;
   },
+  "replaced by a signed one that follows from another entry": (entries, at) => {
+    entries.set(at, codec.encode(orderOf(at, digestOf("another"))));
+    return at;
+  },
   "cut off with all that follow": (entries, at) => {
     for (const sequence of entries.keys()) if (sequence >= at) entries.delete(sequence);
     return at;

@@ -1,0 +1,67 @@
+/** What `npm run mutation` mutates, and the tests without a database that have to notice. */
+export interface MutatedPackage {
+  readonly name: string;
+  /** Sources, as globs from the root of the repository; one with `!` leaves files out. */
+  readonly sources: readonly string[];
+  readonly tests: readonly string[];
+}
+
+const NO_CODE = ["!**/*.test.ts", "!**/*.fixture.ts", "!**/*.contract.ts"];
+const SERVER = "packages/server/src";
+const SDK = "packages/react-native/src";
+
+export const PACKAGES: readonly MutatedPackage[] = [
+  {
+    name: "contract",
+    // The probes' own files are data, compared with the contract's tables; the schemas derive from the rules.
+    sources: [
+      "packages/contract/src/{canonical,errors,limits,pointer,timestamp}.ts",
+      "packages/contract/src/wire/*.ts",
+      "packages/contract/src/catalog/{adopted,check,fields,numeric-consistency,vocabulary}.ts",
+      ...NO_CODE,
+    ],
+    tests: ["packages/contract/src/**/*.test.ts"],
+  },
+  {
+    name: "host-client",
+    sources: ["packages/host-client/src/*.ts", ...NO_CODE],
+    tests: ["packages/host-client/src/*.test.ts"],
+  },
+  {
+    name: "ingest",
+    sources: [`${SERVER}/{identifiers,ingest}/*.ts`, ...NO_CODE],
+    tests: [`${SERVER}/{identifiers,ingest}/*.test.ts`],
+  },
+  {
+    name: "crypto",
+    sources: [
+      `${SERVER}/crypto/{compression,data-keys,derive-key,directory-key-store,key-encryption,key-encryption-key,pseudonymizer,rotation,sealer,secrets}.ts`,
+    ],
+    tests: [
+      `${SERVER}/crypto/{compression,data-keys,directory-key-store,key-encryption-key,rotation,sealer,secrets,stored-formats}.test.ts`,
+    ],
+  },
+  {
+    name: "policy",
+    sources: [`${SERVER}/policy/{policy,period}.ts`],
+    tests: [`${SERVER}/policy/policy.test.ts`],
+  },
+  {
+    name: "journal",
+    sources: [`${SERVER}/journal/{chain,entry-codec,directory-journal}.ts`],
+    tests: [`${SERVER}/journal/{chain,directory-journal}.test.ts`],
+  },
+  {
+    name: "classifiers",
+    sources: [`${SDK}/judgement/*.ts`, ...NO_CODE],
+    // Not hostile.test.ts: it measures time, which instrumented code takes more of.
+    tests: [`${SDK}/judgement/{corpus,declared-artefacts,finding,judgement,observed,readers,rules}.test.ts`],
+  },
+];
+
+export function packageNamed(name: string): MutatedPackage {
+  const found = PACKAGES.find((one) => one.name === name);
+  if (!found)
+    throw new TypeError(`no such package: "${name}"; there are ${PACKAGES.map((one) => one.name).join(", ")}`);
+  return found;
+}

@@ -431,13 +431,19 @@ describe("beside others", () => {
   });
 
   test("the serving role can take nothing that is not erased, nor change what was", async () => {
-    const who = await party();
+    const [who, other] = [await party(), await party()];
     const stored = await store(who);
     const [key] = await keysOf(who.account);
     const client = await system.pool.connect();
     try {
       await client.query("select delete_erased($1, array(select key from idempotency_key))", [key]);
       await client.query("select forget_account_key($1)", [key]);
+      const unused = randomUUID();
+      await client.query("select ensure_account_key($1, 1, $2)", [other.account, unused]);
+      await client.query("select forget_account_key($1)", [unused]);
+      expect(await keysOf(other.account)).toEqual([unused]);
+      // It has no secret: a key store without it would count as older than the database.
+      await owner.query("delete from account_key where key_id = $1", [unused]);
       for (const text of [
         "delete from erasure",
         "update erasure set receipt = 'x'",

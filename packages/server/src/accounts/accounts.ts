@@ -13,6 +13,8 @@ export async function findAccountId(executor: Executor, account: string): Promis
 
 /** @returns the account that had the id. */
 export async function deleteAccountId(executor: Executor, accountId: string): Promise<string | undefined> {
+  // guard(no-rows): the name of the account is deleted
+  // fails: e2e/erasure.test.ts › is gone: events
   const text = "delete from account_identity where account_id = $1 returning account";
   return (await executor.query<{ account: string }>(text, [accountId])).rows[0]?.account;
 }

@@ -74,6 +74,8 @@ export async function revokeAction(
 
 /** @returns how many. */
 export async function deleteActions(executor: Executor, account: string): Promise<number> {
+  // guard(no-rows): actions of the account are deleted
+  // fails: e2e/erasure.test.ts › is gone: events
   return (await executor.query("delete from action where account = $1", [account])).rowCount ?? 0;
 }
 
@@ -107,7 +109,13 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
     const text = `select asked.account, a.action_id, a.action_type, a.session_id,
         extract(epoch from a.expires_at)::float8 * 1000 as expires_ms
       from unnest($1::text[], $2::text[]) as asked (account, action_id)
-      join action a on a.account = asked.account and a.action_id = asked.action_id
+      join action a
+        -- guard(true): an action is of the account that registered it
+        -- fails: e2e/rejections/rejections.test.ts › an action of another account
+        on a.account = asked.account
+        and a.action_id = asked.action_id
+      -- guard(true): revoked actions are refused
+      -- fails: e2e/rejections/rejections.test.ts › a revoked action
       where a.revoked_at is null`;
     const values = [textArray(names.map(({ account }) => account)), textArray(names.map(({ actionId }) => actionId))];
     const { rows } = await executor.query<FoundAction>(text, values).catch((fault: unknown) => {

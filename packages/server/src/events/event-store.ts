@@ -94,7 +94,11 @@ export class PostgresEventStore implements EventStore {
 
   async findKey(account: string, key: string): Promise<LedgerEntry | undefined> {
     const text = `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
-      from idempotency_key where account = $1 and key = $2`;
+      from idempotency_key
+      -- guard(true): idempotency keys belong to accounts
+      -- fails: e2e/exactly-once.test.ts › two accounts may use one key
+      where account = $1
+        and key = $2`;
     const [row] = await this.#query<{ event_id: string; purpose: number; received_ms: number; request_mac: Buffer }>(
       text,
       [account, key],

@@ -61,6 +61,8 @@ export class Partitions implements PartitionDirectory {
     const { rows } = await this.#executor
       .query<PartitionRow>(text, [purpose, new Date(at).toISOString()])
       .catch((fault: unknown) => {
+        // guard(true): an event without a partition is one to send again
+        // fails: e2e/retention.test.ts › brings back nothing that is gone
         if (sqlState(fault) !== NOT_FOR_THIS_TIME) throw asUnavailable(fault);
         this.#forget(purpose, at);
         throw new NoPartition(

@@ -40,6 +40,8 @@ const IDLE_MS = 70_000;
 
 export function createEndpointServer(options: EndpointOptions): Server {
   const settings: ServerOptions = {
+    // guard(drop): slow requests end
+    // fails: e2e/rejections/rejections.test.ts › a body that never comes
     requestTimeout: options.requestTimeout,
     headersTimeout: Math.min(options.requestTimeout, 15_000),
     keepAliveTimeout: 65_000,
@@ -72,6 +74,8 @@ export function createEndpointServer(options: EndpointOptions): Server {
   server.on("checkExpectation", answer());
   server.on("clientError", (fault: NodeJS.ErrnoException, socket: Socket) => {
     const last = underWay.last(socket);
+    // guard(drop): what is no HTTP gets a problem document
+    // fails: e2e/rejections/rejections.test.ts › no HTTP at all
     if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(fault, socket);
     // What went wrong came behind a request that is in order, or that has its answer: a second one would be taken for it.
     last.response.once("close", () => socket.destroySoon());
@@ -97,6 +101,8 @@ async function handle(
     case OPENAPI_PATH:
       return writeAnswer(request, response, answerOpenApi(request.method ?? "", OPENAPI_JSON));
     default:
+      // guard(throw): unknown paths get a problem document
+      // fails: e2e/rejections/rejections.test.ts › a path that is none
       return writeAnswer(request, response, notFound());
   }
 }

@@ -93,6 +93,8 @@ async function run(
   ports: IngestPorts,
   options: IngestOptions,
 ): Promise<Answer | Refusal> {
+  // guard(false): POST is the only method
+  // fails: e2e/rejections/rejections.test.ts › PUT is not allowed
   if (request.method !== "POST") return refuse("method-not-allowed", { Allow: "POST" });
 
   const session = await authenticate(request, ports.sessions, ports.failures);
@@ -138,6 +140,8 @@ async function run(
     const admitted = await admit(account, valid, receivedAt, ports, options);
     if (admitted instanceof Refusal) {
       const entry = await ports.store.findKey(account, header.idempotencyKey);
+      // guard(false): a replay gets its answer, whatever else is wrong
+      // fails: e2e/exactly-once.test.ts › a replay gets its answer although
       return entry ? await resolve(entry) : admitted;
     }
 

@@ -28,6 +28,10 @@ export async function settle(retry: Retry, entry: LedgerEntry, ports: SettlePort
   if (!timingSafeEqual(mac, entry.requestMac)) {
     const tooCostly = retry.chargeComparison();
     if (tooCostly) return tooCostly;
+    // guard(true): equal in canonical form is equal
+    // fails: e2e/exactly-once.test.ts › is the same payload
+    // guard(false): another payload is a conflict
+    // fails: e2e/exactly-once.test.ts › changed is a conflict
     if (!(await equalInCanonicalForm(retry, entry, ports))) return refuse("idempotency-conflict");
   }
   // A retry of an erased event is counted without account and event id.

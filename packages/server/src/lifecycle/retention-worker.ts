@@ -33,6 +33,8 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
     let expired: Expired | undefined;
     const expiry = await expire(client, options);
     const rest = await runSteps([
+      // guard(drop): an erasure is finished by the next pass
+      // fails: e2e/erasure.test.ts › it is finished by the next, once
       { name: "finish erasures", run: () => finish(client, options) },
       {
         name: "record the pass",
@@ -63,6 +65,8 @@ async function finish(
   { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(executor))) return;
+  // guard(drop): secrets of the erased are destroyed
+  // fails: e2e/erasure.test.ts › is gone: events
   if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
   await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });
@@ -121,6 +125,8 @@ export class RetentionWorker {
     const pass = await catchUp()
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch(onFault);
+    // guard(throw): what is overdue shows although every pass fails
+    // fails: e2e/retention.test.ts › shows what is overdue although
     for (const { fault } of pass?.failed ?? []) onFault(fault);
     // What is overdue because a pass fails, time and again, must show.
     await stateOf(executor)

@@ -128,6 +128,8 @@ export async function applyPolicy(
     ...actionChanges(current, policy),
     ...unmappedChange(current, policy),
   ];
+  // guard(right): a dry run changes nothing
+  // fails: e2e/purposes.test.ts
   if (dryRun || (changes.length === 0 && current.version > 0)) return { version: current.version, changes };
 
   // No batch commits from here on under the policy that is replaced.
@@ -164,7 +166,11 @@ async function purposeChanges(executor: Executor, current: CurrentPolicy, policy
   const inUse: string[] = [];
   for (const standing of omittedBy(policy, current)) {
     const counts = await countEvents(executor, standing, undefined);
+    // guard(left): a retired purpose that holds events stays in the file
+    // fails: e2e/purposes.test.ts
     if (standing.retired_at !== null && counts.events === 0) continue;
+    // guard(drop): a purpose that holds events stays
+    // fails: e2e/purposes.test.ts
     if (counts.events > 0) inUse.push(`${standing.id} (${plural(counts.events, "event")})`);
     changes.push({ purpose: standing.id, change: "removed", members: [], ...counts });
   }

@@ -39,6 +39,8 @@ export class PurposesInForce implements Purposes {
   }
 
   find(actionType: string): AssignedPurpose | undefined {
+    // guard(right): the mapping decides
+    // fails: e2e/purposes.test.ts › gives each action type its purpose
     return this.#byType.get(actionType) ?? this.#unmapped;
   }
 

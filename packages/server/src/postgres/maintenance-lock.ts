@@ -20,6 +20,8 @@ const working = (database: DatabaseOptions): DatabaseOptions => ({
 export function alone<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
   return withClient(working(database), async (client) => {
     await client.query(`set lock_timeout = '${LOCK_WITHIN}'`);
+    // guard(drop): rotations wait for each other
+    // fails: e2e/keys.test.ts › a rotation waits for another
     await client.query("select pg_advisory_lock($1)", [LOCK]).catch((cause: unknown) => {
       if (sqlState(cause) !== LOCK_NOT_AVAILABLE) throw cause;
       const advice = `see who holds advisory lock ${LOCK} in pg_locks: a server that hangs, a pass that takes long`;
@@ -39,6 +41,8 @@ export function ifAlone<T>(
 ): Promise<T | undefined> {
   return withClient(working(database), async (client) => {
     const { rows } = await client.query<{ alone: boolean }>("select pg_try_advisory_lock($1) as alone", [LOCK]);
+    // guard(true): one pass at a time
+    // fails: e2e/retention.test.ts › is one at a time
     return rows[0]?.alone ? work(client) : undefined;
   });
 }

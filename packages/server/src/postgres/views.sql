@@ -16,9 +16,15 @@ create or replace view kept_event as
 -- every read, from that moment; when the row itself is deleted does not matter.
 create or replace view live_event as
   select e.* from kept_event e
+    -- guard(true): no read finds what is erased
+    -- fails: e2e/erasure.test.ts › it is finished by the next, once
     where (e.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = e.key_id))
       and ((e.erased_by is null
+          -- guard(true): what has expired is not read
+          -- fails: e2e/retention.test.ts › an event is not read any more
           and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > now())
+        -- guard(false): what is held is read after its period
+        -- fails: e2e/holds.test.ts › on an account covers what comes later
         or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)
         or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
         or exists (select from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
@@ -47,7 +53,11 @@ create or replace view released_copy as
     from legal_hold h join held_event c on c.hold_id = h.hold_id join purpose u on u.code = c.purpose
       left join idempotency_key i on i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id
     where h.lifted_at is not null
+      -- guard(false): copies of what is erased are deleted when the hold ends
+      -- fails: e2e/erasure.test.ts › waits for its end
       and (c.erased_by is not null or c.received_at + u.raw_retention <= now())
+      -- guard(true): a copy stays while any hold covers it
+      -- fails: e2e/holds.test.ts › keeps what another hold covers
       and not is_held(c.account, c.action_id, c.event_id);
 
 -- Partitions that hold expired events and are not to be dropped soon, because they are longer than today's retention

@@ -50,6 +50,8 @@ export async function revokeToken(executor: Executor, clock: Clock, tokenId: str
 
 /** @returns how many. */
 export async function deleteTokens(executor: Executor, account: string): Promise<number> {
+  // guard(no-rows): tokens of the account are deleted
+  // fails: e2e/erasure.test.ts › is gone: events
   return (await executor.query("delete from session_token where account = $1", [account])).rowCount ?? 0;
 }
 
@@ -84,7 +86,10 @@ export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVe
 
   async function findAll(hashes: readonly Buffer[]): Promise<readonly (Session | undefined)[]> {
     const text = `select token_hash, account, extract(epoch from expires_at)::float8 * 1000 as expires_ms
-      from session_token where token_hash = any ($1::bytea[]) and revoked_at is null`;
+      from session_token where token_hash = any ($1::bytea[])
+        -- guard(true): revoked tokens are refused
+        -- fails: e2e/rejections/rejections.test.ts › a revoked token
+        and revoked_at is null`;
     const { rows } = await executor
       .query<{ token_hash: Buffer; account: string; expires_ms: number }>(text, [byteaArray(hashes)])
       .catch((fault: unknown) => {
@@ -101,6 +106,8 @@ export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVe
     async verify(token) {
       if (!isOpaqueToken(token)) return undefined;
       const session = await lookUps.add(hashOf(token));
+      // guard(left): expired tokens are refused
+      // fails: e2e/rejections/rejections.test.ts › an expired token
       return session?.expiresAt !== undefined && session.expiresAt > clock.now() ? session : undefined;
     },
   };

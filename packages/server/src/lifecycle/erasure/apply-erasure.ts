@@ -43,6 +43,8 @@ export async function carryOut(
     await eraseEvents(executor, names, sequence, entry.events.slice(at, at + BATCH));
   }
   await addToErasure(executor, sequence, { held: await countCopiesErasedBy(executor, sequence) });
+  // guard(drop): tokens of the erased are deleted again after a restore
+  // fails: e2e/restore.test.ts › what was erased since
   for (const id of entry.accounts) await eraseAccount(executor, sequence, id);
   for (const mac of entry.refused) await refuseAccount(executor, Buffer.from(mac, "hex"), sequence);
   for (const id of entry.holds) await endHold(executor, id, actor, reason);
@@ -93,6 +95,8 @@ export async function copyHeldOf(
 ): Promise<readonly string[]> {
   const unreadable: string[] = [];
   const held = findHeldOfErasure(executor, entry, onlyRecent);
+  // guard(drop): what a hold covers is copied first
+  // fails: e2e/erasure.test.ts › waits for its end
   await copyHeldEvents(executor, sealer, held, (eventId) => void unreadable.push(eventId));
   return unreadable;
 }

@@ -42,9 +42,15 @@ export async function beginErasure(
   order: ErasureOrder,
 ): Promise<number | undefined> {
   const { subject, actor, reason, refuseLater } = order;
+  // guard(drop): an erasure waits for holds
+  // fails: e2e/erasure.test.ts › it begins when
   await executor.query("select lock_holds()");
+  // guard(drop): one erasure at a time
+  // fails: e2e/erasure.test.ts › it begins when
   await executor.query("select lock_journal()");
   await resolveHolds(executor, ports.names, { reading: releasingLocks(executor) });
+  // guard(drop): where nothing is left there is no entry
+  // fails: e2e/erasure.test.ts › several at once
   if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
@@ -53,6 +59,8 @@ export async function beginErasure(
   const before = await findErased(releasingLocks(executor), subject);
   const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
+  // guard(drop): commit batches end before an erasure
+  // fails: e2e/erasure.test.ts › it begins when
   await closeEpoch(executor);
   const found = findRecent
     ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
@@ -66,6 +74,8 @@ export async function beginErasure(
     ...found,
     holds: [],
     refused:
+      // guard(right): later events are refused only where that was asked for
+      // fails: e2e/erasure.test.ts › twice is once
       refuseLater && subject.kind === "account"
         ? [ports.names.subjectOf("account", subject.account).toString("hex")]
         : [],

@@ -50,6 +50,8 @@ async function finishOpen(executor: Executor, ports: FinishPorts): Promise<void>
     await inOneTransaction(executor, async () => {
       const receipt = await ports.attest(erasure, await transactionTime(executor));
       const detail = { sequence, kind, subject_mac };
+      // guard(drop): the audit says that an erasure is done
+      // fails: e2e/erasure.test.ts › it is finished by the next, once
       await writeAudit(executor, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
       await executor.query("select finish_erasure($1, $2)", [sequence, receipt]);
     });
@@ -90,8 +92,12 @@ async function deleteErased(executor: Executor, { names, signal }: FinishPorts, 
       key.key_id,
     ]);
     if (rows.length === 0) return;
+    // guard(drop): tombstones exist before the ledger rows are deleted
+    // fails: e2e/erasure.test.ts › is gone: events
     await insertTombstones(executor, names, rows);
     await inOneTransaction(executor, async () => {
+      // guard(drop): no batch is left that has not seen the tombstones
+      // fails: e2e/erasure.test.ts › the ledger goes when
       await closeEpoch(executor);
     });
     // A partition at a time: the locks of one transaction stay few.

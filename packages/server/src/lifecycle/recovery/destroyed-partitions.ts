@@ -16,5 +16,8 @@ export async function destroyedPartitions(executor: Executor): Promise<readonly 
 export async function markPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
   const mark = await readMark(keyStore);
   const partitions = (await destroyedPartitions(executor)).length;
-  await writeMark(keyStore, { ...mark, partitions: Math.max(mark.partitions, partitions) });
+  // guard(drop): the key store's mark never falls
+  // fails: e2e/retention.test.ts › a database that is older
+  if (partitions <= mark.partitions) return;
+  await writeMark(keyStore, { ...mark, partitions });
 }

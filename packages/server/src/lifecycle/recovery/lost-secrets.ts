@@ -58,6 +58,8 @@ export async function lostSince(
   isDatabaseBehind: boolean,
 ): Promise<readonly string[]> {
   const newest: Names = () => newestPartitions(executor);
+  // guard(false): a database that is behind lacks no partition secrets
+  // fails: e2e/retention.test.ts › a database that is older
   return lostOfEach(secrets, [...keysAndHolds(executor), ...(isDatabaseBehind ? [] : [newest])]);
 }
 
@@ -75,6 +77,8 @@ export async function lostInUse(executor: Executor, secrets: Secrets): Promise<r
 
 const keysAndHolds = (executor: Executor): Names[] => [
   namesIn(executor, NEWEST_KEYS, accountSecretName),
+  // guard(drop): a key store without the secret of a hold is older
+  // fails: e2e/holds.test.ts › lacks a hold's key
   namesIn(executor, NEWEST_HOLDS, holdSecretName),
 ];
 
@@ -86,6 +90,8 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
   const lacking = await secrets.lacking(await names());
+  // guard(true): a key store that is older than the events is refused
+  // fails: e2e/restore.test.ts › a key store that is older
   if (lacking.length === 0) return [];
   // A secret that was erased or dropped meanwhile is not needed any more.
   const needed = new Set(await names());

@@ -92,6 +92,10 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
   const missing = links.filter(({ sequence }) => sequence > head.sequence);
   const unrecorded = await unrecordedLosses(executor, links, head);
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
+  // guard(false): what the database lacks is applied
+  // fails: e2e/restore.test.ts › what was erased since
+  // guard(false): running servers apply what the journal has
+  // fails: e2e/erasure.test.ts › a server that runs carries it out
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
   await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
   const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
@@ -198,6 +202,8 @@ async function applyAll(
       if ((await headOf(owner)).sequence >= link.sequence) return;
       if (!isStanding(link)) await recordLoss(owner, link);
       else if (isHoldOrder(link.entry)) {
+        // guard(drop): holds of the journal are placed again
+        // fails: e2e/restore.test.ts › placed after the backup
         await applyHoldOrder(owner, link.entry);
         await recordApplied(owner, link, link.entry.kind);
         applied.holdOrders++;
@@ -222,6 +228,8 @@ async function applyErasure(
   // A hold that an earlier entry placed keeps what this one erases.
   await resolveHolds(owner, names, { reading: releasingLocks(owner) });
   await copyHeldOf(owner, sealer, entry);
+  // guard(right): the order of an erasure that was killed is found again
+  // fails: e2e/erasure.test.ts › it is finished by the next, once
   const order =
     // An erasure that was killed after it wrote the journal has its order of that day in the audit.
     (await findErasureOrder(owner, entry.subject, entry.at)) ?? AGAIN;
@@ -256,6 +264,8 @@ export async function destroyErased(
   const missing = links.filter(({ sequence }) => sequence <= last);
   const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
   for (const { keys, holds } of erasures) {
+    // guard(drop): what the key store lacks is destroyed
+    // fails: e2e/restore.test.ts › a key store that is older
     for (const id of keys) await secrets.destroy(accountSecretName(id));
     for (const id of holds) await secrets.destroy(holdSecretName(id));
   }

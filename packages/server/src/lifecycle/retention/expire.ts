@@ -87,6 +87,8 @@ async function inBatches(
     const batch = (): Promise<{ rows: { done: number }[] }> =>
       executor.query<{ done: number }>(`select ${call} as done`, [...values, BATCH]);
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
+    // guard(left): a long pass gives way
+    // fails: e2e/retention.test.ts › gives way
     if (done < BATCH || (await isAwaited(executor))) return;
   }
 }
@@ -103,6 +105,8 @@ async function dropPartitions(executor: Executor, options: ExpiryOptions): Promi
     try {
       await drop(executor, partition, options);
     } catch (fault) {
+      // guard(true): an event that can't be opened stops nothing else
+      // fails: e2e/holds.test.ts › can't be opened keeps its partition
       if (!isUnreadable(fault)) throw fault;
       unreadable.push(fault);
     }
@@ -148,6 +152,8 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (fault) {
+    // guard(drop): a lock that is taken is tried again
+    // fails: e2e/retention.test.ts › waits for nobody for long
     if ([LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) return undefined;
     throw fault;
   }
@@ -191,6 +197,8 @@ async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOpt
     if (signal?.aborted) return;
     const name = partitionSecretName(partition_id);
     const [lacking] = await secrets.lacking([name]);
+    // guard(drop): the secret is destroyed with the partition
+    // fails: e2e/retention.test.ts › its partition goes
     await secrets.destroy(name);
     await executor.query("select record_destroyed_secret($1, $2)", [partition_id, lacking === undefined]);
   }

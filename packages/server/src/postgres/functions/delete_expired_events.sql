@@ -16,7 +16,11 @@ begin
     and (e.account, e.received_at, e.event_id) in (
       select x.account, x.received_at, x.event_id from event x where x.purpose = part.purpose
         and x.received_at >= part.lower_bound and x.received_at < part.upper_bound
+        -- guard(true): no row is deleted before its time
+        -- fails: e2e/retention.test.ts › can't drop or delete
         and x.received_at + part.raw_retention <= now()
+        -- guard(true): held rows are not deleted
+        -- fails: e2e/holds.test.ts › keeps rows of a period
         and not is_held(x.account, x.action_id, x.event_id) limit in_limit);
   get diagnostics done = row_count;
   if done > 0 then

@@ -1,7 +1,11 @@
 -- Drops a partition whose last event has expired. The caller can drop no other.
 create or replace function drop_expired_partition(in_partition uuid) returns setof event_partition
 language plpgsql security definer
-set search_path = drs, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
+set search_path = drs, pg_temp
+-- guard(drop): days are those of UTC
+-- fails: e2e/retention.test.ts › nor by another time zone
+set timezone = 'UTC'
+set plan_cache_mode = force_custom_plan as $$
 declare
   found_row event_partition;
   total bigint;
@@ -9,10 +13,15 @@ declare
 begin
   perform lock_holds();
   select p.* into found_row from event_partition p join purpose u on u.code = p.purpose
-    where p.partition_id = in_partition and p.dropped_at is null and p.upper_bound + u.raw_retention <= now();
+    where p.partition_id = in_partition and p.dropped_at is null
+      -- guard(true): nothing is dropped before its time
+      -- fails: e2e/retention.test.ts › can't drop or delete
+      and p.upper_bound + u.raw_retention <= now();
   if not found then
     return;
   end if;
+  -- guard(false): no partition is dropped without copies of what is held
+  -- fails: e2e/holds.test.ts › has no copy is not dropped
   if exists (select from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
       and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
@@ -27,6 +36,8 @@ begin
   execute format('drop table %I', found_row.table_name);
   update event_partition p set dropped_at = now(), dropped_rows = total, dropped_bytes = found_row.dropped_bytes
     where p.partition_id = in_partition returning * into found_row;
+  -- guard(drop): what a killed pass dropped is reported by the next
+  -- fails: e2e/retention.test.ts › killed at any moment
   insert into retention_effect (partitions, rows, bytes, held) values (1, total - kept, found_row.dropped_bytes, kept);
   return next found_row;
 end

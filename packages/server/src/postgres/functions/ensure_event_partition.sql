@@ -43,6 +43,8 @@ begin
         values (in_purpose, lower_at, upper_at, name) returning * into found_row;
     end if;
   end if;
+  -- guard(false): a time whose partition is dropped has none
+  -- fails: e2e/retention.test.ts › brings back nothing that is gone
   if found_row.dropped_at is not null then
     raise exception 'what was received at % has expired', in_at using errcode = 'invalid_parameter_value';
   end if;

@@ -1,0 +1,64 @@
+/**
+ * A marker names a guard in the source, what switches it off, and the test that must fail then:
+ *
+ *     // guard(drop): an erasure waits for holds that are being placed
+ *     // fails: e2e/erasure.test.ts › it begins when
+ *     await executor.query("select lock_holds()");
+ *
+ * It applies to the next line that is no comment; SQL writes it with `--`, also within a template of TypeScript.
+ */
+export const KINDS = ["drop", "true", "false", "left", "right", "throw", "no-rows"] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+export interface Marker {
+  readonly kind: Kind;
+  readonly rule: string;
+  /** `name` is a part of the test's name; every test of the file where it is empty. */
+  readonly test: { readonly file: string; readonly name: string };
+  readonly language: "typescript" | "sql";
+  /** Line of the marker, from 1. */
+  readonly line: number;
+  /** Where the guarded line begins, behind its indentation. */
+  readonly at: number;
+}
+
+/** A marker that can't be read or applied. */
+export class MarkerInvalid extends Error {
+  override readonly name = "MarkerInvalid";
+}
+
+const FIRST = /^\s*(\/\/|--) guard\b/;
+const GUARD = /^\s*(?:\/\/|--) guard\((?<kind>[a-z-]+)\): (?<rule>\S.*)$/;
+const FAILS = /^\s*(?:\/\/|--) fails: (?<file>\S+)(?: › (?<name>\S.*))?$/;
+const COMMENT = /^\s*(\/\/|--|\/?\*)/;
+
+export function readMarkers(text: string): readonly Marker[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, index) => {
+    const sign = FIRST.exec(line)?.[1];
+    return sign === undefined ? [] : [readMarker(lines, index, sign)];
+  });
+}
+
+function readMarker(lines: readonly string[], index: number, sign: string): Marker {
+  const guard = GUARD.exec(lines[index] ?? "")?.groups;
+  const fails = FAILS.exec(lines[index + 1] ?? "")?.groups;
+  const kind = KINDS.find((one) => one === guard?.["kind"]);
+  if (!guard?.["rule"] || !fails?.["file"] || !kind) {
+    throw new MarkerInvalid(
+      `line ${index + 1}: a marker has two lines, "guard(${KINDS.join("|")}): RULE" and "fails: FILE › TEST"`,
+    );
+  }
+  const target = lines.findIndex((line, at) => at > index && line.trim() !== "" && !COMMENT.test(line));
+  if (target < 0) throw new MarkerInvalid(`line ${index + 1}: nothing follows the marker`);
+  const before = lines.slice(0, target).reduce((sum, line) => sum + line.length + 1, 0);
+  return {
+    kind,
+    rule: guard["rule"],
+    test: { file: fails["file"], name: fails["name"] ?? "" },
+    language: sign === "--" ? "sql" : "typescript",
+    line: index + 1,
+    at: before + (lines[target]?.search(/\S/) ?? 0),
+  };
+}

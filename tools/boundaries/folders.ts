@@ -12,6 +12,7 @@ export interface Folder {
 export const FOLDERS: readonly Folder[] = [
   { name: "ports", purpose: "what the ingest core needs: clock, store, sealer, registries", imports: [] },
   { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: [] },
+  { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: [] },
   { name: "files", purpose: "files that survive a power cut", imports: [] },
   { name: "config", purpose: "`DRS_*` variables, declared once, and warnings about them", imports: [] },
   {
@@ -62,7 +63,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "policy",
     purpose: "purposes and retention periods",
-    imports: ["ports", "postgres", "events", "audit"],
+    imports: ["ports", "messages", "postgres", "events", "audit"],
   },
   {
     name: "journal",
@@ -93,7 +94,17 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "lifecycle/recovery",
     purpose: "replays the journal, checks the key store, accepts losses",
-    imports: ["ports", "postgres", "crypto", "events", "audit", "journal", "lifecycle/holds", "lifecycle/erasure"],
+    imports: [
+      "ports",
+      "messages",
+      "postgres",
+      "crypto",
+      "events",
+      "audit",
+      "journal",
+      "lifecycle/holds",
+      "lifecycle/erasure",
+    ],
   },
   {
     name: "lifecycle/retention",
@@ -138,6 +149,7 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "wiring: connects, opens keys, recovers, serves; logs, metrics, tracing",
     imports: [
       "ports",
+      "messages",
       "config",
       "dependencies",
       "postgres",
@@ -165,6 +177,7 @@ export const FOLDERS: readonly Folder[] = [
     name: "diagnostics",
     purpose: "`drs doctor`",
     imports: [
+      "messages",
       "config",
       "dependencies",
       "postgres",
@@ -187,6 +200,7 @@ export const FOLDERS: readonly Folder[] = [
     imports: [
       "ports",
       "identifiers",
+      "messages",
       "config",
       "postgres",
       "embedded-postgres",

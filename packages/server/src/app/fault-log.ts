@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { sqlState } from "../postgres/database.ts";
-import { ownMessage } from "./own-message.ts";
+import { ownMessage } from "../messages/own-message.ts";
 
 /** The same fault in a row is logged once a second at most: a database that is away must not fill the disk. */
 const EVERY_MS = 1_000;

@@ -1,7 +1,7 @@
 /** What a running server observes of its dependencies, in addition to the calls that it makes. */
 
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { KEY_STORE_MARKS } from "../crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
 import { identifyDatabase } from "../postgres/database-identity.ts";

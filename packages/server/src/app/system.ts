@@ -3,7 +3,7 @@
  * opened, the installation's secret checked against both.
  */
 import type pg from "pg";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import type { Config } from "../config/config.ts";
 import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { boundedJournal } from "../journal/bounded-journal.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { Command } from "commander";
 import type { System } from "../app/system.ts";
 import { exportAccount } from "../subject-requests/account-export.ts";

@@ -1,5 +1,5 @@
 import { open, writeFile } from "node:fs/promises";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";

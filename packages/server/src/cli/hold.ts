@@ -1,5 +1,5 @@
 import { LIMITS } from "@device-risk-signals/contract";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { Command, Option } from "commander";
 import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-orders.ts";
 import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
 import { alone } from "../postgres/maintenance-lock.ts";
 import type { System } from "../app/system.ts";

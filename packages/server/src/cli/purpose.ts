@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { BUILT_IN_PURPOSE } from "../ports.ts";

@@ -1,6 +1,6 @@
 import { wasExported } from "../audit/search-audit.ts";
 import { Command, Option } from "commander";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import {
   addRequest,
   closeRequest,

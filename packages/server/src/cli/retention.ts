@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { type Pass, runRetention } from "../lifecycle/retention-worker.ts";
 import { listRuns, overdueRows, retentionState } from "../lifecycle/retention/runs.ts";
 import { describeFailed, errorOf, runSteps } from "../lifecycle/retention/steps.ts";

@@ -12,7 +12,7 @@ import { DatabaseUnfit } from "../postgres/migrate.ts";
 import { JournalUnfit } from "../journal/journal.ts";
 import { UnconfirmedOrder } from "../journal/unconfirmed-order.ts";
 import { ReceiptInvalid } from "../lifecycle/receipts/receipt-signer.ts";
-import { ownMessage } from "../app/own-message.ts";
+import { ownMessage } from "../messages/own-message.ts";
 import { sqlState } from "../postgres/database.ts";
 import { Failure, PartlyDone, WrongUsage } from "./context.ts";
 

@@ -1,5 +1,5 @@
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import { checkJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { JournalUnfit } from "../journal/journal.ts";
 import { countOutcomes } from "../audit/search-audit.ts";

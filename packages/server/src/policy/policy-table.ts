@@ -1,5 +1,5 @@
 import { closeEpoch } from "../events/exclude-ingestion.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../messages/plural.ts";
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/database.ts";

@@ -1,6 +1,6 @@
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
-import { plural } from "../../plural.ts";
+import { plural } from "../../messages/plural.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT, VERSION } from "../tools/pack/manifest.ts";
 
-const ROOT = join(import.meta.dirname, "..");
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
 const NAMES = ["contract", "server", "host-client", "react-native"] as const;
 /** Bundled as ESM and CommonJS; the others are ESM alone. */
 const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
-const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-0.1.0.tgz`);
+const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-${VERSION}.tgz`);
 
 beforeAll(() => {
   writeFileSync(tarballOf("contract"), "an earlier one");

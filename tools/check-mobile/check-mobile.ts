@@ -14,7 +14,7 @@ import { checkFreshExpoApp } from "./fresh-expo.ts";
 import { checkPrebuild } from "./prebuild.ts";
 import { Runner } from "./run.ts";
 import { Suite } from "./suite.ts";
-import { ROOT } from "../pack/manifest.ts";
+import { ROOT, VERSION } from "../pack/manifest.ts";
 
 const suite = new Suite((text) => void process.stdout.write(text));
 const start = performance.now();
@@ -34,7 +34,7 @@ async function check(): Promise<void> {
     await runnerIn(ROOT).must(process.execPath, "tools/pack/pack.ts", "--out", packages);
   });
   if (!packed) return;
-  const tarball = (name: string): string => join(packages, `device-risk-signals-${name}-0.1.0.tgz`);
+  const tarball = (name: string): string => join(packages, `device-risk-signals-${name}-${VERSION}.tgz`);
   const forApps = [tarball("host-client"), tarball("react-native")];
 
   const example = place("example");

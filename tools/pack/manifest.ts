@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
@@ -16,3 +17,8 @@ export interface Manifest {
 export function published(manifest: Manifest): Partial<Manifest> {
   return Object.fromEntries(Object.entries(manifest).filter(([member]) => member !== "devDependencies"));
 }
+
+/** The public packages have one version. */
+export const { version: VERSION } = JSON.parse(
+  readFileSync(join(ROOT, "packages/contract/package.json"), "utf8"),
+) as Manifest;

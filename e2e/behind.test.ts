@@ -11,6 +11,7 @@ import {
   temporaryFolder,
   type TestDatabase,
 } from "./support/database.ts";
+import { copyOf, disconnect, nameOf } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -33,33 +34,6 @@ afterAll(async () => {
   await shared?.close();
 });
 
-const nameOf = (url = ""): string => new URL(url).pathname.slice(1);
-
-async function disconnect(database: string): Promise<void> {
-  await admin.query(`alter database ${database} allow_connections false`);
-  await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [database]);
-  await until(async () => {
-    const { rowCount } = await admin.query("select from pg_stat_activity where datname = $1", [database]);
-    return rowCount === 0;
-  });
-}
-
-/** @returns what puts the copy in the place of the database, and the database back in its place. */
-async function copyOf(database: string): Promise<() => Promise<void>> {
-  const [copy, aside] = [`${database}_copy`, `${database}_aside`];
-  await disconnect(database);
-  await admin.query(`create database ${copy} template ${database}`);
-  await admin.query(`alter database ${database} allow_connections true`);
-  return async () => {
-    await disconnect(database);
-    await disconnect(copy);
-    await admin.query(`alter database ${database} rename to ${aside}`);
-    await admin.query(`alter database ${copy} rename to ${database}`);
-    await admin.query(`alter database ${aside} rename to ${copy}`);
-    await admin.query(`alter database ${database} allow_connections true`);
-  };
-}
-
 const post = (server: ServerProcess, who: Credentials): Promise<Reply> =>
   send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
 
@@ -80,7 +54,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
   const server = await startServer(environment);
   try {
     expect((await post(server, before)).status).toBe(201);
-    const swap = await copyOf(nameOf(keyUrl));
+    const swap = await copyOf(admin, nameOf(keyUrl));
     await until(async () => (await post(server, since)).status === 201);
 
     await swap();
@@ -133,7 +107,7 @@ test("a database that went back, without the owner's login: readiness says what 
   const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "behind_login@") });
   try {
     expect((await post(server, gone)).status).toBe(201);
-    const swap = await copyOf(nameOf(url));
+    const swap = await copyOf(admin, nameOf(url));
     const erased = await command(owner, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
@@ -168,14 +142,14 @@ test("while the journal is silent, a database that went back stores nothing, and
   });
   try {
     expect((await post(server, gone)).status).toBe(201);
-    const swap = await copyOf(nameOf(url));
+    const swap = await copyOf(admin, nameOf(url));
     const erased = await command(direct, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
     proxy.fail("silent");
     await until(async () => (await ready(server)).text.includes("erasure journal: "));
-    await disconnect(nameOf(url));
+    await disconnect(admin, nameOf(url));
     await until(async () => (await ready(server)).status === 503);
     await admin.query(`alter database ${nameOf(url)} allow_connections true`);
     await until(async () => (await post(server, stays)).status === 201);

@@ -205,6 +205,7 @@ describe("help, usage and failure", () => {
     "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
     "receipt get": [NO_EVENT],
     "key destroy": ["0123456789abcdef"],
+    "key accept-loss": ["--reason", "no copy has them"],
     "request add": ["--account", "a", "--kind", "erasure"],
     "request extend": [NO_EVENT, "--ground", "request 17"],
     "request close": [NO_EVENT, "--outcome", "refused", "--ground", "request 17"],

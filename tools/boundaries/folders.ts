@@ -42,7 +42,11 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "compression, encryption, secrets, key stores, pseudonyms",
     imports: ["ports", "files", "config", "dependencies", "postgres"],
   },
-  { name: "accounts", purpose: "account ids, key ids, refused accounts", imports: ["ports", "postgres", "crypto"] },
+  {
+    name: "accounts",
+    purpose: "account ids, key ids, refused accounts, lost secrets",
+    imports: ["ports", "postgres", "crypto"],
+  },
   {
     name: "sessions",
     purpose: "session verifiers: opaque tokens, JWT, introspection",
@@ -73,7 +77,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "lifecycle/holds",
     purpose: "legal holds and their copies",
-    imports: ["ports", "postgres", "crypto", "events", "journal"],
+    imports: ["ports", "postgres", "crypto", "accounts", "events", "journal"],
   },
   {
     name: "lifecycle/erasure",
@@ -99,6 +103,7 @@ export const FOLDERS: readonly Folder[] = [
       "messages",
       "postgres",
       "crypto",
+      "accounts",
       "events",
       "audit",
       "journal",
@@ -119,6 +124,7 @@ export const FOLDERS: readonly Folder[] = [
       "config",
       "postgres",
       "crypto",
+      "accounts",
       "policy",
       "journal",
       "lifecycle/erasure",
@@ -182,6 +188,7 @@ export const FOLDERS: readonly Folder[] = [
       "dependencies",
       "postgres",
       "adopted-fields",
+      "accounts",
       "events",
       "audit",
       "policy",
@@ -207,6 +214,7 @@ export const FOLDERS: readonly Folder[] = [
       "http",
       "adopted-fields",
       "crypto",
+      "accounts",
       "sessions",
       "actions",
       "drift",

@@ -25,6 +25,14 @@ export const TABLES: Readonly<Record<string, Table>> = {
       "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
     },
   },
+  secret_loss: {
+    owner: "accounts",
+    readers: { "events/commit-batch.ts": "an event that was sealed under a lost secret is sealed again" },
+  },
+  lost_secret: {
+    owner: "accounts",
+    readers: { "lifecycle/erasure/erasures.ts": "which keys of an erasure had been lost before" },
+  },
   refused_account: { owner: "accounts" },
   session_token: {
     owner: "sessions",

@@ -197,9 +197,16 @@ export interface DriftLog {
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void;
 }
 
-/** The keys of an event are gone: what it held can't be read any more, by anybody. */
+/** The keys of an event are gone: they were destroyed or lost, and nothing can open what it held. */
 export class KeysGone extends Error {
   override readonly name = "KeysGone";
+  /** Names of the secrets that the key store lacks. */
+  readonly secrets: readonly string[];
+
+  constructor(message: string, secrets: readonly string[]) {
+    super(message);
+    this.secrets = secrets;
+  }
 }
 
 /** A dependency can't be reached or has no room: try later. */

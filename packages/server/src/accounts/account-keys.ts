@@ -12,7 +12,7 @@ const MOST_KNOWN = 50_000;
 
 /**
  * Which key the events of an account and purpose are sealed under. What it remembers is good for one epoch: the time
- * between two erasures.
+ * between two changes of keys, which are erasures and accepted losses of secrets.
  */
 export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
@@ -21,9 +21,12 @@ export class PostgresAccountKeys implements AccountKeys {
   readonly #known = new Map<string, string>();
   readonly #finding = new Map<string, Promise<CurrentKey>>();
   #refused: ReadonlySet<string> = new Set();
-  #epoch = 0;
+  /** The last erasure and the last accepted loss that it knows of. */
+  #erasure = 0;
+  #loss = 0;
   #generation = 0;
   #erasedKeys: (keyIds: readonly string[]) => void = () => {};
+  #lostSecrets: () => void = () => {};
   #refreshing: Promise<void> | undefined;
 
   constructor(executor: Executor, secrets: Secrets, names: LedgerNames) {
@@ -33,7 +36,7 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   get epoch(): number {
-    return this.#epoch;
+    return this.#erasure + this.#loss;
   }
 
   get generation(): number {
@@ -51,10 +54,15 @@ export class PostgresAccountKeys implements AccountKeys {
     this.#erasedKeys = listener;
   }
 
+  /** Called after the loss of secrets was accepted: names of secrets that the listener remembers may be out of date. */
+  onLost(listener: () => void): void {
+    this.#lostSecrets = listener;
+  }
+
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey> {
     const name = nameOf(account, purpose);
     const keyId = this.#known.get(name);
-    if (keyId !== undefined) return { keyId, epoch: this.#epoch };
+    if (keyId !== undefined) return { keyId, epoch: this.epoch };
     const finding =
       this.#finding.get(name) ?? this.#find(name, account, purpose).finally(() => this.#finding.delete(name));
     this.#finding.set(name, finding);
@@ -71,34 +79,45 @@ export class PostgresAccountKeys implements AccountKeys {
     return this.#refused.size > 0 && this.#refused.has(this.#names.subjectOf("account", account).toString("hex"));
   }
 
-  /** Forgets the keys of erasures that it did not know of. @throws Unavailable */
+  /** Forgets the keys of erasures and of accepted losses that it did not know of. @throws Unavailable */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return this.#refreshing;
   }
 
   async #refresh(): Promise<void> {
+    await this.#refreshErasures();
+    const { rows } = await this.#query<{ loss: number }>("select coalesce(max(loss_id), 0) as loss from secret_loss");
+    const loss = rows[0]?.loss ?? 0;
+    if (loss === this.#loss) return;
+    this.#loss = loss;
+    this.forget();
+    this.#lostSecrets();
+  }
+
+  async #refreshErasures(): Promise<void> {
     const text = "select sequence, keys::text[] from erasure where sequence > $1 order by sequence";
-    const { rows } = await this.#query<{ sequence: number; keys: string[] }>(text, [this.#epoch]);
+    const { rows } = await this.#query<{ sequence: number; keys: string[] }>(text, [this.#erasure]);
     const last = rows.at(-1);
     if (!last) return;
     const refused = await this.#query<{ mac: string }>("select encode(account_mac, 'hex') as mac from refused_account");
     this.#refused = new Set(refused.rows.map(({ mac }) => mac));
     const gone = new Set(rows.flatMap(({ keys }) => keys));
     for (const [name, keyId] of this.#known) if (gone.has(keyId)) this.#known.delete(name);
-    this.#epoch = last.sequence;
+    this.#erasure = last.sequence;
     this.#erasedKeys([...gone]);
   }
 
   async #find(name: string, account: string, purpose: number): Promise<CurrentKey> {
-    const [epoch, generation] = [this.#epoch, this.#generation];
+    const { epoch, generation } = this;
     const keyId = (await this.#findKnown(account, purpose)) ?? (await this.#create(account, purpose));
-    if (epoch === this.#epoch && generation === this.#generation) this.#remember(name, keyId);
+    if (epoch === this.epoch && generation === this.generation) this.#remember(name, keyId);
     return { keyId, epoch };
   }
 
   async #findKnown(account: string, purpose: number): Promise<string | undefined> {
-    const text = "select key_id from account_key where account = $1 and purpose = $2 and erased_by is null";
+    const text = `select key_id from account_key
+      where account = $1 and purpose = $2 and erased_by is null and lost_by is null`;
     const { rows } = await this.#query<{ key_id: string }>(text, [account, purpose]);
     return rows[0]?.key_id;
   }

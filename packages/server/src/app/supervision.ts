@@ -22,9 +22,11 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
   const comparison = new DatabaseComparison({ database, identity, catchUp: () => system.catchUp(), onFault });
 
   const inspectKeys = async (): Promise<void> => {
+    // Where the loss was accepted, no secret is looked up by its old name from here on.
+    await system.accountKeys.refresh();
     const lost = await lostInUse(pool, secrets);
     if (lost.length === 0) return keys.resolve("lacking");
-    const advice = "restore the latest copy of it; drs doctor lists what is sealed under them";
+    const advice = "restore its latest copy, or accept the loss: drs key accept-loss; drs doctor lists what is lost";
     keys.report("lacking", `lacks ${plural(lost.length, "secret")} that events are sealed under: ${advice}`);
   };
 

@@ -1,10 +1,11 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command } from "commander";
-import type { StoredEvent } from "../ports.ts";
+import { KeysGone, type StoredEvent } from "../ports.ts";
 import type { System } from "../app/system.ts";
 import { purposeIds } from "../policy/policy-table.ts";
 import { type Executor, inSnapshot } from "../postgres/database.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
+import { isAcceptedLoss } from "../accounts/secret-losses.ts";
 import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
 import { auditRead } from "./audit-read.ts";
 import { type Context, Failure, printJson, printRows, withSystem } from "./context.ts";
@@ -91,11 +92,16 @@ export function eventCommand(context: Context): Command {
 /** @param audit durable before the first byte leaves. */
 async function writeRaw(
   context: Context,
-  { sealer }: System,
+  { sealer, pool }: System,
   event: StoredEvent,
   audit: () => Promise<void>,
 ): Promise<void> {
-  const exact = await sealer.open(event, event.sealedUnder, event.payload);
+  const exact = await sealer.open(event, event.sealedUnder, event.payload).catch(async (fault: unknown) => {
+    if (!(fault instanceof KeysGone) || !(await isAcceptedLoss(pool, fault.secrets))) throw fault;
+    throw new Failure(
+      "The secrets of this event were lost, and the loss was accepted: its attributes are all that can be read.",
+    );
+  });
   await audit();
   await new Promise<void>((resolve, reject) => {
     context.stdout.write(exact, (fault) => (fault ? reject(fault) : resolve()));

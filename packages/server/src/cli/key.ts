@@ -1,5 +1,8 @@
 import { Command } from "commander";
 import { plural } from "../messages/plural.ts";
+import { acceptSecretLoss, isNothing } from "../lifecycle/recovery/accept-secret-loss.ts";
+import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts";
+import { inOneTransaction, withClient } from "../postgres/database.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
 import { alone } from "../postgres/maintenance-lock.ts";
 import type { System } from "../app/system.ts";
@@ -7,6 +10,7 @@ import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
+import { reasonReader } from "./reason.ts";
 
 interface ChangeOptions {
   readonly dryRun?: boolean;
@@ -19,7 +23,7 @@ const TOLD_EVERY = 1_000;
 
 export function keyCommand(context: Context): Command {
   const command = new Command("key")
-    .description("Versions of the key-encryption key, which wraps everything in the key store.")
+    .description("The key store: versions of the key-encryption key that wraps its secrets, and lost secrets.")
     .addHelpText("after", example("drs key list"));
 
   command
@@ -53,8 +57,49 @@ export function keyCommand(context: Context): Command {
     .action((version: string, options: ChangeOptions) =>
       withSystem(context, (system) => destroy(context, system, version, options)),
     );
+
+  command
+    .command("accept-loss")
+    .description("Accept that secrets which the key store lacks are lost for good; events are stored again.")
+    .requiredOption("--reason <text>", "why they can't be restored", reasonReader(context))
+    .option("--dry-run", "say what is lost, and change nothing")
+    .option("--yes", "do not ask")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs key accept-loss --reason "failover, no copy has them" --yes'))
+    .action((options: LossOptions) => acceptLoss(context, options));
   return command;
 }
+
+interface LossOptions extends ChangeOptions {
+  readonly reason: string;
+}
+
+async function acceptLoss(context: Context, { reason, dryRun = false, yes, json }: LossOptions): Promise<void> {
+  const accepted = await withSystem(
+    context,
+    async (system) => {
+      const { pool, secrets, clock, administration } = system;
+      const loss = await findLoss(pool, secrets);
+      if (isNothing(loss)) throw new Failure("The key store has every secret that an event needs: nothing is lost.");
+      if (dryRun) return loss.counts;
+      await confirm(context, { what: lossSentence(loss.counts), yes });
+      return withClient(administration, (owner) =>
+        inOneTransaction(owner, () =>
+          acceptSecretLoss(owner, { secrets, clock }, { actor: operatorOf(context), reason }),
+        ),
+      );
+    },
+    { acceptsLostKeys: true },
+  );
+  if (!accepted) throw new Failure("The key store has the secrets again: no loss was accepted.");
+  if (json) return printJson(context, { ...accepted, dry_run: dryRun });
+  if (dryRun) return print(context, `${lossSentence(accepted)} Nothing was changed.`);
+  print(context, `The loss is accepted. ${lossSentence(accepted)} Servers store events again within seconds.`);
+}
+
+const lossSentence = ({ events, accounts, partitions, copies }: LossCounts): string =>
+  `${events} events of ${accounts} accounts, among them all of ${partitions} partitions, and ${copies} copies that holds keep ` +
+  "can't be opened any more.";
 
 async function rotate(context: Context, system: System, { dryRun = false, json }: ChangeOptions): Promise<void> {
   const { keyStore, keyEncryption, pool, clock, database } = system;

@@ -9,7 +9,7 @@ interface PartitionKeys {
   readonly keys: Map<string, KeyObject>;
 }
 
-/** Data keys that events are sealed under, by partition and account key, for as long as the partition takes events. */
+/** Data keys that events are sealed under, by the partition's secret and the account key, for as long as the partition takes events. */
 export class DataKeys {
   readonly #partitions = new Map<string, PartitionKeys>();
   #size = 0;

@@ -23,8 +23,10 @@ const MAC_KEY = createSecretKey(randomBytes(32));
 
 /** One partition a purpose and day. */
 const partitions: PartitionDirectory = {
-  find: (purpose, at) => `${purpose}-${Math.floor(at / DAY_MS)}`,
-  endOf: (partition) => (Number(partition.slice(partition.indexOf("-") + 1)) + 1) * DAY_MS,
+  find(purpose, at) {
+    const day = Math.floor(at / DAY_MS);
+    return { secret: `${purpose}-${day}`, lostSecrets: [], end: (day + 1) * DAY_MS };
+  },
 };
 
 function identityOf(change: Partial<EventIdentity> = {}): EventIdentity {
@@ -50,7 +52,7 @@ function accountKeys(secrets: Secrets): AccountKeys {
 /** The sealer over a key store, with an identity's own key. */
 function sealerOver(store: KeyStore, macKey = MAC_KEY) {
   const secrets = new Secrets(store, keysOf(KEY));
-  const sealer = createSealer(secrets, accountKeys(secrets), partitions, macKey);
+  const sealer = createSealer(secrets, accountKeys(secrets), partitions, async (hold) => [hold], macKey);
   return {
     requestMac: (eventId: string, bytes: Uint8Array) => sealer.requestMac(eventId, bytes),
     seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
@@ -100,7 +102,11 @@ describe("sealing", () => {
         sealer.seal(identityOf({ account: `customer-${index % 2}` }), payload(100, "json")),
       ),
     );
-    const names = ["account/1-customer-0", "account/1-customer-1", `partition/${await partitions.find(1, NOW)}`];
+    const names = [
+      "account/1-customer-0",
+      "account/1-customer-1",
+      `partition/${(await partitions.find(1, NOW)).secret}`,
+    ];
     expect([...keys.entries.keys()].toSorted()).toEqual(names.map(secretId).toSorted());
     expect(keys.creations()).toBe(3);
   });

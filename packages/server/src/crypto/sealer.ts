@@ -5,13 +5,24 @@ import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
 import type { Secrets } from "./secrets.ts";
 
+/** The secrets of a partition, by their ids. */
+export interface PartitionSecrets {
+  /** Its events are sealed under it. */
+  readonly secret: string;
+  /** Earlier ones, whose loss was accepted. A key store that was restored since may have them again. */
+  readonly lostSecrets: readonly string[];
+  /** When the partition takes no further events; milliseconds since the Unix epoch. */
+  readonly end: number;
+}
+
 /** Which partition holds, or will hold, the events of a purpose and time. */
 export interface PartitionDirectory {
   /** Immediate where it is known. @throws Unavailable */
-  find(purpose: number, receivedAt: number): string | Promise<string>;
-  /** When a partition that was just found takes no further events; milliseconds since the Unix epoch. */
-  endOf(partition: string): number | undefined;
+  find(purpose: number, receivedAt: number): PartitionSecrets | Promise<PartitionSecrets>;
 }
+
+/** The ids of all secrets that a hold has had, the one in use last. @throws Unavailable */
+export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 
 /** A sealer that keeps data keys in memory. */
 export interface CachingSealer extends Sealer {
@@ -23,9 +34,9 @@ export interface CachingSealer extends Sealer {
 export interface AccountKeys {
   /** Immediate where it is known. @throws Unavailable */
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
-  /** Learns what was erased since. @throws Unavailable */
+  /** Learns what was erased since, and which secrets were lost. @throws Unavailable */
   refresh(): Promise<void>;
-  /** The last erasure that it knows of. */
+  /** Grows with each erasure and each accepted loss that it knows of. */
   readonly epoch: number;
   /** How often it forgot all that it knew. */
   readonly generation: number;
@@ -47,8 +58,10 @@ const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
 export const accountSecretName = (keyId: string): string => `account/${keyId}`;
-export const holdSecretName = (holdId: string): string => `hold/${holdId}`;
-export const partitionSecretName = (partitionId: string): string => `partition/${partitionId}`;
+/** @param secretId the id of the hold, unless its first secret was lost. */
+export const holdSecretName = (secretId: string): string => `hold/${secretId}`;
+/** @param secretId the id of the partition, unless its first secret was lost. */
+export const partitionSecretName = (secretId: string): string => `partition/${secretId}`;
 
 /**
  * Compresses, then encrypts: AES-256-GCM under the data key of (account, purpose, partition), with a random nonce, the
@@ -61,6 +74,7 @@ export function createSealer(
   secrets: Secrets,
   accountKeys: AccountKeys,
   partitions: PartitionDirectory,
+  findHoldSecrets: FindHoldSecrets,
   requestMacKey: KeyObject,
 ): CachingSealer {
   const dataKeys = new DataKeys();
@@ -69,29 +83,70 @@ export function createSealer(
 
   accountKeys.onErased((keyIds) => dataKeys.forgetKeys(keyIds));
 
-  async function keyForWriting(identity: EventIdentity, partition: string): Promise<CurrentKey & { key: KeyObject }> {
+  async function keyForWriting(
+    identity: EventIdentity,
+    partition: PartitionSecrets,
+  ): Promise<CurrentKey & { key: KeyObject }> {
     const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
-    const standing = dataKeys.find(partition, keyId);
+    const standing = dataKeys.find(partition.secret, keyId);
     if (standing) return { keyId, epoch, key: standing };
     const secret = await secrets.find(accountSecretName(keyId));
     if (secret) {
-      const key = derive(secret, await secrets.findOrCreate(partitionSecretName(partition)));
-      const end = partitions.endOf(partition);
-      if (epoch === accountKeys.epoch && end !== undefined) dataKeys.remember(partition, end, keyId, key);
+      const key = derive(secret, await secrets.findOrCreate(partitionSecretName(partition.secret)));
+      if (epoch === accountKeys.epoch) dataKeys.remember(partition.secret, partition.end, keyId, key);
       return { keyId, epoch, key };
     }
-    // Erased a moment ago: then there is another by now.
+    // Erased a moment ago, or its loss was accepted: then there is another by now.
     await accountKeys.refresh();
     const next = await accountKeys.current(identity.account, identity.purpose);
     if (next.keyId !== keyId) return keyForWriting(identity, partition);
     throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
   }
 
-  async function deriveForReading(keyId: string, partition: string): Promise<KeyObject> {
-    const account = await secrets.find(accountSecretName(keyId));
-    const part = await secrets.find(partitionSecretName(partition));
-    if (!account || !part) throw new KeysGone("the keys of this event are gone");
-    return derive(account, part);
+  /** Opens what is sealed under the account's secret and one of the partition's. */
+  async function openEvent(identity: EventIdentity, keyId: string, payload: Buffer): Promise<Buffer> {
+    const { secret, lostSecrets } = await partitions.find(identity.purpose, identity.receivedAt);
+    const known = dataKeys.find(secret, keyId);
+    if (known && lostSecrets.length === 0) return openWith(known, identity, payload);
+    const accountName = accountSecretName(keyId);
+    const account = await secrets.find(accountName);
+    if (!account) throw new KeysGone("the keys of this event are gone", [accountName]);
+    const names = [...lostSecrets, secret].map(partitionSecretName);
+    return openWithOne(names, (one) => derive(account, one), identity, payload);
+  }
+
+  async function openCopy(identity: EventIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
+    if (payload.length === 0) throw new KeysGone("the keys of this event were lost before a hold copied it", []);
+    return openWithOne((await findHoldSecrets(holdId)).map(holdSecretName), holdKey, identity, payload);
+  }
+
+  /**
+   * Opens with whichever secret fits. A payload that none fits was changed; but where there were others, it may have been
+   * sealed under one that is lost.
+   * @param names of secrets, the one in use last.
+   */
+  async function openWithOne(
+    names: readonly string[],
+    keyOf: (secret: Buffer) => KeyObject,
+    identity: EventIdentity,
+    payload: Buffer,
+  ): Promise<Buffer> {
+    const lost = new Set(names.slice(0, -1));
+    let broken: unknown;
+    for (const name of names.toReversed()) {
+      const secret = await secrets.find(name);
+      if (!secret) {
+        lost.add(name);
+        continue;
+      }
+      try {
+        return openWith(keyOf(secret), identity, payload);
+      } catch (fault) {
+        broken = fault;
+      }
+    }
+    if (lost.size > 0) throw new KeysGone("the keys of this event are gone", [...lost]);
+    throw broken;
   }
 
   function encrypt(key: KeyObject, identity: EventIdentity, { dictionary, bytes }: Compressed): Buffer {
@@ -125,20 +180,12 @@ export function createSealer(
     },
 
     async sealCopy(identity, holdId, bytes) {
-      const secret = await secrets.findOrCreate(holdSecretName(holdId));
+      const secret = await secrets.findOrCreate(holdSecretName((await findHoldSecrets(holdId)).at(-1) ?? holdId));
       return encrypt(holdKey(secret), identity, await compressor.compress(bytes));
     },
 
-    async open(identity, under, payload) {
-      if ("holdId" in under) {
-        const secret = await secrets.find(holdSecretName(under.holdId));
-        if (!secret) throw new KeysGone("the key of this event's hold is gone");
-        return openWith(holdKey(secret), identity, payload);
-      }
-      const partition = await partitions.find(identity.purpose, identity.receivedAt);
-      const key = dataKeys.find(partition, under.keyId) ?? (await deriveForReading(under.keyId, partition));
-      return openWith(key, identity, payload);
-    },
+    open: (identity, under, payload) =>
+      "holdId" in under ? openCopy(identity, under.holdId, payload) : openEvent(identity, under.keyId, payload),
 
     forgetEnded: (now) => dataKeys.forgetEnded(now),
   };

@@ -63,8 +63,14 @@ function sealer(): ReturnType<typeof createSealer> {
     generation: 0,
     onErased: () => {},
   };
-  const partitions = { find: () => partition_id, endOf: () => undefined };
-  return createSealer(storedSecrets(), keys, partitions, deriveKey(installation, "request mac"));
+  const partitions = { find: () => ({ secret: partition_id, lostSecrets: [], end: Number.POSITIVE_INFINITY }) };
+  return createSealer(
+    storedSecrets(),
+    keys,
+    partitions,
+    async (hold) => [hold],
+    deriveKey(installation, "request mac"),
+  );
 }
 
 test("a wrapped secret: id, key-encryption key, content", async () => {

@@ -13,6 +13,7 @@ import { pendingChanges, readSchema } from "../postgres/migrate.ts";
 import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
 import { readMark } from "../journal/key-store-watermark.ts";
 import { destroyedPartitions } from "../lifecycle/recovery/destroyed-partitions.ts";
+import { acceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { System } from "../app/system.ts";
@@ -102,18 +103,24 @@ async function keyFinding({ pool, keyStore, secrets }: System): Promise<Finding>
   const isDatabaseBehind = mark.partitions > (await destroyedPartitions(pool)).length;
   const lost = await lostSince(pool, secrets, isDatabaseBehind);
   if (lost.length === 0) {
-    return { what: "keys", ok: true, detail: `${keyStore.description}; the installation's secret fits the database` };
+    const fits = `${keyStore.description}; the installation's secret fits the database`;
+    const losses = (await acceptedSecretLosses(pool)).map(
+      ({ accepted_at, secrets: count, events, copies }) =>
+        `; the loss of ${count} secrets was accepted on ${accepted_at}: ${events} events and ${copies} copies could not be opened`,
+    );
+    return { what: "keys", ok: true, detail: fits + losses.join("") };
   }
   const described: string[] = [];
   for (const name of lost.slice(0, MOST_DESCRIBED)) {
     const { events, first, last } = await sealedUnder(pool, name);
     described.push(`${name}: ${plural(events, "event")}${first === null ? "" : ` from ${first} to ${last}`}`);
   }
-  const advice = "restore the latest copy of the key store; what was sealed under them can't be opened without it";
+  const advice =
+    "restore the latest copy of the key store, or accept the loss (drs key accept-loss): nothing is stored until then";
   return {
     what: "keys",
     ok: false,
-    detail: `lost: ${plural(lost.length, "secret")}. ${advice}. ${described.join("; ")}`,
+    detail: `lost: ${plural(lost.length, "secret")}; ${advice}. ${described.join("; ")}`,
   };
 }
 

@@ -5,8 +5,8 @@ import type { NewEvent } from "../ports.ts";
 import type { LedgerNames } from "../crypto/pseudonymizer.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 
-/** Of the last erasure. */
-const EPOCH = "(select coalesce(max(sequence), 0) from erasure)";
+/** Grows with each erasure and with each accepted loss of secrets. */
+const EPOCH = `((select coalesce(max(sequence), 0) from erasure) + (select coalesce(max(loss_id), 0) from secret_loss))`;
 
 /** The policy in force. It does not change while a batch holds the epoch's lock, which `applyPolicy` closes first. */
 const POLICY = "(select coalesce(max(version), 0) from policy)";
@@ -57,8 +57,8 @@ export type Committed = "stored" | "taken" | "stale";
  * sent when it is known who holds the keys.
  *
  * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
- * @returns for each event whether it was stored, its key was taken, or something was erased since it was sealed, or a policy
- * applied since its purpose was chosen.
+ * @returns for each event whether it was stored, its key was taken, or its secrets were erased or lost since it was sealed,
+ * or a policy applied since its purpose was chosen.
  */
 export async function commitBatch(
   client: pg.Client,

@@ -32,7 +32,7 @@ export interface EventStoreOptions {
   readonly names: LedgerNames;
   /** Whether all that an event needs is there, as far as is known. */
   readonly canStore: () => boolean;
-  /** Learns what was erased, so that what is stale can be sealed again. */
+  /** Learns what was erased and which secrets were lost, so that what is stale can be sealed again. */
   readonly onStale: () => Promise<void>;
   /** Called when a connection was lost. What was sealed by what was known before is stale. */
   readonly onLost: () => void;

@@ -1,5 +1,5 @@
 import { Unavailable } from "../ports.ts";
-import type { PartitionDirectory } from "../crypto/sealer.ts";
+import type { PartitionDirectory, PartitionSecrets } from "../crypto/sealer.ts";
 import { asUnavailable, type Executor, sqlState } from "../postgres/database.ts";
 
 /** Partitions of a purpose in memory. */
@@ -12,16 +12,29 @@ const NOT_FOR_THIS_TIME = "22023";
 /** There is no partition for a time, and none may be made: a clock jumped. */
 export class NoPartition extends Unavailable {}
 
-interface Partition {
+interface Partition extends PartitionSecrets {
   readonly id: string;
   readonly from: number;
-  readonly to: number;
 }
 
 interface PartitionRow {
   partition_id: string;
+  secrets: readonly string[];
   lower_ms: number;
   upper_ms: number;
+}
+
+/** Puts a new secret in the place of each partition's lost one, in the owner's transaction. */
+export async function addPartitionSecrets(
+  executor: Executor,
+  partitions: readonly string[],
+  secrets: readonly string[],
+): Promise<void> {
+  await executor.query(
+    `update event_partition p set later_secrets = later_secrets || made.secret
+      from unnest($1::uuid[], $2::uuid[]) made (id, secret) where p.partition_id = made.id`,
+    [partitions, secrets],
+  );
 }
 
 /**
@@ -31,31 +44,21 @@ interface PartitionRow {
 export class Partitions implements PartitionDirectory {
   readonly #executor: Executor;
   readonly #known = new Map<number, Partition[]>();
+  /** How often it forgot all. */
+  #generation = 0;
 
   constructor(executor: Executor) {
     this.#executor = executor;
   }
 
-  find(purpose: number, at: number): string | Promise<string> {
-    const known = this.#known.get(purpose)?.find(({ from, to }) => from <= at && at < to);
-    return known ? known.id : this.ensure(purpose, at);
-  }
-
-  endOf(partition: string): number | undefined {
-    for (const known of this.#known.values()) {
-      const found = known.find(({ id }) => id === partition);
-      if (found) return found.to;
-    }
-    return undefined;
+  find(purpose: number, at: number): PartitionSecrets | Promise<PartitionSecrets> {
+    return this.#known.get(purpose)?.find(({ from, end }) => from <= at && at < end) ?? this.ensure(purpose, at);
   }
 
   /** @throws Unavailable, NoPartition */
-  async ensure(purpose: number, at: number): Promise<string> {
-    return (await this.#ensure(purpose, at)).id;
-  }
-
-  async #ensure(purpose: number, at: number): Promise<Partition> {
-    const text = `select partition_id, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
+  async ensure(purpose: number, at: number): Promise<PartitionSecrets> {
+    const generation = this.#generation;
+    const text = `select partition_id, (partition_id || later_secrets)::text[] as secrets, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
         extract(epoch from upper_bound)::float8 * 1000 as upper_ms
       from ensure_event_partition($1, $2)`;
     const { rows } = await this.#executor
@@ -73,26 +76,32 @@ export class Partitions implements PartitionDirectory {
       });
     const [row] = rows;
     if (!row) throw new Error("no partition was made");
-    const partition = { id: row.partition_id, from: row.lower_ms, to: row.upper_ms };
-    const others = (this.#known.get(purpose) ?? []).filter(({ id }) => id !== partition.id);
+    const { partition_id: id, secrets, lower_ms: from, upper_ms: end } = row;
+    const partition: Partition = { id, secret: secrets.at(-1) ?? id, lostSecrets: secrets.slice(0, -1), from, end };
+    if (generation !== this.#generation) return partition;
+    const others = (this.#known.get(purpose) ?? []).filter((other) => other.id !== id);
     this.#known.set(purpose, [partition, ...others].slice(0, MOST_KNOWN));
     return partition;
   }
 
-  /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
+  /**
+   * The database may be another one than before, or have lost its last seconds; or the loss of secrets was accepted:
+   * every partition is looked up again.
+   */
   forgetAll(): void {
+    this.#generation++;
     this.#known.clear();
   }
 
   #forget(purpose: number, at: number): void {
-    const others = this.#known.get(purpose)?.filter(({ from, to }) => at < from || to <= at) ?? [];
+    const others = this.#known.get(purpose)?.filter(({ from, end }) => at < from || end <= at) ?? [];
     this.#known.set(purpose, others);
   }
 
   /** Makes the partition of now and the next `ahead` ones, but none that begins in more than eight days. */
   async prepare(purpose: number, now: number, ahead: number): Promise<void> {
     for (let count = 0, at = now; count <= ahead && at <= now + FARTHEST_MS; count++) {
-      at = (await this.#ensure(purpose, at)).to;
+      at = (await this.ensure(purpose, at)).end;
     }
   }
 }

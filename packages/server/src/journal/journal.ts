@@ -31,7 +31,7 @@ export interface Erased {
   /** Ids of accounts that are erased as a whole, tokens and actions included. */
   readonly accounts: readonly string[];
   readonly events: readonly string[];
-  /** Holds that ended, with the secret of their copies. */
+  /** Ids of the holds that ended, which name the secrets of their copies; with the ids of the secrets that followed a lost one. */
   readonly holds: readonly string[];
   /** Keyed MACs in hexadecimal of accounts whose later events are refused. */
   readonly refused: readonly string[];

@@ -40,6 +40,8 @@ export interface ErasureRow {
   readonly unreadable: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];
+  /** Ids of secrets that had been lost before, so that there was nothing to destroy. */
+  readonly lost_keys: readonly string[];
 }
 
 /** Records an erasure that begins, in the transaction that applies its entry of the journal. */
@@ -83,13 +85,19 @@ export interface ErasureFilter {
 const copiesOf = (condition: string): string =>
   `(select count(*) from held_event c where c.erased_by = e.sequence and ${condition})`;
 
+/** The keys of an erasure, in their order, by whether their loss was accepted before. */
+const keysThat = (condition: "exists" | "not exists"): string =>
+  `array(select id::text from unnest(e.keys) with ordinality key (id, place)
+    where ${condition} (select from lost_secret s where s.name in ('account/' || id, 'hold/' || id)) order by place)`;
+
 /** Newest first. */
 export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
   const { rows } = await executor.query<ErasureRow>(
     `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")}, ${instant("completed_at")},
         actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable,
         ${copiesOf("is_held(c.account, c.action_id, c.event_id)")} as still_held,
-        ${copiesOf("not is_held(c.account, c.action_id, c.event_id)")} as released, keys::text[] as destroyed_keys
+        ${copiesOf("not is_held(c.account, c.action_id, c.event_id)")} as released,
+        ${keysThat("not exists")} as destroyed_keys, ${keysThat("exists")} as lost_keys
       from erasure e
       where ($1::bytea[] is null or subject_mac = any ($1)) and ($2::bigint is null or sequence = $2)
         and ($3::boolean is false or finished_at is null) and ($4::uuid is null or erasure_id = $4)

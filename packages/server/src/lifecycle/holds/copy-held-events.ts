@@ -1,6 +1,7 @@
 import type { QueryResultRow } from "pg";
-import type { Sealer } from "../../ports.ts";
-import { openIfReadable } from "../../crypto/open-if-readable.ts";
+import { KeysGone, type Sealer, type StoredEvent } from "../../ports.ts";
+import { isUnreadable } from "../../crypto/open-if-readable.ts";
+import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../../events/event-row.ts";
 import {
@@ -29,7 +30,8 @@ export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEv
 
 /**
  * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in the transaction
- * of the executor, which holds the holds' lock.
+ * of the executor, which holds the holds' lock. Of an event whose secrets were lost, and the loss accepted, the copy has
+ * the attributes alone.
  *
  * @param onUnreadable called with what can't be opened, and so not be copied; without it, that is thrown.
  * @returns how many.
@@ -48,11 +50,8 @@ export async function copyHeldEvents(
     const values = [key.account, key.purpose, key.received_at, key.event_id];
     const [row] = (await reading.query<Omit<SealedRow, "hold_id">>(READ, values)).rows;
     const event = row && storedEvent({ ...row, hold_id: null });
-    const exact =
-      event &&
-      (await (onUnreadable ? openIfReadable(sealer, event) : sealer.open(event, event.sealedUnder, event.payload)));
-    if (row && event && exact !== undefined) {
-      const payload = await sealer.sealCopy(event, hold_id, exact);
+    const payload = event && (await sealCopyOf(reading, sealer, event, hold_id, onUnreadable !== undefined));
+    if (row && payload !== undefined) {
       await executor.query(INSERT, [...values, ...attributesOf(row), hold_id, payload]);
       copies++;
       continue;
@@ -62,6 +61,31 @@ export async function copyHeldEvents(
     passedOver.push(key.event_id);
   }
   return copies;
+}
+
+/** The payload of a copy whose secrets were lost before it was made: the attributes are all that a hold can keep. */
+const LOST = Buffer.alloc(0);
+
+/**
+ * @param passesOver whether an event that can't be opened has no copy; otherwise that is thrown.
+ * @throws KeysGone, SealBroken
+ */
+async function sealCopyOf(
+  executor: Executor,
+  sealer: Sealer,
+  event: StoredEvent,
+  holdId: string,
+  passesOver: boolean,
+): Promise<Buffer | undefined> {
+  try {
+    const exact = await sealer.open(event, event.sealedUnder, event.payload);
+    return await sealer.sealCopy(event, holdId, exact);
+  } catch (fault) {
+    if (!isUnreadable(fault)) throw fault;
+    if (fault instanceof KeysGone && (await isAcceptedLoss(executor, fault.secrets))) return LOST;
+    if (passesOver) return undefined;
+    throw fault;
+  }
 }
 
 const READ = `select ${EVENT_COLUMNS}, payload, key_id from event

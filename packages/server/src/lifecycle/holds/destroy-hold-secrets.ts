@@ -17,27 +17,40 @@ export async function destroyHoldSecrets(
   executor: Executor,
   { secrets, journal, ...ports }: HoldEndPorts,
 ): Promise<void> {
-  const { rows } = await executor.query<{ hold_id: string }>(
-    `select hold_id from legal_hold h where lifted_at is not null and secret_destroyed_at is null
+  const { rows } = await executor.query<{ hold_id: string; secrets: string[] }>(
+    `select hold_id, (hold_id || later_secrets)::text[] as secrets from legal_hold h where lifted_at is not null and secret_destroyed_at is null
       and not exists (select from held_event c where c.hold_id = h.hold_id)`,
   );
-  for (const { hold_id } of rows) {
-    const name = holdSecretName(hold_id);
-    const [lacking] = await secrets.lacking([name]);
-    // First of all: killed before it is recorded, it is destroyed again.
+  for (const { hold_id, secrets: ids } of rows) {
+    // First of all: killed before it is recorded, they are destroyed again.
     // guard(drop): a secret of a hold is destroyed before that is recorded
     // fails: e2e/holds.test.ts › can't be destroyed
-    await secrets.destroy(name);
+    const existed = await destroyAll(secrets, ids.map(holdSecretName));
     await inOneTransaction(executor, async () => {
-      if (journal) await recordEndedHold(executor, { ...ports, journal }, hold_id);
+      if (journal) await recordEndedHold(executor, { ...ports, journal }, hold_id, ids);
       else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
-      if (lacking === undefined) await executor.query("select record_hold_secret($1)", [hold_id]);
+      if (existed) await executor.query("select record_hold_secret($1)", [hold_id]);
     });
   }
 }
 
-/** Writes an ended hold into the journal, so that a restored key store does not bring its key back. */
-async function recordEndedHold(executor: Executor, ports: AppendPorts, holdId: string): Promise<void> {
+/** @returns whether the key store had any of them. */
+export async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<boolean> {
+  const lacking = await secrets.lacking(names);
+  for (const name of names) await secrets.destroy(name);
+  return lacking.length < names.length;
+}
+
+/**
+ * Writes an ended hold into the journal, so that a restored key store does not bring its secrets back.
+ * @param holds the ids of its secrets, of which the first is its own.
+ */
+async function recordEndedHold(
+  executor: Executor,
+  ports: AppendPorts,
+  holdId: string,
+  holds: readonly string[],
+): Promise<void> {
   // A pass gives up soon where it waits for locks; what the journal has, is to be done.
   await executor.query("set local lock_timeout = 0");
   await executor.query("select lock_journal()");
@@ -48,7 +61,7 @@ async function recordEndedHold(executor: Executor, ports: AppendPorts, holdId: s
     keys: [],
     accounts: [],
     events: [],
-    holds: [holdId],
+    holds,
     refused: [],
   });
   const values = [entry.sequence, entry.erasure_id, digest, entry.at, holdId];

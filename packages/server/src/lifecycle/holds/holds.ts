@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { QueryResultRow } from "pg";
-import type { Executor } from "../../postgres/database.ts";
+import { asUnavailable, type Executor } from "../../postgres/database.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { conditionOf, countKept, countLive, type EventSubject } from "../../events/search-events.ts";
@@ -98,6 +98,28 @@ export interface HoldRow {
   readonly lift_reason: string | null;
   /** Events that were copied, because they would be gone without it. */
   readonly copies: number;
+}
+
+/** Puts a new secret in the place of each hold's lost one, in the owner's transaction. */
+export async function addHoldSecrets(
+  executor: Executor,
+  holds: readonly string[],
+  secrets: readonly string[],
+): Promise<void> {
+  await executor.query(
+    `update legal_hold h set later_secrets = later_secrets || made.secret
+      from unnest($1::uuid[], $2::uuid[]) made (id, secret) where h.hold_id = made.id`,
+    [holds, secrets],
+  );
+}
+
+/** The ids of all secrets that a hold has had, the one in use last. @throws Unavailable */
+export async function findHoldSecrets(executor: Executor, holdId: string): Promise<readonly string[]> {
+  const text = "select (hold_id || later_secrets)::text[] as secrets from legal_hold where hold_id = $1";
+  const { rows } = await executor.query<{ secrets: string[] }>(text, [holdId]).catch((fault: unknown) => {
+    throw asUnavailable(fault);
+  });
+  return rows[0]?.secrets ?? [holdId];
 }
 
 /** Holds that stand first, then those that were lifted; newest first. */

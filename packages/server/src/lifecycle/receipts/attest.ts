@@ -2,6 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../ports.ts";
 import { policyVersion } from "../../policy/policy-table.ts";
 import type { RunStatement } from "../retention/runs.ts";
+import { acceptedSecretLosses } from "../../accounts/secret-losses.ts";
 import type { Executor } from "../../postgres/database.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { acceptedLosses, headOf } from "../../journal/applied-entries.ts";
@@ -58,6 +59,8 @@ async function common({ executor }: AttestPorts): Promise<Record<string, unknown
     policy_version: await policyVersion(executor),
     // Shows later, at a start that is given the receipt, that the journal had this entry.
     journal: { ...(await headOf(executor)), accepted_losses: await acceptedLosses(executor) },
+    // What was sealed under these secrets could not be opened any more before anything was erased or expired.
+    secret_losses: await acceptedSecretLosses(executor),
     statement: STATEMENT,
   };
 }

@@ -2,12 +2,12 @@ import type { KeyStore } from "../../crypto/key-store.ts";
 import { readMark, writeMark } from "../../journal/key-store-watermark.ts";
 import type { Executor } from "../../postgres/database.ts";
 
-/** Ids of dropped partitions whose secrets are destroyed. */
-export async function destroyedPartitions(executor: Executor): Promise<readonly string[]> {
-  const { rows } = await executor.query<{ partition_id: string }>(
-    "select partition_id from event_partition where secret_destroyed_at is not null",
+/** Dropped partitions whose secrets are destroyed: the ids of the secrets of each. */
+export async function destroyedPartitions(executor: Executor): Promise<readonly (readonly string[])[]> {
+  const { rows } = await executor.query<{ secrets: string[] }>(
+    "select (partition_id || later_secrets)::text[] as secrets from event_partition where secret_destroyed_at is not null",
   );
-  return rows.map(({ partition_id }) => partition_id);
+  return rows.map(({ secrets }) => secrets);
 }
 
 /**

@@ -53,6 +53,6 @@ export async function requireKeys(executor: Executor, secrets: Secrets, isDataba
   if ((await lostSince(executor, secrets, isDatabaseBehind)).length === 0) return;
   throw new KeyStoreUnfit(
     "the key store lacks keys that events are sealed under: it is older than the events. " +
-      "Restore the latest backup of it; drs doctor lists what they are",
+      "Restore its latest copy; drs doctor lists what they are, drs key accept-loss accepts that they are lost for good",
   );
 }

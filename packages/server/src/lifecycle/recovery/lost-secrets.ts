@@ -18,12 +18,17 @@ const KEYS_LOOKED_AT = 1_000;
 /** Secrets from before an accepted loss may have been destroyed by the entry that is lost. */
 const SINCE_LOSS = "coalesce((select max(loss_accepted_at) from journal_entry), '-infinity')";
 
-const NEWEST_KEYS = `select key_id as id from account_key where erased_by is null and created_at > ${SINCE_LOSS}
+/** Of a row of `event_partition` and of `legal_hold`: the id of the secret in use. */
+const PARTITION_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], partition_id)";
+const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id)";
+
+const NEWEST_KEYS = `select key_id as id from account_key
+  where erased_by is null and lost_by is null and created_at > ${SINCE_LOSS}
   order by created_at desc limit ${KEYS_LOOKED_AT}`;
-const NEWEST_HOLDS = `select hold_id as id from legal_hold h
+const NEWEST_HOLDS = `select ${HOLD_SECRET} as id from legal_hold h
   where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and exists (select from held_event c
     where c.hold_id = h.hold_id and is_held(c.account, c.action_id, c.event_id)) order by placed_at desc limit ${LOOKED_AT}`;
-const PARTITIONS = "select partition_id as id from event_partition where dropped_at is null";
+const PARTITIONS = `select ${PARTITION_SECRET} as id from event_partition where dropped_at is null`;
 
 type Names = () => Promise<readonly string[]>;
 
@@ -40,7 +45,7 @@ async function newestPartitions(executor: Executor): Promise<readonly string[]> 
     executor,
     await findPartitions(executor),
     [],
-    (within, { partition_id }) => `select partition_id as id from event_partition p
+    (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
       where p.partition_id = '${partition_id}' and ${needed} and exists (select from event e where ${within("e")})`,
   );
   for await (const { id } of used) if (found.push(partitionSecretName(id)) === LOOKED_AT) break;
@@ -98,6 +103,159 @@ async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]
   return lacking.filter((name) => needed.has(name));
 }
 
+/** Account keys that one query of a search through all of them returns. */
+const KEYS_PAGE = 5_000;
+/** A server whose clock is ahead may store events in a partition this early. */
+const CLOCK_DIFFERENCE = "interval '5 minutes'";
+
+/** Everything that needs a secret which the key store lacks. */
+export interface Loss {
+  readonly keys: readonly string[];
+  /** Partitions that hold an event, or take events now. */
+  readonly partitions: readonly string[];
+  /** Holds with copies. */
+  readonly holds: readonly string[];
+  /** Names of the secrets of all these. */
+  readonly names: readonly string[];
+  readonly counts: LossCounts;
+}
+
+export interface LossCounts {
+  /** Events that can't be opened, and accounts that have some of them. */
+  readonly events: number;
+  readonly accounts: number;
+  /** Partitions of which no event can be opened. */
+  readonly partitions: number;
+  /** Copies of held events that can't be opened. */
+  readonly copies: number;
+}
+
+/** Looks for all lost secrets, however old. @throws Unavailable */
+export async function findLoss(executor: Executor, secrets: Secrets): Promise<Loss> {
+  const keys = await lackingKeys(executor, secrets);
+  const holds = await lackingIds(executor, secrets, HOLDS_WITH_COPIES, holdSecretName);
+  const partitions = await lackingIds(executor, secrets, STARTED_PARTITIONS, partitionSecretName);
+  const found = await countLost(executor, keys, new Set(partitions.map(({ id }) => id)));
+  const isNeeded = ({ id, isOpen }: Needed): boolean => isOpen || found.partitions.has(id);
+  const lostPartitions = partitions.filter(isNeeded);
+  return {
+    keys: keys.map(({ id }) => id),
+    partitions: lostPartitions.map(({ id }) => id),
+    holds: holds.map(({ id }) => id),
+    names: [...keys, ...lostPartitions, ...holds].map(({ name }) => name),
+    counts: {
+      events: found.events,
+      accounts: found.accounts.size,
+      partitions: found.partitions.size,
+      copies: await countCopies(executor, holds),
+    },
+  };
+}
+
+const HOLDS_WITH_COPIES = `select hold_id as id, ${HOLD_SECRET} as secret, true as "isOpen" from legal_hold h
+  where secret_destroyed_at is null
+    and exists (select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0)`;
+const STARTED_PARTITIONS = `select partition_id as id, ${PARTITION_SECRET} as secret,
+    upper_bound > now() - ${CLOCK_DIFFERENCE} as "isOpen"
+  from event_partition where dropped_at is null and lower_bound < now() + ${CLOCK_DIFFERENCE}`;
+const KEYS = `select key_id as id, key_id as secret, true as "isOpen", account, purpose, created_at from account_key
+  where erased_by is null and lost_by is null and key_id > $1 order by key_id limit ${KEYS_PAGE}`;
+const LEAST_ID = "00000000-0000-0000-0000-000000000000";
+
+interface Needed {
+  readonly id: string;
+  readonly name: string;
+  /** Whether events may be sealed under it now. */
+  readonly isOpen: boolean;
+}
+
+interface NeededRow extends Omit<Needed, "name"> {
+  readonly secret: string;
+}
+
+interface KeyRow extends NeededRow {
+  readonly account: string;
+  readonly purpose: number;
+  readonly created_at: string;
+}
+
+async function lackingKeys(executor: Executor, secrets: Secrets): Promise<readonly (KeyRow & Needed)[]> {
+  const found: (KeyRow & Needed)[] = [];
+  for (let last = LEAST_ID; ;) {
+    const { rows } = await executor.query<KeyRow>(KEYS, [last]);
+    found.push(...(await lackingOf(secrets, rows, accountSecretName)));
+    if (rows.length < KEYS_PAGE) return found;
+    last = rows.at(-1)?.id ?? last;
+  }
+}
+
+async function lackingIds(
+  executor: Executor,
+  secrets: Secrets,
+  query: string,
+  nameOf: (id: string) => string,
+): Promise<readonly Needed[]> {
+  return lackingOf(secrets, (await executor.query<NeededRow>(query)).rows, nameOf);
+}
+
+async function lackingOf<Row extends NeededRow>(
+  secrets: Secrets,
+  rows: readonly Row[],
+  nameOf: (id: string) => string,
+): Promise<readonly (Row & Needed)[]> {
+  const named = rows.map((row) => ({ ...row, name: nameOf(row.secret) }));
+  const lacking = new Set(await secrets.lacking(named.map(({ name }) => name)));
+  return named.filter(({ name }) => lacking.has(name));
+}
+
+interface FoundEvents {
+  events: number;
+  readonly accounts: Set<string>;
+  readonly partitions: Set<string>;
+}
+
+/** Events of lost partitions, and in all others those of lost account keys. */
+async function countLost(executor: Executor, keys: readonly KeyRow[], lost: ReadonlySet<string>): Promise<FoundEvents> {
+  const found: FoundEvents = { events: 0, accounts: new Set(), partitions: new Set() };
+  const partitions = await findPartitions(executor);
+  const since = Math.min(...keys.map(({ created_at }) => Date.parse(created_at)));
+  const counted = "e.account, count(*) as events from event e";
+  const whole = queryPartitions<{ partition: string; account: string; events: number }>(
+    executor,
+    partitions.filter(({ partition_id }) => lost.has(partition_id)),
+    [],
+    (within, { partition_id }) =>
+      `select '${partition_id}' as partition, ${counted} where ${within("e")} group by e.account`,
+  );
+  for await (const { partition, account, events } of whole) {
+    found.events += events;
+    found.accounts.add(account);
+    found.partitions.add(partition);
+  }
+  if (keys.length === 0) return found;
+  const single = queryPartitions<{ account: string; events: number }>(
+    executor,
+    partitions.filter(({ partition_id, upper_ms }) => !lost.has(partition_id) && upper_ms > since),
+    [keys.map(({ account }) => account), keys.map(({ purpose }) => purpose), keys.map(({ id }) => id)],
+    (within) => `select ${counted} join unnest($1::text[], $2::int4[], $3::uuid[]) lost (account, purpose, key_id)
+      on e.account = lost.account and e.purpose = lost.purpose and e.key_id = lost.key_id
+      where ${within("e")} group by e.account`,
+  );
+  for await (const { account, events } of single) {
+    found.events += events;
+    found.accounts.add(account);
+  }
+  return found;
+}
+
+async function countCopies(executor: Executor, holds: readonly Needed[]): Promise<number> {
+  const { rows } = await executor.query<{ copies: number }>(
+    "select count(*) as copies from held_event where hold_id = any ($1::uuid[]) and octet_length(payload) > 0",
+    [holds.map(({ id }) => id)],
+  );
+  return rows[0]?.copies ?? 0;
+}
+
 interface Count {
   readonly events: number;
   /** When the first and the last of them were received. */
@@ -121,9 +279,14 @@ export async function sealedUnder(executor: Executor, name: string): Promise<Sea
 
 async function* countsOf(executor: Executor, kind: string | undefined, id: string): AsyncGenerator<Count> {
   if (kind === "hold") {
-    yield* (await executor.query<Count>(`${COUNT} from held_event where hold_id = $1`, [id])).rows;
+    yield* (
+      await executor.query<Count>(
+        `${COUNT} from held_event where hold_id = (select hold_id from legal_hold where $1::uuid = any (hold_id || later_secrets))`,
+        [id],
+      )
+    ).rows;
   } else if (kind === "partition") {
-    const text = `select ${PARTITION_COLUMNS} from event_partition p where p.partition_id = $1`;
+    const text = `select ${PARTITION_COLUMNS} from event_partition p where $1::uuid = any (p.partition_id || p.later_secrets)`;
     const { rows } = await executor.query<Partition>(text, [id]);
     yield* queryPartitions<Count>(executor, rows, [], (within) => `${COUNT} from event e where ${within("e")}`);
   } else {

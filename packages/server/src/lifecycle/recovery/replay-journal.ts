@@ -1,6 +1,7 @@
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
 import { plural } from "../../messages/plural.ts";
+import { destroyAll } from "../holds/destroy-hold-secrets.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";
@@ -99,6 +100,7 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
   await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
   const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
+  // A replay may copy events again under a hold that has ended since: its secrets are destroyed again.
   if (ended.length > 0) await alone(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
   const last = missing.at(-1)?.sequence ?? head.sequence;
   if (mark.sequence >= last && mark.partitions >= partitions) return { ...applied, keyStore: 0, isDatabaseBehind };
@@ -110,11 +112,6 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
 }
 
 const NOTHING = { erasures: 0, holdOrders: 0 };
-
-/** A replay may copy events again under a hold that has ended since: the secret of these copies is destroyed again. */
-async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<void> {
-  for (const name of names) await secrets.destroy(name);
-}
 
 /** Losses that were accepted by a command whose transaction was lost. */
 async function unrecordedLosses(
@@ -279,9 +276,7 @@ async function catchUpKeys(ports: CatchUpPorts, journal: ErasureJournal): Promis
   const erasures = await destroyErased(ports, journal);
   const mark = await readMark(keyStore);
   const partitions = await destroyedPartitions(executor);
-  for (const id of mark.partitions < partitions.length ? partitions : []) {
-    await secrets.destroy(partitionSecretName(id));
-  }
+  if (mark.partitions < partitions.length) await destroyAll(secrets, partitions.flat().map(partitionSecretName));
   await markPartitions(executor, keyStore);
   return erasures;
 }

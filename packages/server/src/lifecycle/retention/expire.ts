@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResultRow } from "pg";
 import { closeEpoch } from "../../events/exclude-ingestion.ts";
-import { destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
+import { destroyAll, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/copy-held-events.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
@@ -190,17 +190,16 @@ async function releaseCopies(executor: Executor, { names, signal }: ExpiryOption
 
 /** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
 async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOptions): Promise<void> {
-  const { rows } = await executor.query<{ partition_id: string }>(
-    "select partition_id from event_partition where dropped_at is not null and secret_destroyed_at is null",
+  const { rows } = await executor.query<{ partition_id: string; secrets: string[] }>(
+    `select partition_id, (partition_id || later_secrets)::text[] as secrets from event_partition
+      where dropped_at is not null and secret_destroyed_at is null`,
   );
-  for (const { partition_id } of rows) {
+  for (const { partition_id, secrets: ids } of rows) {
     if (signal?.aborted) return;
-    const name = partitionSecretName(partition_id);
-    const [lacking] = await secrets.lacking([name]);
     // guard(drop): the secret is destroyed with the partition
     // fails: e2e/retention.test.ts › its partition goes
-    await secrets.destroy(name);
-    await executor.query("select record_destroyed_secret($1, $2)", [partition_id, lacking === undefined]);
+    const existed = await destroyAll(secrets, ids.map(partitionSecretName));
+    await executor.query("select record_destroyed_secret($1, $2)", [partition_id, existed]);
   }
 }
 

@@ -5,8 +5,9 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
 begin
   insert into account_identity (account) values (in_account) on conflict do nothing;
   insert into account_key (key_id, account, purpose) values (in_key, in_account, in_purpose)
-    on conflict (account, purpose) where erased_by is null do nothing;
-  return (select key_id from account_key where account = in_account and purpose = in_purpose and erased_by is null);
+    on conflict (account, purpose) where erased_by is null and lost_by is null do nothing;
+  return (select key_id from account_key
+    where account = in_account and purpose = in_purpose and erased_by is null and lost_by is null);
 end
 $$;
 

@@ -64,7 +64,7 @@ create table purpose_mapping (
 );
 grant select on purpose, policy, purpose_mapping to drs_service;
 
--- Bounds and id of each partition of `event`; the id names its secret in the key store. An expired partition is
+-- Bounds and id of each partition of `event`; the id names its first secret in the key store. An expired partition is
 -- dropped; its row stays and says when.
 create table event_partition (
   purpose integer not null references purpose (code),
@@ -72,6 +72,9 @@ create table event_partition (
   upper_bound timestamptz not null,
   partition_id uuid not null default gen_random_uuid(),
   table_name text not null unique,
+  -- Ids of the secrets that followed the first one, each made when the loss of the one before was accepted; the last one
+  -- is in use.
+  later_secrets uuid[] not null default '{}',
   dropped_at timestamptz,
   dropped_rows bigint,
   dropped_bytes bigint,
@@ -243,6 +246,25 @@ create table account_identity (
   account_id uuid not null unique default gen_random_uuid(),
   created_at timestamptz not null default now()
 );
+-- Losses of secrets that the owner accepted: the key store will never have them again, as far as the owner knows.
+create table secret_loss (
+  loss_id bigint primary key check (loss_id > 0),
+  accepted_at timestamptz not null default now(),
+  accepted_by text not null,
+  reason text not null,
+  -- What was sealed under the lost secrets, counted when the loss was accepted.
+  events bigint not null,
+  accounts bigint not null,
+  partitions bigint not null,
+  copies bigint not null
+);
+-- Names of lost secrets: no event is sealed under them any more.
+create table lost_secret (
+  name text primary key,
+  loss_id bigint not null references secret_loss (loss_id)
+);
+grant select on secret_loss, lost_secret to drs_service;
+
 -- Names the secret that events of an account and purpose are sealed under. The id is random, so that the erasure
 -- journal can name it and identify no account. An erasure marks the row; it is deleted with the last event.
 create table account_key (
@@ -250,9 +272,12 @@ create table account_key (
   account text not null,
   purpose integer not null references purpose (code),
   created_at timestamptz not null default now(),
-  erased_by bigint references erasure (sequence)
+  erased_by bigint references erasure (sequence),
+  -- The accepted loss of its secret: the events stay, later ones are sealed under another key.
+  lost_by bigint references secret_loss (loss_id)
 );
-create unique index account_key_current on account_key (account, purpose) where erased_by is null;
+create unique index account_key_current on account_key (account, purpose)
+  where erased_by is null and lost_by is null;
 create index account_key_account on account_key (account);
 create index account_key_created_at on account_key (created_at);
 create index account_key_erased on account_key (erased_by) where erased_by is not null;
@@ -287,6 +312,8 @@ create table legal_hold (
   lifted_at timestamptz,
   lifted_by text,
   lift_reason text,
+  -- As of a partition; the first one is named by the id of the hold.
+  later_secrets uuid[] not null default '{}',
   -- The hold is lifted, and no copy under its secret is left.
   secret_destroyed_at timestamptz,
   -- Of a hold that the journal gave back after a restore: what to look for, until an account or action is found for it.
@@ -305,7 +332,7 @@ create index legal_hold_event on legal_hold (event_id) where lifted_at is null a
 grant select on legal_hold to drs_service;
 
 -- Copies of held events, sealed under a secret of the hold before their partition is dropped. One copy for each event:
--- it stays while any hold covers it.
+-- it stays while any hold covers it. The payload is empty where the secrets of the event were lost before.
 create table held_event (
   like event including defaults including constraints including storage,
   hold_id uuid not null references legal_hold (hold_id),

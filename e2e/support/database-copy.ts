@@ -1,0 +1,35 @@
+/** Databases that take each other's place, as a standby that was promoted takes the place of its primary. */
+import type pg from "pg";
+import { until } from "./embedded.ts";
+
+export const nameOf = (url = ""): string => new URL(url).pathname.slice(1);
+
+/** Ends all connections, and lets no client open another one. */
+export async function disconnect(admin: pg.Client, database: string): Promise<void> {
+  await admin.query(`alter database ${database} allow_connections false`);
+  await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [database]);
+  await until(async () => {
+    const { rowCount } = await admin.query("select from pg_stat_activity where datname = $1", [database]);
+    return rowCount === 0;
+  });
+}
+
+/** The database that a swap put aside. */
+export const copyName = (database: string): string => `${database}_copy`;
+
+/** @returns what puts the copy in the place of the database, and the database back in its place. */
+export async function copyOf(admin: pg.Client, database: string): Promise<() => Promise<void>> {
+  const [copy, aside] = [copyName(database), `${database}_aside`];
+  await disconnect(admin, database);
+  await admin.query(`create database ${copy} template ${database}`);
+  await admin.query(`alter database ${database} allow_connections true`);
+  return async () => {
+    await disconnect(admin, database);
+    await disconnect(admin, copy);
+    await admin.query(`alter database ${database} rename to ${aside}`);
+    await admin.query(`alter database ${copy} rename to ${database}`);
+    await admin.query(`alter database ${aside} rename to ${copy}`);
+    await admin.query(`alter database ${database} allow_connections true`);
+    await admin.query(`alter database ${copy} allow_connections true`);
+  };
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../../e2e/support/parties.ts";
+import type { System } from "../../app/system.ts";
+import type { NewEvent } from "../../ports.ts";
+import { accountSecretName, partitionSecretName } from "../../crypto/sealer.ts";
+import { inOneTransaction } from "../../postgres/database.ts";
+import { PostgresEventStore } from "../../events/event-store.ts";
+import { newEvent } from "../../events/new-event.fixture.ts";
+import { acceptSecretLoss } from "./accept-secret-loss.ts";
+
+let database: TestDatabase;
+let system: System;
+let owner: pg.Client;
+let store: PostgresEventStore;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  const environment = await database.environment();
+  system = await openTestSystem(environment);
+  owner = await connectAsOwner(environment);
+  const { pool, partitions, names, accountKeys } = system;
+  store = new PostgresEventStore({
+    database: system.database,
+    executor: pool,
+    partitions,
+    names,
+    canStore: () => true,
+    onStale: () => accountKeys.refresh(),
+    onLost: () => accountKeys.forget(),
+    generation: () => accountKeys.generation,
+    onFault: () => {},
+    onBatch: () => {},
+  });
+});
+
+afterAll(async () => {
+  await store?.close();
+  await owner?.end();
+  await system?.close();
+  await database?.close();
+});
+
+const EXACT = Buffer.from('{"exact": 1.0}');
+
+async function sealed(account: string): Promise<NewEvent> {
+  const event = newEvent({ account, idempotencyKey: randomUUID() });
+  return { ...event, sealed: await system.sealer.seal(event, EXACT) };
+}
+
+const partitionSecret = async (): Promise<string> => (await system.partitions.find(1, Date.now())).secret;
+
+function accept(): ReturnType<typeof acceptSecretLoss> {
+  return inOneTransaction(owner, () =>
+    acceptSecretLoss(owner, system, { actor: "operator", reason: "no copy has it" }),
+  );
+}
+
+/** What the server has in memory fits the lost secrets: it must not seal by them. */
+async function expectNewNames(account: string, lostNames: readonly string[]): Promise<void> {
+  const late = await sealed(account);
+  for (const name of lostNames) await system.secrets.destroy(name);
+  expect(await accept()).toMatchObject({ accounts: 1 });
+
+  expect(await store.append(late), "sealed before the loss was accepted").toBe("stale");
+  const again = await sealed(account);
+  expect(await store.append(again)).toBe("stored");
+  expect(await system.sealer.open(again, again.sealed, again.sealed.payload)).toEqual(EXACT);
+  expect(await system.secrets.lacking(lostNames), "no secret is made under a lost name").toEqual(lostNames);
+  expect(await accept(), "nothing else is lost").toBeUndefined();
+}
+
+test("a server that knows a lost account key seals under a new one from the acceptance on", async () => {
+  const first = await sealed("one");
+  expect(await store.append(first)).toBe("stored");
+  await expectNewNames("one", [accountSecretName(first.sealed.keyId)]);
+});
+
+test("a server that knows a lost secret of a partition seals under a new one from the acceptance on", async () => {
+  const first = await sealed("two");
+  expect(await store.append(first)).toBe("stored");
+  const lost = await partitionSecret();
+  await owner.query("alter table event disable trigger all; delete from event where account <> 'two'");
+  await expectNewNames("two", [partitionSecretName(lost)]);
+  expect(await partitionSecret()).not.toBe(lost);
+});
+
+test("a secret that was lost twice leaves the events of both times unreadable, and the later ones readable", async () => {
+  const events: NewEvent[] = [];
+  for (let time = 0; time < 2; time++) {
+    const event = await sealed("three");
+    expect(await store.append(event)).toBe("stored");
+    events.push(event);
+    await system.secrets.destroy(partitionSecretName(await partitionSecret()));
+    expect(await accept()).toBeDefined();
+    await system.accountKeys.refresh();
+  }
+  const last = await sealed("three");
+  expect(await store.append(last)).toBe("stored");
+  const open = ({ sealed: { keyId, payload }, ...event }: NewEvent): Promise<Buffer> =>
+    system.sealer.open(event, { keyId }, payload);
+  for (const event of events) await expect(open(event)).rejects.toMatchObject({ name: "KeysGone" });
+  expect(await open(last)).toEqual(EXACT);
+});

@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../ports.ts";
+import { addPartitionSecrets } from "../../events/partitions.ts";
+import { recordSecretLoss } from "../../accounts/secret-losses.ts";
+import { addHoldSecrets } from "../holds/holds.ts";
+import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
+import { holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
+import { writeAudit } from "../../audit/audit.ts";
+import type { Executor } from "../../postgres/database.ts";
+import { releasingLocks } from "../../events/partition-slices.ts";
+import { closeEpoch } from "../../events/exclude-ingestion.ts";
+
+export interface LossPorts {
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+}
+
+export interface LossStatement {
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/**
+ * Accepts, in the owner's transaction, that secrets which the key store lacks are lost for good. From the commit on no
+ * event is sealed under their names: servers may still have keys in memory that they derived from the lost secrets, so
+ * partitions and holds continue under secrets of new ids, and accounts under keys of new ids that are made at need.
+ *
+ * @returns what was lost, or `undefined` where no event needs a secret that the key store lacks.
+ * @throws Unavailable
+ */
+export async function acceptSecretLoss(
+  executor: Executor,
+  { secrets, clock }: LossPorts,
+  { actor, reason }: LossStatement,
+): Promise<LossCounts | undefined> {
+  // No pass copies held events or drops partitions meanwhile.
+  await executor.query("select lock_holds()");
+  const loss = await findLoss(releasingLocks(executor), secrets);
+  if (isNothing(loss)) return undefined;
+  const partitions = await makeSecrets(secrets, loss.partitions, partitionSecretName);
+  const holds = await makeSecrets(secrets, loss.holds, holdSecretName);
+  // Batches that are under way are sealed under the old names; later ones are refused as stale.
+  await closeEpoch(executor);
+  const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor, reason });
+  await addPartitionSecrets(executor, loss.partitions, partitions);
+  await addHoldSecrets(executor, loss.holds, holds);
+  const detail = { loss: id, secrets: loss.names.length, ...loss.counts };
+  await writeAudit(executor, clock, { actor, operation: "key.accept-loss", outcome: "done", reason, detail });
+  return loss.counts;
+}
+
+/** A partition that takes events and has none yet may never have had a secret. */
+export const isNothing = ({ keys, holds, counts }: Loss): boolean => keys.length + holds.length + counts.events === 0;
+
+/** Each is durable before its id is in the database. @returns their ids. */
+async function makeSecrets(
+  secrets: Secrets,
+  lost: readonly string[],
+  nameOf: (id: string) => string,
+): Promise<readonly string[]> {
+  const made = lost.map(() => randomUUID());
+  for (const id of made) await secrets.findOrCreate(nameOf(id));
+  return made;
+}

@@ -22,7 +22,7 @@ import { authenticate } from "./authenticate.ts";
 import { costOf, costOfComparison } from "./cost.ts";
 import { readHeaders } from "./headers.ts";
 import { locateObservations } from "./locate-observations.ts";
-import { parseText } from "./parse-text.ts";
+import { parseTextInTurns } from "./parse-text.ts";
 import { readBody } from "./read-body.ts";
 import { scanText } from "./scan-text.ts";
 import { answerCreated, type Retry, settle } from "./resolve-duplicate.ts";
@@ -123,7 +123,7 @@ async function run(
     const tooCostly = charge(account, cost - 1, progress, ports);
     if (tooCostly) return tooCostly;
 
-    const parsed = parseText(body, scan);
+    const parsed = await parseTextInTurns(body, scan);
     if (parsed instanceof Refusal) return parsed;
 
     const valid = validate(parsed, ports.adopted.current);

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { type FaultCode, LIMITS } from "@device-risk-signals/contract";
-import { readJson, TextFault } from "./read-json.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { readInTurns, readJson, TextFault } from "./read-json.ts";
 import { Refusal } from "./request.ts";
 import { scanText, type TextScan } from "./scan-text.ts";
 
@@ -15,22 +16,51 @@ import { scanText, type TextScan } from "./scan-text.ts";
  * @param scan what `scanText` says of these bytes.
  */
 export function parseText(bytes: Buffer, scan: TextScan = scanText(bytes)): unknown {
+  const text = decode(bytes);
+  if (text instanceof Refusal) return text;
+  const value = parseSyntax(text);
+  if (value instanceof Refusal) return value;
+  if (!scan.escapes && scan.members === membersOf(value, 1)) return value;
+  const read = readJson(text);
+  return read instanceof TextFault ? invalid(read.code, read.detail, read.pointer) : read;
+}
+
+/** Bytes and members past which a text is read in turns: four times those of a full event. */
+const LARGE_BYTES = 65_536;
+const LARGE_MEMBERS = 4_096;
+
+/** The same. A large text is read in turns, between which other requests are answered. */
+export async function parseTextInTurns(bytes: Buffer, scan: TextScan = scanText(bytes)): Promise<unknown> {
+  if (bytes.length <= LARGE_BYTES && scan.members <= LARGE_MEMBERS) return parseText(bytes, scan);
+  const text = decode(bytes);
+  if (text instanceof Refusal) return text;
+  const reading = readInTurns(text);
+  for (;;) {
+    const { done, value } = reading.next();
+    await nextTurn();
+    if (!done) continue;
+    if (!(value instanceof TextFault)) return value;
+    // What is no JSON at all is reported first, wherever it is.
+    const parsed = parseSyntax(text);
+    return parsed instanceof Refusal ? parsed : invalid(value.code, value.detail, value.pointer);
+  }
+}
+
+function decode(bytes: Buffer): string | Refusal {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     return invalid("byte-order-mark", "the body must not start with a byte order mark");
   }
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) return invalid("utf8-invalid", "the body is not UTF-8");
-  const text = bytes.toString(ascii ? "latin1" : "utf8");
+  return bytes.toString(ascii ? "latin1" : "utf8");
+}
 
-  let value: unknown;
+function parseSyntax(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (fault) {
     return invalid("json-invalid", `the body is not one JSON text${placeOf(fault, text)}`);
   }
-  if (!scan.escapes && scan.members === membersOf(value, 1)) return value;
-  const read = readJson(text);
-  return read instanceof TextFault ? invalid(read.code, read.detail, read.pointer) : read;
 }
 
 function invalid(code: FaultCode, detail: string, pointer = ""): Refusal {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalRequest, type CreateResponse, type TransportRequest } from "@device-risk-signals/contract";
 import { type AuditLog, type EventStore, KeysGone, type LedgerEntry, type Sealer, type StoredEvent } from "../ports.ts";
-import { parseText } from "./parse-text.ts";
+import { parseTextInTurns } from "./parse-text.ts";
 import { type Answer, type Refusal, refuse } from "./request.ts";
 
 export interface Retry {
@@ -63,17 +63,17 @@ async function equalInCanonicalForm(
     if (fault instanceof KeysGone) return undefined;
     throw fault;
   });
-  return exact !== undefined && canonicalRequest(rebuild(stored, exact)) === canonicalRequest(retry.request);
+  return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.request);
 }
 
 /** The stored request, from its promoted attributes and its exact event, which was parsed without fault before. */
-function rebuild(stored: StoredEvent, exact: Buffer): TransportRequest {
+async function rebuild(stored: StoredEvent, exact: Buffer): Promise<TransportRequest> {
   return {
     action_id: stored.actionId,
     action_type: stored.actionType,
     sdk_version: stored.sdkVersion,
     platform: stored.platform as TransportRequest["platform"],
     app_version: stored.appVersion,
-    observations: parseText(exact) as TransportRequest["observations"],
+    observations: (await parseTextInTurns(exact)) as TransportRequest["observations"],
   };
 }

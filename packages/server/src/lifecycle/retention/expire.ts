@@ -196,8 +196,6 @@ async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOpt
   );
   for (const { partition_id, secrets: ids } of rows) {
     if (signal?.aborted) return;
-    // guard(drop): the secret is destroyed with the partition
-    // fails: e2e/retention.test.ts › its partition goes
     const existed = await destroyAll(secrets, ids.map(partitionSecretName));
     await executor.query("select record_destroyed_secret($1, $2)", [partition_id, existed]);
   }

@@ -245,7 +245,7 @@ describe("help, usage and failure", () => {
     const script = `set -o pipefail; "$0" packages/server/bin/drs.js event list --help | true`;
     const env = { PATH: process.env["PATH"], ...environment };
     const code = await new Promise((resolve) => {
-      execFile("bash", ["-c", script, process.execPath], { env }, (fault) => resolve(fault?.code ?? 0));
+      execFile("bash", ["-c", script, process.execPath], { env }, (error) => resolve(error?.code ?? 0));
     });
     expect(code).toBe(0);
   });

@@ -187,12 +187,12 @@ describe("what was answered survives", () => {
     await check(load);
   }, 300_000);
 
-  test("a killed backend is a passing fault", async () => {
+  test("a killed backend is a passing error", async () => {
     const load = new Load();
     const { owner } = await import("../packages/server/src/embedded-postgres/embedded-postgres.ts").then(
       async ({ EmbeddedPostgres }) => {
         const dataDir = environment["DRS_DATA_DIR"] ?? "";
-        const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+        const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
         const found = { owner: embedded.owner };
         await embedded.close();
         return found;

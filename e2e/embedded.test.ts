@@ -183,7 +183,7 @@ describe("one PostgreSQL for the server and every command", () => {
     const server = await serve(place);
     expectRefused(await refusedServe(place), `another server runs on the data directory ${place.dataDir}`);
     expect((await send({ url: server.adminUrl, method: "GET", path: "/readyz" })).status).toBe(200);
-    expect(server.stderr()).not.toContain('"fault"');
+    expect(server.stderr()).not.toContain('"error"');
     expect(await server.stop()).toBe(0);
     const next = await serve(place);
     expect(await next.stop()).toBe(0);
@@ -234,8 +234,8 @@ describe("one PostgreSQL for the server and every command", () => {
 
   test("users that leave together while others come neither wait for each other nor fall", async () => {
     const place = await home();
-    const faults: unknown[] = [];
-    const options = { dataDir: place.dataDir, asServer: false, onFault: (fault: unknown) => faults.push(fault) };
+    const errors: unknown[] = [];
+    const options = { dataDir: place.dataDir, asServer: false, onError: (error: unknown) => errors.push(error) };
     let users = [await EmbeddedPostgres.open(options), await EmbeddedPostgres.open(options)];
     for (let round = 0; round < 15; round++) {
       const leaving = users.map((user) => user.close());
@@ -243,7 +243,7 @@ describe("one PostgreSQL for the server and every command", () => {
       await Promise.all(leaving);
     }
     await Promise.all(users.map((user) => user.close()));
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     await expectStopped(place);
   });
 

@@ -103,31 +103,31 @@ describe("one event for each send", () => {
     redirect: "stored",
   };
 
-  test.each(FAULTS)("%s", async (fault) => {
+  test.each(FAULTS)("%s", async (error) => {
     const sender = signals();
     const event = collect();
     const { key, body } = sender.prepare({ action: action(), event });
-    proxy.plan(key, [fault]);
+    proxy.plan(key, [error]);
     const result = await sender.send({ action: action(), event });
-    expect(result).toMatchObject({ outcome: outcomes[fault], attempts: 2 });
+    expect(result).toMatchObject({ outcome: outcomes[error], attempts: 2 });
     expect(proxy.seen.filter((seen) => seen.key === key)).toEqual([
-      { fault, key, body },
-      { fault: undefined, key, body },
+      { error, key, body },
+      { error: undefined, key, body },
     ]);
     await expectStoredOnce(key, result);
   });
 
   test("whatever happens in a row, and over calls", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...FAULTS), { maxLength: 6 }), async (faults) => {
+      fc.asyncProperty(fc.array(fc.constantFrom(...FAULTS), { maxLength: 6 }), async (errors) => {
         const sender = signals({ timeoutMs: 150, maxAttempts: 3, maxDelayMs: 20 });
         const event = collect();
         const { key, body } = sender.prepare({ action: action(), event });
-        proxy.plan(key, faults);
+        proxy.plan(key, errors);
         const result = await sendUntilSettled(sender, event);
         expect(["stored", "replayed"]).toContain(result.outcome);
         const attempts = proxy.seen.filter((seen) => seen.key === key);
-        expect(attempts.length).toBeGreaterThan(faults.length);
+        expect(attempts.length).toBeGreaterThan(errors.length);
         expect(attempts.every((seen) => seen.body === body)).toBe(true);
         await expectStoredOnce(key, result);
       }),
@@ -141,8 +141,8 @@ describe("one event for each send", () => {
     const sent = await Promise.all(
       [...events, ...events, ...events].map(async (event, index) => {
         const { key } = sender.prepare({ action: action(), event });
-        const fault = FAULTS[index % FAULTS.length] as Fault;
-        if (index < events.length) proxy.plan(key, [fault]);
+        const error = FAULTS[index % FAULTS.length] as Fault;
+        if (index < events.length) proxy.plan(key, [error]);
         return { key, result: await sendUntilSettled(sender, event) };
       }),
     );
@@ -263,8 +263,8 @@ describe("the outbox", () => {
     const impatient = { timeoutMs: 400 };
     let app = startApp(impatient);
     for (const [index, event] of events.entries()) {
-      const fault = FAULTS[index % FAULTS.length] as Fault;
-      proxy.plan(keys[index] ?? "", [fault, fault]);
+      const error = FAULTS[index % FAULTS.length] as Fault;
+      proxy.plan(keys[index] ?? "", [error, error]);
       expect(await app.send({ action: action(), event })).toMatchObject({ outcome: "later", queued: true });
       if (index % 4 === 3) app = startApp(impatient);
     }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { alone } from "../packages/server/src/postgres/maintenance-lock.ts";
+import { withMaintenanceLock } from "../packages/server/src/postgres/maintenance-lock.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";
@@ -128,7 +128,7 @@ test("a rotation waits for another, and for whoever destroys secrets, before it 
   await (await openTestSystem(environment)).close();
   const owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
   await owner.connect();
-  await alone({ connectionString: environment["DRS_DATABASE_URL"] ?? "" }, async () => {
+  await withMaintenanceLock({ connectionString: environment["DRS_DATABASE_URL"] ?? "" }, async () => {
     const rotating = [command(environment, "key", "rotate"), command(environment, "key", "rotate")];
     await until(async () => (await owner.query(`select ${AWAITED_LOCKS}`)).rowCount === 2);
     expect(await readFile(file, "utf8")).toBe(key);

@@ -303,7 +303,7 @@ test("expiry, holds and erasure work with lost secrets: a copy keeps the attribu
     const secrets = `select later_secrets[1]::text as id from legal_hold`;
     const id = (await owner.query<{ id: string }>(secrets)).rows[0]?.id ?? "";
     expect(id).not.toBe("");
-    expect(await system.secrets.lacking([holdSecretName(id)])).toHaveLength(1);
+    expect(await system.secrets.findMissing([holdSecretName(id)])).toHaveLength(1);
   } finally {
     await past.close();
     await owner.end();

@@ -262,7 +262,7 @@ describe("SIGTERM", () => {
     expect(Date.now() - started).toBeLessThan(4_000);
     await expect(slow.reply).rejects.toThrow();
     expect((await command(environment, "event", "list", "--json")).stdout).toBe("");
-    expect(server.stderr()).not.toContain('"fault"');
+    expect(server.stderr()).not.toContain('"error"');
   });
 });
 
@@ -453,7 +453,7 @@ describe("overload", () => {
     }
     expect((await command(environment, "event", "list", "--json")).stdout).toBe("");
     expect((await post(server, who, key)).status).toBe(201);
-    expect(server.stderr()).not.toContain('"fault"');
+    expect(server.stderr()).not.toContain('"error"');
   });
 
   test("one account may hold a part of the places only, and is told so; the others pass", async () => {
@@ -528,7 +528,7 @@ describe("a database that is away", () => {
   let standing: EmbeddedPostgres | undefined;
 
   const start = async (): Promise<EmbeddedPostgres> => {
-    standing = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onFault: () => {} });
+    standing = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onError: () => {} });
     return standing;
   };
 
@@ -572,12 +572,12 @@ describe("a database that is away", () => {
     }
     expect(Date.now() - away).toBeLessThan(5_000);
     expect((await get(server.adminUrl, "/livez")).status).toBe(200);
-    const faults = server
+    const errors = server
       .stderr()
       .split("\n")
-      .filter((line) => line.includes('"fault"'));
-    expect(faults.length).toBeGreaterThan(0);
-    expect(faults.length).toBeLessThan(30);
+      .filter((line) => line.includes('"error"'));
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.length).toBeLessThan(30);
 
     await start();
     await until(async () => (await post(server, who, key)).status < 300);
@@ -802,7 +802,7 @@ describe("what the operator sees holds nothing of what was sent", () => {
     expect((await sendRaw(server.url, `GET / HTTP/1.1\r\nX: ${mark().repeat(4_000)}\r\n\r\n`)).status).toBe(431);
 
     // PostgreSQL refuses a row, and would quote it in the detail of its error.
-    const refusing = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onFault: () => {} });
+    const refusing = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onError: () => {} });
     const owner = new pg.Client(refusing.owner);
     await owner.connect();
     await owner.query("alter table drs.event add constraint picky check (app_version not like '%boom') not valid");

@@ -276,7 +276,7 @@ describe("the embedded database, from a copy of its files", () => {
 
 /** Runs work as the owner of the tables of an embedded database, whether or not a server runs. */
 async function withOwner<T>({ dataDir }: Home, work: (owner: pg.Client) => Promise<T>): Promise<T> {
-  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
   const owner = new pg.Client({ ...embedded.owner, options: "-c search_path=drs -c timezone=UTC" });
   await owner.connect();
   try {

@@ -13,8 +13,8 @@ import { partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { Secrets } from "../packages/server/src/crypto/secrets.ts";
 import { erasurePorts, type System } from "../packages/server/src/app/system.ts";
 import { type Executor, withClient } from "../packages/server/src/postgres/database.ts";
-import { readMark } from "../packages/server/src/journal/key-store-watermark.ts";
-import { markPartitions } from "../packages/server/src/lifecycle/recovery/destroyed-partitions.ts";
+import { readWatermark } from "../packages/server/src/journal/key-store-watermark.ts";
+import { recordDestroyedPartitions } from "../packages/server/src/lifecycle/recovery/destroyed-partitions.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
@@ -383,7 +383,7 @@ describe("a pass", () => {
     await store();
     await age(31 * 24);
     const pass = await runRetention({ ...withoutKeyStore(), actor: "test" });
-    expect(pass?.failed).toMatchObject([{ step: "destroy secrets of dropped partitions", fault: { message: "away" } }]);
+    expect(pass?.failed).toMatchObject([{ step: "destroy secrets of dropped partitions", error: { message: "away" } }]);
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     const existing = await withSecret(waiting);
     expect(existing.length).toBeGreaterThan(0);
@@ -403,8 +403,8 @@ describe("a pass", () => {
     expect(pass).toMatchObject({
       expired: undefined,
       failed: [
-        { step: "destroy secrets of dropped partitions", fault: { message: "away" } },
-        { step: "record the pass", fault: { code: "23514" } },
+        { step: "destroy secrets of dropped partitions", error: { message: "away" } },
+        { step: "record the pass", error: { code: "23514" } },
       ],
     });
     const { code, stdout, stderr } = await drs("retention", "run", "--json");
@@ -423,19 +423,19 @@ describe("a pass", () => {
   test("that fails, time and again, shows what is overdue although it does", async () => {
     await store();
     await age(31 * 24);
-    const faults: unknown[] = [];
+    const errors: unknown[] = [];
     const seen: PassState[] = [];
     const worker = new RetentionWorker({
       ...withoutKeyStore(),
       executor: system.pool,
       catchUp: async () => {},
       everyMs: 10,
-      onFault: (fault) => faults.push(fault),
+      onError: (error) => errors.push(error),
       onPass: (state, expired) => expired?.partitions === 0 && seen.push(state),
     });
     await until(async () => seen.length > 0);
     await worker.close();
-    expect(faults.length).toBeGreaterThan(1);
+    expect(errors.length).toBeGreaterThan(1);
     expect(seen[0]?.secrets_to_destroy).toBeGreaterThan(0);
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     expect(waiting).toHaveLength(seen[0]?.secrets_to_destroy ?? 0);
@@ -539,12 +539,12 @@ test("a database that is older than its key store lacks no keys that it is misse
   await secrets.destroy(partitionSecretName(rows[0]?.id ?? ""));
   await expect(requireKeys(pool, secrets, false)).rejects.toThrow(/older than the events/);
   expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: false });
-  await keyStore.writeMark("mark", "0 1");
+  await keyStore.writeWatermark("mark", "0 1");
   expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: true });
   await expect(requireKeys(pool, secrets, true)).resolves.toBeUndefined();
-  await markPartitions(pool, keyStore);
-  expect(await readMark(keyStore), "it never falls").toEqual({ sequence: 0, partitions: 1 });
-  await keyStore.writeMark("mark", "0 x");
+  await recordDestroyedPartitions(pool, keyStore);
+  expect(await readWatermark(keyStore), "it never falls").toEqual({ sequence: 0, partitions: 1 });
+  await keyStore.writeWatermark("mark", "0 x");
   await expect(older.catchUp()).rejects.toThrow(/mark in the key store is not readable/);
   await events.close();
   await older.close();

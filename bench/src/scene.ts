@@ -23,7 +23,7 @@ export interface Scene {
 export async function openScene(): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), "drs-bench-"));
   const dataDir = join(folder, "data");
-  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {} });
+  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
   const url = (database: string): string =>
     `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
   return {

@@ -1,4 +1,4 @@
-import type { FaultCode, ProblemCode } from "@device-risk-signals/contract";
+import type { ViolationCode, ProblemCode } from "@device-risk-signals/contract";
 import {
   authorized,
   freshKey,
@@ -17,7 +17,7 @@ export interface Expected {
   readonly status: number;
   readonly problem: ProblemCode;
   /** Code of the entry at `pointer`; the problem's own by default. */
-  readonly fault?: FaultCode;
+  readonly error?: ViolationCode;
   readonly pointer?: string;
   readonly headers?: Readonly<Record<string, string | RegExp>>;
 }
@@ -86,7 +86,7 @@ export async function failuresOf(test: Case, url: string, parties: Parties): Pro
   const require = (condition: boolean, problem: string): void => {
     if (!condition) failures.push(`${test.name}: ${problem}`);
   };
-  const answer = await test.send(scene).catch((fault: Error) => fault);
+  const answer = await test.send(scene).catch((error: Error) => error);
   if (answer instanceof Error) return [`${test.name}: no answer (${answer.message})`];
   require(answer.status ===
     expected.status, `status ${answer.status}, not ${expected.status}: ${answer.text.slice(0, 300)}`);
@@ -94,7 +94,7 @@ export async function failuresOf(test: Case, url: string, parties: Parties): Pro
     const { json } = answer;
     const errors = (json["errors"] ?? []) as { pointer: string; code: string; detail: string }[];
     const pointer = expected.pointer ?? "";
-    const code = expected.fault ?? expected.problem;
+    const code = expected.error ?? expected.problem;
     require(answer.headers["content-type"] === "application/problem+json", "not a problem document");
     require(json["type"] === `urn:problem:device-risk-signals:${expected.problem}`, `type ${String(json["type"])}`);
     require(json["status"] === expected.status, "status in the document");

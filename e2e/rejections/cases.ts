@@ -8,17 +8,17 @@ const MARK = "\u{1F600}";
 
 type Json = Record<string, never>;
 
-const text400 = (fault: NonNullable<Expected["fault"]>, pointer = ""): Expected => ({
+const text400 = (error: NonNullable<Expected["error"]>, pointer = ""): Expected => ({
   status: 400,
   problem: "text-invalid",
-  fault,
+  error,
   pointer,
 });
 
-const request400 = (fault: NonNullable<Expected["fault"]>, pointer: string): Expected => ({
+const request400 = (error: NonNullable<Expected["error"]>, pointer: string): Expected => ({
   status: 400,
   problem: "request-invalid",
-  fault,
+  error,
   pointer,
 });
 
@@ -92,11 +92,11 @@ function set(request: unknown, path: string, value: unknown): void {
   else parent[last] = value;
 }
 
-const setting = (row: number, fault: NonNullable<Expected["fault"]>, path: string, value: unknown, note = ""): Case =>
+const setting = (row: number, error: NonNullable<Expected["error"]>, path: string, value: unknown, note = ""): Case =>
   change(
     row,
     `${path} ${value === undefined ? "absent" : `= ${JSON.stringify(value).slice(0, 40)}`}${note}`,
-    request400(fault, path),
+    request400(error, path),
     (request) => set(request, path, value),
   );
 
@@ -399,9 +399,9 @@ export const REJECTIONS: readonly Case[] = [
   textFault("__proto__ on an outcome", request400("member-unknown", `${P}/gpu_benchmark/__proto__`), (text) =>
     text.replace('"status":"timeout"', '"status":"timeout","__proto__":{"status":"success"}'),
   ),
-  change(10, "several faults, all named (first)", request400("member-missing", "/action_id"), severalFaults),
-  change(10, "several faults, all named (second)", request400("type-wrong", `${P}/fonts/error`), severalFaults),
-  change(10, "several faults, all named (third)", request400("date-time-invalid", `${O}/collected_at`), severalFaults),
+  change(10, "several errors, all named (first)", request400("member-missing", "/action_id"), severalFaults),
+  change(10, "several errors, all named (second)", request400("type-wrong", `${P}/fonts/error`), severalFaults),
+  change(10, "several errors, all named (third)", request400("date-time-invalid", `${O}/collected_at`), severalFaults),
 
   ...[
     "2026-01-31",
@@ -504,7 +504,7 @@ export const REJECTIONS: readonly Case[] = [
   {
     row: 18,
     name: "a Content-Length that is smaller than the body",
-    expected: { status: 400, problem: "text-invalid", fault: "json-invalid" },
+    expected: { status: 400, problem: "text-invalid", error: "json-invalid" },
     send: (scene) => scene.raw([...scene.rawHeaders(), "Content-Length: 10"], JSON.stringify(scene.good())),
   },
   {

@@ -65,7 +65,7 @@ export function sendRaw(url: string, bytes: string | Uint8Array, waitMs = 3_000)
       if (isComplete(text)) finish();
     });
     socket.on("close", finish);
-    socket.on("error", (fault) => (text === "" ? reject(fault) : finish()));
+    socket.on("error", (error) => (text === "" ? reject(error) : finish()));
   });
 }
 

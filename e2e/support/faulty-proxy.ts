@@ -33,7 +33,7 @@ export const FAULTS: readonly Fault[] = [
 ];
 
 export interface Seen {
-  readonly fault: Fault | undefined;
+  readonly error: Fault | undefined;
   readonly key: string;
   readonly body: string;
 }
@@ -43,7 +43,7 @@ export interface FaultyProxy {
   /** Every request that arrived, in order. */
   readonly seen: readonly Seen[];
   /** What happens to the next requests with this key; those after them, and those of other keys, pass. */
-  plan(key: string, faults: readonly Fault[]): void;
+  plan(key: string, errors: readonly Fault[]): void;
   close(): Promise<void>;
 }
 
@@ -69,10 +69,10 @@ export async function startFaultyProxy({ target, slowMs }: ProxyOptions): Promis
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const key = String(request.headers["idempotency-key"]);
-    const fault = plans.get(key)?.shift();
-    seen.push({ fault, key, body: body.toString() });
+    const error = plans.get(key)?.shift();
+    seen.push({ error, key, body: body.toString() });
     const pass = (): Promise<Passed> => forward(target(), request, body);
-    switch (fault) {
+    switch (error) {
       case "cut before the server":
         response.destroy();
         return;
@@ -119,7 +119,7 @@ export async function startFaultyProxy({ target, slowMs }: ProxyOptions): Promis
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
-    plan: (key, faults) => void plans.set(key, [...faults]),
+    plan: (key, errors) => void plans.set(key, [...errors]),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -19,7 +19,7 @@ export class Past {
 
   constructor(system: System) {
     const { database, pool, partitions, names, accountKeys } = system;
-    const onFault = (): void => {};
+    const onError = (): void => {};
     this.#system = system;
     this.#store = new PostgresEventStore({
       database,
@@ -28,9 +28,9 @@ export class Past {
       names,
       canStore: () => true,
       onStale: () => accountKeys.refresh(),
-      onLost: () => accountKeys.forget(),
+      onLost: () => accountKeys.clear(),
       generation: () => accountKeys.generation,
-      onFault,
+      onError,
       onBatch: () => {},
     });
   }

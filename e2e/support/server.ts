@@ -101,8 +101,8 @@ export function runDrs(
         killSignal: "SIGKILL",
         ...(uid !== undefined && { uid, gid: uid }),
       },
-      (fault, stdout, stderr) => {
-        const code = fault ? (typeof fault.code === "number" ? fault.code : -1) : 0;
+      (error, stdout, stderr) => {
+        const code = error ? (typeof error.code === "number" ? error.code : -1) : 0;
         resolve({ code, stdout, stderr: stderr.toString() });
       },
     );

@@ -7,7 +7,7 @@ import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/em
 export function startPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   const folder = process.env["TEST_POSTGRES_BIN"];
   const binaries = folder === undefined ? {} : { binaries: binariesIn(folder) };
-  return EmbeddedPostgres.open({ dataDir, asServer: false, onFault: () => {}, ...binaries });
+  return EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {}, ...binaries });
 }
 
 /** @param folder the `bin` folder of an installed PostgreSQL, such as `/usr/lib/postgresql/15/bin`. */

@@ -41,9 +41,9 @@ export class Runner {
   run(command: string, args: readonly string[]): Promise<Done> {
     return new Promise((resolve) => {
       const options = { cwd: this.#folder, env: this.#environment, maxBuffer: 64 * 1024 * 1024 };
-      execFile(command, args, options, (fault, stdout, stderr) => {
-        const code = typeof fault?.code === "number" ? fault.code : fault ? 1 : 0;
-        const why = fault && typeof fault.code !== "number" ? `${fault.message}\n` : "";
+      execFile(command, args, options, (error, stdout, stderr) => {
+        const code = typeof error?.code === "number" ? error.code : error ? 1 : 0;
+        const why = error && typeof error.code !== "number" ? `${error.message}\n` : "";
         resolve({ code, out: stdout, all: why + stdout + stderr });
       });
     });

@@ -50,6 +50,6 @@ export class Suite {
   }
 }
 
-function failure(fault: unknown): Counts & { readonly said: string } {
-  return { passed: 0, failed: 1, skipped: 0, said: fault instanceof Error ? fault.message : String(fault) };
+function failure(error: unknown): Counts & { readonly said: string } {
+  return { passed: 0, failed: 1, skipped: 0, said: error instanceof Error ? error.message : String(error) };
 }

@@ -1,10 +1,10 @@
-import { FAULTS, PROBLEMS } from "@device-risk-signals/contract";
+import { VIOLATIONS, PROBLEMS } from "@device-risk-signals/contract";
 
 export function errorsPage(): string {
   const problems = Object.entries(PROBLEMS).map(
     ([code, { status, title, when }]) => `| \`${code}\` | ${status} | ${title} | ${when} |`,
   );
-  const faults = Object.entries(FAULTS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
+  const errors = Object.entries(VIOLATIONS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return `<!-- Generated from the error registry by \`npm run generate\`. Do not edit. -->
 
 # Errors
@@ -27,6 +27,6 @@ What an entry of \`errors\` is about. An entry also carries the problem's own co
 
 | code | meaning |
 | --- | --- |
-${faults.join("\n")}
+${errors.join("\n")}
 `;
 }

@@ -28,7 +28,7 @@ const actions: ActionRegistry = {
   },
 };
 
-const onFault = (fault: unknown): void => void process.stderr.write(`${inspect(fault)}\n`);
+const onError = (error: unknown): void => void process.stderr.write(`${inspect(error)}\n`);
 
 /** What the host hands to the endpoint. */
-export const host: Pick<OpenEndpointOptions, "sessions" | "actions" | "onFault"> = { sessions, actions, onFault };
+export const host: Pick<OpenEndpointOptions, "sessions" | "actions" | "onError"> = { sessions, actions, onError };

@@ -29,9 +29,9 @@ export function Sender({ event, endpoint, onChange, fetch }: SenderProps) {
     setWords(undefined);
     try {
       setWords(resultWords(await sendEvent(sent, endpoint, fetch)));
-    } catch (fault) {
-      if (!(fault instanceof TypeError)) throw fault;
-      setWords({ tone: "bad", badge: "not sent", lines: [fault.message] });
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      setWords({ tone: "bad", badge: "not sent", lines: [error.message] });
     } finally {
       setSending(false);
     }

@@ -76,9 +76,9 @@ export function useIntel(): Intel {
       try {
         const event = await intel.collect({ sessionId, signal: controller.signal });
         setCollected({ event, durations: durations.current });
-      } catch (fault) {
-        if (!(fault instanceof AbortError || fault instanceof MisuseError)) throw fault;
-        setNotice(fault instanceof AbortError ? "Stopped. There is no event." : fault.message);
+      } catch (error) {
+        if (!(error instanceof AbortError || error instanceof MisuseError)) throw error;
+        setNotice(error instanceof AbortError ? "Stopped. There is no event." : error.message);
         setCollected(undefined);
       } finally {
         setCollecting(false);

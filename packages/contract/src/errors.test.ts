@@ -6,7 +6,7 @@ const CODES = Object.keys(PROBLEMS) as ProblemCode[];
 function entries(count: number): readonly ErrorItem[] {
   const list = new ErrorList();
   for (let index = 0; index < count; index++) {
-    list.add({ pointer: `/${index}`, code: "member-unknown", detail: `fault ${index}` });
+    list.add({ pointer: `/${index}`, code: "member-unknown", detail: `violation ${index}` });
   }
   return list.entries;
 }
@@ -34,10 +34,10 @@ describe("a problem document", () => {
   it("has one string as its detail, however many entries there are", () => {
     const detail = (count: number): string => problemOf({ code: "request-invalid", errors: entries(count) }).detail;
     expect(detail(0)).toBe(PROBLEMS["request-invalid"].when);
-    expect(detail(1)).toBe("fault 0");
-    expect(detail(2)).toBe("fault 0 (and 1 more, see errors)");
-    expect(detail(3)).toBe("fault 0 (and 2 more, see errors)");
-    expect(detail(101)).toBe("fault 0 (and more, see errors)");
+    expect(detail(1)).toBe("violation 0");
+    expect(detail(2)).toBe("violation 0 (and 1 more, see errors)");
+    expect(detail(3)).toBe("violation 0 (and 2 more, see errors)");
+    expect(detail(101)).toBe("violation 0 (and more, see errors)");
   });
 
   it("lists 100 entries and says that there are more, without their number", () => {

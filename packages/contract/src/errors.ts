@@ -151,7 +151,7 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** What one entry of `errors` is about. Codes of `PROBLEMS` appear there too, where the problem has a single place. */
-export const FAULTS = {
+export const VIOLATIONS = {
   "utf8-invalid": "Bytes that are not UTF-8.",
   "byte-order-mark": "A byte order mark before the JSON text.",
   "json-invalid": "Not a JSON text, or something after it.",
@@ -171,13 +171,13 @@ export const FAULTS = {
   "more-errors": "The list ends here and there are more: an answer lists 100.",
 } as const;
 
-export type FaultCode = keyof typeof FAULTS;
+export type ViolationCode = keyof typeof VIOLATIONS;
 
 /** One entry of a problem document's `errors`. Names of members may appear in it, values never. */
 export interface ErrorItem {
   /** RFC 6901 pointer into the request body; empty for the whole request, its headers included. */
   readonly pointer: string;
-  readonly code: FaultCode | ProblemCode;
+  readonly code: ViolationCode | ProblemCode;
   readonly detail: string;
 }
 

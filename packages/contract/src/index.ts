@@ -2,8 +2,8 @@ export { canonicalHash, canonicalize, canonicalRequest } from "./canonical.ts";
 export {
   type ErrorItem,
   ErrorList,
-  FAULTS,
-  type FaultCode,
+  VIOLATIONS,
+  type ViolationCode,
   type Problem,
   type ProblemCode,
   problemOf,

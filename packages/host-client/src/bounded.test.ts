@@ -49,7 +49,7 @@ describe("bounded", () => {
   });
 
   it("takes no notice of what the work throws later", async () => {
-    let fail: ((fault: Error) => void) | undefined;
+    let fail: ((error: Error) => void) | undefined;
     const result = bounded(() => new Promise((_, reject) => (fail = reject)), 10, undefined);
     await vi.advanceTimersByTimeAsync(10);
     fail?.(new Error("late"));

@@ -41,9 +41,9 @@ describe("the options of a client", () => {
     let message = "";
     try {
       readClientOptions(wrong as unknown as ClientOptions);
-    } catch (fault) {
-      expect(fault).toBeInstanceOf(TypeError);
-      message = (fault as Error).message;
+    } catch (error) {
+      expect(error).toBeInstanceOf(TypeError);
+      message = (error as Error).message;
     }
     for (const name of Object.keys(wrong)) expect(message).toContain(name);
     expect(message).toContain("timeoutMs must be a whole number from 1 to");

@@ -553,17 +553,17 @@ describe("misuse", () => {
   });
 });
 
-it("every event that is sent is stored or told, over faults, restarts and full storages", async () => {
-  const fault = fc.constantFrom<Reply | Answering>(failure, stored, problem(503, "x"), problem(403, "action-refused"));
+it("every event that is sent is stored or told, over errors, restarts and full storages", async () => {
+  const error = fc.constantFrom<Reply | Answering>(failure, stored, problem(503, "x"), problem(403, "action-refused"));
   const step = fc.constantFrom<"send" | "flush" | "restart">("send", "send", "flush", "restart");
   await fc.assert(
-    fc.asyncProperty(fc.array(fault, { minLength: 1 }), fc.array(step, { maxLength: 40 }), async (faults, steps) => {
+    fc.asyncProperty(fc.array(error, { minLength: 1 }), fc.array(step, { maxLength: 40 }), async (errors, steps) => {
       const items: Items = new Map();
       const server = new Set<string>();
       const told = new Set<string>();
       let asked = 0;
       const answer: Answering = async (init, url) => {
-        const next = faults[asked++ % faults.length] as Reply | Answering;
+        const next = errors[asked++ % errors.length] as Reply | Answering;
         if (typeof next === "function") return next(init, url);
         if (next.status === 201) server.add(init.headers["Idempotency-Key"] ?? "");
         return response(next);

@@ -98,16 +98,16 @@ describe("send", () => {
   });
 
   it("sends the same key and the same bytes on each attempt and in each later call, whatever happens between", async () => {
-    const fault = fc.constantFrom<Reply | Answering>(failure, silence, page, busy, problem(429, "x"), {
+    const error = fc.constantFrom<Reply | Answering>(failure, silence, page, busy, problem(429, "x"), {
       status: 401,
     });
     const text = fc.string({ unit: "binary" });
     await fc.assert(
-      fc.asyncProperty(fc.array(fault, { maxLength: 12 }), text, fc.nat(), async (faults, value, number) => {
+      fc.asyncProperty(fc.array(error, { maxLength: 12 }), text, fc.nat(), async (errors, value, number) => {
         const collected = event(new Date().toISOString());
         const data = { value, number, small: number / 7 };
         (collected.probes as Record<string, unknown>)["custom"] = { status: "success", data };
-        const { client, requests } = clientWith([...faults, stored]);
+        const { client, requests } = clientWith([...errors, stored]);
         let outcome = "later";
         while (outcome === "later") {
           const result = client.send({ action: ACTION, event: collected });
@@ -116,7 +116,7 @@ describe("send", () => {
           data.number++;
         }
         expect(outcome).toBe("stored");
-        expect(requests.length).toBeGreaterThan(faults.length);
+        expect(requests.length).toBeGreaterThan(errors.length);
         const first = requests[0]?.init;
         expect(JSON.parse(first?.body ?? "")).toMatchObject({
           observations: { probes: { custom: { data: { value, number } } } },
@@ -271,9 +271,9 @@ describe("the token", () => {
 
   it.each(["with space", "line\nbreak", "é", 7])("%j is misuse, and not quoted", async (token) => {
     const { client } = clientWith([stored], { token: async () => token as string });
-    const fault: unknown = await client.send({ action: ACTION, event: event() }).catch((caught: unknown) => caught);
-    expect(fault).toBeInstanceOf(TypeError);
-    expect((fault as Error).message).toBe("token must return visible ASCII");
+    const error: unknown = await client.send({ action: ACTION, event: event() }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toBe("token must return visible ASCII");
   });
 });
 

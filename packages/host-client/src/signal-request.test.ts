@@ -50,9 +50,9 @@ describe("misuse", () => {
   const misuse = (action: unknown, wrong: unknown): string => {
     try {
       client.prepare({ action, event: wrong } as Parameters<typeof client.prepare>[0]);
-    } catch (fault) {
-      expect(fault).toBeInstanceOf(TypeError);
-      return (fault as Error).message;
+    } catch (error) {
+      expect(error).toBeInstanceOf(TypeError);
+      return (error as Error).message;
     }
     return "none";
   };

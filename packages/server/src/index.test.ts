@@ -20,7 +20,7 @@ const REQUEST: IngestRequest = {
   peer: "192.0.2.1",
 };
 
-describe("a host's onFault", () => {
+describe("a host's onError", () => {
   const sessions: SessionVerifier = {
     verify: () => Promise.reject(new Error("the host's verifier broke")),
   };
@@ -35,11 +35,11 @@ describe("a host's onFault", () => {
   ];
   it.each(throwing)("that %s does not make ingest reject", async (_, fail) => {
     const reported: unknown[] = [];
-    const onFault = (fault: unknown): unknown => {
-      reported.push(fault);
+    const onError = (error: unknown): unknown => {
+      reported.push(error);
       return fail();
     };
-    const endpoint = await openEndpoint({ environment, sessions, onFault });
+    const endpoint = await openEndpoint({ environment, sessions, onError });
     try {
       expect(await endpoint.ingest(REQUEST)).toMatchObject({ status: 500 });
       expect(reported).toEqual([expect.objectContaining({ message: "the host's verifier broke" })]);

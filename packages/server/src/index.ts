@@ -37,13 +37,13 @@ export interface OpenEndpointOptions extends Partial<EndpointPorts> {
  */
 export async function openEndpoint(options: OpenEndpointOptions): Promise<Endpoint> {
   const { environment, directory = process.cwd(), ...ports } = options;
-  const onFault = guarded(options.onFault ?? (() => {}));
+  const onError = guarded(options.onError ?? (() => {}));
   const result = readConfig(environment, directory);
   if (!result.ok) throw new TypeError(`the configuration is not valid: ${result.problems.join("; ")}`);
-  const system = await openSystem(result.config, { asServer: true, onFault });
-  const endpoint = await createEndpoint(system, { ...ports, onFault }).catch(async (fault: unknown) => {
+  const system = await openSystem(result.config, { asServer: true, onError });
+  const endpoint = await createEndpoint(system, { ...ports, onError }).catch(async (error: unknown) => {
     await system.close();
-    throw fault;
+    throw error;
   });
   const close = async (): Promise<void> => {
     await endpoint.close();

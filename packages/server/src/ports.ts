@@ -68,7 +68,7 @@ export interface AssignedPurpose {
 /** What is known of accounts. */
 export interface Accounts {
   /** Whether later events of the account are refused, because it was erased for good. */
-  refuses(account: string): boolean;
+  isRefused(account: string): boolean;
   /** Whether events of the account were stored under the purpose and not erased since. @throws Unavailable */
   isKnown(account: string, purpose: number): boolean | Promise<boolean>;
 }
@@ -125,7 +125,7 @@ export interface LedgerEntry {
   readonly eventId: string;
   readonly requestMac: Buffer;
   /** Where the event is stored; absent where it was erased. */
-  readonly place?: { readonly purpose: number; readonly receivedAt: number };
+  readonly location?: { readonly purpose: number; readonly receivedAt: number };
 }
 
 export interface StoredEvent extends PromotedAttributes {
@@ -163,7 +163,7 @@ export interface Sealer {
 }
 
 /** What is told of an event that is stored all the same. */
-export type Remark = "session-mismatch" | "beyond-purpose" | "unmapped";
+export type EventWarning = "session-mismatch" | "beyond-purpose" | "unmapped";
 
 /** Entries are buffered and written in batches; what repeats is counted in one entry. Never blocks, never throws. */
 export interface AuditLog {
@@ -172,7 +172,7 @@ export interface AuditLog {
 
 export interface IngestAudit {
   readonly operation: "event.create";
-  readonly outcome: "replayed" | Remark | ProblemCode;
+  readonly outcome: "replayed" | EventWarning | ProblemCode;
   readonly account?: string;
   readonly eventId?: string;
   /** Source address, for requests that nobody stands behind. */
@@ -183,7 +183,7 @@ export interface IngestAudit {
 export interface Meter {
   answered(status: number, code: string, seconds: number): void;
   /** An event that was stored although something about it is remarkable. */
-  remarked(remark: Remark): void;
+  warned(remark: EventWarning): void;
 }
 
 /** The fields that features read (rule 8); the set may change while the server runs. */
@@ -198,7 +198,7 @@ export interface DriftLog {
 }
 
 /** The keys of an event are gone: they were destroyed or lost, and nothing can open what it held. */
-export class KeysGone extends Error {
+export class KeysDestroyed extends Error {
   override readonly name = "KeysGone";
   /** Names of the secrets that the key store lacks. */
   readonly secrets: readonly string[];

@@ -19,8 +19,8 @@ const intel = new DeviceIntel({
 export async function collect(sessionId: string): Promise<CollectedEvent> {
   try {
     return await intel.collect({ sessionId });
-  } catch (fault) {
-    throw fault instanceof MisuseError ? new TypeError(fault.problems.map(({ path }) => path).join()) : fault;
+  } catch (error) {
+    throw error instanceof MisuseError ? new TypeError(error.problems.map(({ path }) => path).join()) : error;
   }
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { CATALOG } from "../catalog/catalog.ts";
 import { checkAgainstCatalog } from "../catalog/check.ts";
 import type { Field } from "../catalog/declare.ts";
-import { FAULTS, problemOf, type ProblemCode, PROBLEMS, reject } from "../errors.ts";
+import { VIOLATIONS, problemOf, type ProblemCode, PROBLEMS, reject } from "../errors.ts";
 import { parseDateTime } from "../timestamp.ts";
 import { bodyWith, type Path, pathsOf, replaced, validRequest } from "../wire/request.fixture.ts";
 import { validateTransportRequest } from "../wire/validate.ts";
@@ -14,7 +14,7 @@ import { openApiDocument, schemaDocuments } from "./schema.ts";
 const DOCUMENTS = schemaDocuments();
 const CODES = Object.keys(PROBLEMS) as ProblemCode[];
 
-/** Strict, so that a misspelt keyword is a fault; `x-` keywords are annotations of ours. */
+/** Strict, so that a misspelt keyword is a violation; `x-` keywords are annotations of ours. */
 const ajv = new Ajv2020({
   strictTypes: false,
   keywords: [
@@ -171,7 +171,7 @@ describe("docs/errors.md", () => {
 
   it("explains every code of the registry and no other", () => {
     const explained = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]);
-    expect(explained).toEqual([...CODES, ...Object.keys(FAULTS)]);
+    expect(explained).toEqual([...CODES, ...Object.keys(VIOLATIONS)]);
     for (const code of CODES) expect(page).toContain(`| \`${code}\` | ${PROBLEMS[code].status} |`);
   });
 });

@@ -4,8 +4,8 @@ import { problemOf } from "../errors.ts";
 import { bodyWith, pathsOf, replaced, validRequest } from "./request.fixture.ts";
 import { validateTransportRequest } from "./validate.ts";
 
-/** Each fault as `<pointer> <code>`. */
-function faultsOf(body: unknown): string[] {
+/** Each violation as `<pointer> <code>`. */
+function violationsOf(body: unknown): string[] {
   const result = validateTransportRequest(body);
   return result.ok ? [] : result.errors.map(({ pointer, code }) => `${pointer} ${code}`);
 }
@@ -26,12 +26,12 @@ describe("a valid request", () => {
   });
 
   it.each(["app_version", "observations.client_id"])("may lack %s", (path) => {
-    expect(faultsOf(bodyWith(path, undefined))).toEqual([]);
+    expect(violationsOf(bodyWith(path, undefined))).toEqual([]);
   });
 
   it("may have an empty app_version and no probes", () => {
-    expect(faultsOf(bodyWith("app_version", ""))).toEqual([]);
-    expect(faultsOf(bodyWith("observations.probes", {}))).toEqual([]);
+    expect(violationsOf(bodyWith("app_version", ""))).toEqual([]);
+    expect(violationsOf(bodyWith("observations.probes", {}))).toEqual([]);
   });
 
   it.each([
@@ -47,21 +47,21 @@ describe("a valid request", () => {
   ])("may hold %s that the contract does not list", (_, path, value) => {
     const body = bodyWith(path, value);
     const before = JSON.stringify(body);
-    expect(faultsOf(body)).toEqual([]);
+    expect(violationsOf(body)).toEqual([]);
     expect(JSON.stringify(body)).toBe(before);
   });
 });
 
 describe("a value of the wrong type", () => {
   it.each(NO_OBJECTS)("the body is %j", (value) => {
-    expect(faultsOf(value)).toEqual([" type-wrong"]);
+    expect(violationsOf(value)).toEqual([" type-wrong"]);
   });
 
   it.each(["observations", "observations.probes", "observations.probes.fonts", "observations.probes.network.data"])(
     "%s is no object",
     (path) => {
-      const fault = `/${path.replaceAll(".", "/")} type-wrong`;
-      for (const value of NO_OBJECTS) expect(faultsOf(bodyWith(path, value))).toEqual([fault]);
+      const violation = `/${path.replaceAll(".", "/")} type-wrong`;
+      for (const value of NO_OBJECTS) expect(violationsOf(bodyWith(path, value))).toEqual([violation]);
     },
   );
 
@@ -79,8 +79,8 @@ describe("a value of the wrong type", () => {
     "observations.probes.fonts.error",
     "observations.probes.telephony.reason",
   ])("%s is no string", (path) => {
-    const fault = `/${path.replaceAll(".", "/")} type-wrong`;
-    for (const value of NO_STRINGS) expect(faultsOf(bodyWith(path, value))).toEqual([fault]);
+    const violation = `/${path.replaceAll(".", "/")} type-wrong`;
+    for (const value of NO_STRINGS) expect(violationsOf(bodyWith(path, value))).toEqual([violation]);
   });
 });
 
@@ -101,7 +101,7 @@ describe("a member that is missing", () => {
     "observations.probes.telephony.reason",
     "observations.probes.fonts.error",
   ])("%s", (path) => {
-    expect(faultsOf(bodyWith(path, undefined))).toEqual([`/${path.replaceAll(".", "/")} member-missing`]);
+    expect(violationsOf(bodyWith(path, undefined))).toEqual([`/${path.replaceAll(".", "/")} member-missing`]);
   });
 });
 
@@ -113,32 +113,32 @@ describe("the length of a string", () => {
     ["app_version", 64],
     ["observations.session_id", 128],
   ])("%s has at most %i code points", (path, most) => {
-    const fault = `/${path.replaceAll(".", "/")} too-long`;
+    const violation = `/${path.replaceAll(".", "/")} too-long`;
     for (const character of ["a", "é", "\u{1f600}"]) {
-      expect(faultsOf(bodyWith(path, character.repeat(most)))).toEqual([]);
-      expect(faultsOf(bodyWith(path, character.repeat(most + 1)))).toEqual([fault]);
+      expect(violationsOf(bodyWith(path, character.repeat(most)))).toEqual([]);
+      expect(violationsOf(bodyWith(path, character.repeat(most + 1)))).toEqual([violation]);
     }
-    expect(faultsOf(bodyWith(path, `${"\u{1f600}".repeat(most - 1)}ab`))).toEqual([fault]);
-    expect(faultsOf(bodyWith(path, "a".repeat(200_000)))).toEqual([fault]);
+    expect(violationsOf(bodyWith(path, `${"\u{1f600}".repeat(most - 1)}ab`))).toEqual([violation]);
+    expect(violationsOf(bodyWith(path, "a".repeat(200_000)))).toEqual([violation]);
   });
 
   it.each(["action_id", "action_type", "sdk_version", "observations.session_id", "observations.client_id"])(
     "%s is not empty",
     (path) => {
-      expect(faultsOf(bodyWith(path, ""))).toEqual([`/${path.replaceAll(".", "/")} too-short`]);
+      expect(violationsOf(bodyWith(path, ""))).toEqual([`/${path.replaceAll(".", "/")} too-short`]);
     },
   );
 
   it.each(["observations.client_id", "observations.probes.telephony.reason", "observations.probes.fonts.error"])(
     "%s has no upper limit",
     (path) => {
-      expect(faultsOf(bodyWith(path, "a".repeat(10_000)))).toEqual([]);
+      expect(violationsOf(bodyWith(path, "a".repeat(10_000)))).toEqual([]);
     },
   );
 
   it("of a reason or an error may be 0", () => {
-    expect(faultsOf(bodyWith("observations.probes.telephony.reason", ""))).toEqual([]);
-    expect(faultsOf(bodyWith("observations.probes.fonts.error", ""))).toEqual([]);
+    expect(violationsOf(bodyWith("observations.probes.telephony.reason", ""))).toEqual([]);
+    expect(violationsOf(bodyWith("observations.probes.fonts.error", ""))).toEqual([]);
   });
 });
 
@@ -146,8 +146,8 @@ describe("U+0000", () => {
   it.each(["action_id", "action_type", "sdk_version", "app_version", "observations.session_id"])(
     "is refused in the promoted %s",
     (path) => {
-      expect(faultsOf(bodyWith(path, "a\0b"))).toEqual([`/${path.replaceAll(".", "/")} character-not-allowed`]);
-      expect(faultsOf(bodyWith(path, "\0".repeat(129)))).toEqual([
+      expect(violationsOf(bodyWith(path, "a\0b"))).toEqual([`/${path.replaceAll(".", "/")} character-not-allowed`]);
+      expect(violationsOf(bodyWith(path, "\0".repeat(129)))).toEqual([
         `/${path.replaceAll(".", "/")} too-long`,
         `/${path.replaceAll(".", "/")} character-not-allowed`,
       ]);
@@ -161,7 +161,7 @@ describe("U+0000", () => {
     "observations.probes.network.data.proxyHost",
     "observations.probes.network.data.x\0y",
   ])("is kept in %j", (path) => {
-    expect(faultsOf(bodyWith(path, "a\0b"))).toEqual([]);
+    expect(violationsOf(bodyWith(path, "a\0b"))).toEqual([]);
   });
 });
 
@@ -171,7 +171,7 @@ describe("one of a few values", () => {
     ["observations.schema_version", JSON.parse("1.0")],
     ["observations.schema_version", JSON.parse("10e-1")],
   ])("%s may be %j", (path, value) => {
-    expect(faultsOf(bodyWith(path, value))).toEqual([]);
+    expect(violationsOf(bodyWith(path, value))).toEqual([]);
   });
 
   it.each([
@@ -189,7 +189,7 @@ describe("one of a few values", () => {
     ["observations.schema_version", null, "type-wrong"],
     ["observations.schema_version", [1], "type-wrong"],
   ])("%s may not be %j", (path, value, code) => {
-    expect(faultsOf(bodyWith(path, value))).toEqual([`/${path.replaceAll(".", "/")} ${code}`]);
+    expect(violationsOf(bodyWith(path, value))).toEqual([`/${path.replaceAll(".", "/")} ${code}`]);
   });
 });
 
@@ -197,7 +197,7 @@ describe("collected_at", () => {
   it.each(["", "yesterday", "2026-03-01", "2026-03-01T12:00:00", "2026-02-30T12:00:00Z", "1772366400000"])(
     "is not %j",
     (value) => {
-      expect(faultsOf(bodyWith("observations.collected_at", value))).toEqual([
+      expect(violationsOf(bodyWith("observations.collected_at", value))).toEqual([
         "/observations/collected_at date-time-invalid",
       ]);
     },
@@ -220,7 +220,7 @@ describe("an outcome", () => {
     `{"status":"timeout"}`,
     `{"status":"error","error":"failed"}`,
   ])("may be %s", (outcome) => {
-    expect(faultsOf(bodyWith("observations.probes.p", JSON.parse(outcome)))).toEqual([]);
+    expect(violationsOf(bodyWith("observations.probes.p", JSON.parse(outcome)))).toEqual([]);
   });
 
   it.each([
@@ -243,12 +243,12 @@ describe("an outcome", () => {
     [`{"status":"error"}`, [`${AT}/error member-missing`]],
     [`{"status":"error","error":{"message":"x"}}`, [`${AT}/error type-wrong`]],
     [`{"status":"error","error":"x","stack":"y"}`, [`${AT}/stack member-unknown`]],
-  ])("may not be %s", (outcome, faults) => {
-    expect(faultsOf(bodyWith("observations.probes.p", JSON.parse(outcome)))).toEqual(faults);
+  ])("may not be %s", (outcome, violations) => {
+    expect(violationsOf(bodyWith("observations.probes.p", JSON.parse(outcome)))).toEqual(violations);
   });
 });
 
-describe("all faults", () => {
+describe("all violations", () => {
   it("are found in one pass", () => {
     const body = {
       action_id: "",
@@ -264,7 +264,7 @@ describe("all faults", () => {
         probes: { a: null, b: { status: "skipped" }, c: { status: "new" }, d: { status: "timeout", e: 1 } },
       },
     };
-    expect(faultsOf(body).sort()).toEqual(
+    expect(violationsOf(body).sort()).toEqual(
       [
         "/action_id too-short",
         "/action_type too-long",
@@ -296,11 +296,11 @@ describe("a request with thousands of violations", () => {
     ["outcomes without a status", bodyWith("observations.probes", many({}))],
     ["members of one outcome", bodyWith("observations.probes.p", { status: "timeout", ...many(0) })],
   ])("names the first 100 and says that there are more: %s", (_, body) => {
-    const faults = faultsOf(body);
-    expect(faults).toHaveLength(101);
-    expect(faults.at(-1)).toBe(" more-errors");
-    expect(faults[0]).toMatch(/m0/);
-    expect(faults[99]).toMatch(/m99/);
+    const violations = violationsOf(body);
+    expect(violations).toHaveLength(101);
+    expect(violations.at(-1)).toBe(" more-errors");
+    expect(violations[0]).toMatch(/m0/);
+    expect(violations[99]).toMatch(/m99/);
   });
 });
 
@@ -314,25 +314,25 @@ describe("a member name", () => {
   describe.each(["__proto__", "constructor", "toString", "hasOwnProperty", "prototype"])("%s", (name) => {
     it("is kept, like any other, where the contract is open", () => {
       for (const path of ["observations.*", "observations.probes.network.data.*"]) {
-        expect(faultsOf(bodyNaming(name, path, { status: "bad" }))).toEqual([]);
+        expect(violationsOf(bodyNaming(name, path, { status: "bad" }))).toEqual([]);
       }
       const body = bodyNaming(name, "observations.probes.*", { status: "timeout" });
-      expect(faultsOf(body)).toEqual([]);
+      expect(violationsOf(body)).toEqual([]);
       expect(JSON.stringify(body)).toContain(`"${name}":{"status":"timeout"}`);
     });
 
     it("is refused, like any other, where the contract is closed", () => {
-      expect(faultsOf(bodyNaming(name, "*", {}))).toEqual([`/${name} member-unknown`]);
-      expect(faultsOf(bodyNaming(name, "observations.probes.fonts.*", {}))).toEqual([
+      expect(violationsOf(bodyNaming(name, "*", {}))).toEqual([`/${name} member-unknown`]);
+      expect(violationsOf(bodyNaming(name, "observations.probes.fonts.*", {}))).toEqual([
         `/observations/probes/fonts/${name} member-unknown`,
       ]);
     });
 
     it("is no outcome without its status and no status", () => {
-      expect(faultsOf(bodyNaming(name, "observations.probes.*", {}))).toEqual([
+      expect(violationsOf(bodyNaming(name, "observations.probes.*", {}))).toEqual([
         `/observations/probes/${name}/status member-missing`,
       ]);
-      expect(faultsOf(bodyWith("observations.probes.fonts.status", name))).toEqual([
+      expect(violationsOf(bodyWith("observations.probes.fonts.status", name))).toEqual([
         "/observations/probes/fonts/status value-not-allowed",
       ]);
     });
@@ -340,7 +340,7 @@ describe("a member name", () => {
     it("is not a way to lend a required member", () => {
       const { action_id: _, ...rest } = validRequest();
       const text = JSON.stringify({ ...rest, PLACEHOLDER: { action_id: "lent" } });
-      expect(faultsOf(JSON.parse(text.replace("PLACEHOLDER", name)))).toEqual([
+      expect(violationsOf(JSON.parse(text.replace("PLACEHOLDER", name)))).toEqual([
         "/action_id member-missing",
         `/${name} member-unknown`,
       ]);
@@ -348,15 +348,15 @@ describe("a member name", () => {
   });
 
   it("is escaped in a pointer by RFC 6901", () => {
-    expect(faultsOf(bodyNaming("a/b~c~1", "*", 1))).toEqual(["/a~1b~0c~01 member-unknown"]);
-    expect(faultsOf(bodyNaming("~/", "observations.probes.*", 1))).toEqual(["/observations/probes/~0~1 type-wrong"]);
-    expect(faultsOf(bodyNaming("", "observations.probes.*", 1))).toEqual(["/observations/probes/ type-wrong"]);
+    expect(violationsOf(bodyNaming("a/b~c~1", "*", 1))).toEqual(["/a~1b~0c~01 member-unknown"]);
+    expect(violationsOf(bodyNaming("~/", "observations.probes.*", 1))).toEqual(["/observations/probes/~0~1 type-wrong"]);
+    expect(violationsOf(bodyNaming("", "observations.probes.*", 1))).toEqual(["/observations/probes/ type-wrong"]);
   });
 
   it("of more than 128 characters ends the pointer at its parent", () => {
     const name = "n".repeat(129);
-    expect(faultsOf(bodyNaming(name, "*", 1))).toEqual([" member-unknown"]);
-    expect(faultsOf(bodyNaming(name, "observations.probes.fonts.*", 1))).toEqual([
+    expect(violationsOf(bodyNaming(name, "*", 1))).toEqual([" member-unknown"]);
+    expect(violationsOf(bodyNaming(name, "observations.probes.fonts.*", 1))).toEqual([
       "/observations/probes/fonts member-unknown",
     ]);
     for (const outcome of [1, {}, { status: 1 }, { status: "x" }, { status: "error" }, { status: "timeout", x: 1 }]) {
@@ -364,7 +364,7 @@ describe("a member name", () => {
       expect(result.ok ? [] : result.errors.map(({ pointer }) => pointer)).toEqual(["/observations/probes"]);
       expect(JSON.stringify(result)).not.toContain("nnn");
     }
-    expect(faultsOf(bodyNaming("n".repeat(128), "*", 1))).toEqual([`/${"n".repeat(128)} member-unknown`]);
+    expect(violationsOf(bodyNaming("n".repeat(128), "*", 1))).toEqual([`/${"n".repeat(128)} member-unknown`]);
   });
 });
 

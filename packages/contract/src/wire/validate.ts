@@ -1,4 +1,4 @@
-import { type ErrorItem, ErrorList, type FaultCode } from "../errors.ts";
+import { type ErrorItem, ErrorList, type ViolationCode } from "../errors.ts";
 import { OUTCOME_STATUSES } from "../limits.ts";
 import { pointerOf } from "../pointer.ts";
 import { type Instant, parseDateTime } from "../timestamp.ts";
@@ -53,54 +53,54 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function fault(pass: Pass, path: Path, code: FaultCode, detail: string): void {
+function violation(pass: Pass, path: Path, code: ViolationCode, detail: string): void {
   pass.errors.add({ pointer: pointerOf(path), code, detail });
 }
 
 function checkObject(pass: Pass, path: Path, value: unknown, rule: PreparedRule): void {
-  if (!isObject(value)) return fault(pass, path, "type-wrong", "must be an object");
+  if (!isObject(value)) return violation(pass, path, "type-wrong", "must be an object");
   for (const name of rule.required) {
     if (!Object.hasOwn(value, name)) {
-      fault(pass, [...path, name], "member-missing", `the required member ${name} is missing`);
+      violation(pass, [...path, name], "member-missing", `the required member ${name} is missing`);
     }
   }
   for (const name of Object.keys(value)) {
     if (pass.errors.full) return;
     const member = rule.members.get(name);
     if (member) checkMember(pass, [...path, name], value[name], member);
-    else if (!rule.open) fault(pass, [...path, name], "member-unknown", "the contract has no such member here");
+    else if (!rule.open) violation(pass, [...path, name], "member-unknown", "the contract has no such member here");
   }
 }
 
 function checkMember(pass: Pass, path: Path, value: unknown, rule: MemberRule): void {
   switch (rule.kind) {
     case "string":
-      if (typeof value !== "string") return fault(pass, path, "type-wrong", "must be a string");
-      if (value.length < rule.minLength) return fault(pass, path, "too-short", "must not be empty");
+      if (typeof value !== "string") return violation(pass, path, "type-wrong", "must be a string");
+      if (value.length < rule.minLength) return violation(pass, path, "too-short", "must not be empty");
       if (rule.maxLength !== undefined && exceeds(value, rule.maxLength)) {
-        fault(pass, path, "too-long", `must have at most ${rule.maxLength} characters`);
+        violation(pass, path, "too-long", `must have at most ${rule.maxLength} characters`);
       }
-      if (rule.promoted && value.includes("\0")) fault(pass, path, "character-not-allowed", "must not hold U+0000");
+      if (rule.promoted && value.includes("\0")) violation(pass, path, "character-not-allowed", "must not hold U+0000");
       return;
     case "enum":
-      if (typeof value !== "string") return fault(pass, path, "type-wrong", "must be a string");
+      if (typeof value !== "string") return violation(pass, path, "type-wrong", "must be a string");
       if (!rule.values.includes(value)) {
-        fault(pass, path, "value-not-allowed", `must be one of ${rule.values.join(", ")}`);
+        violation(pass, path, "value-not-allowed", `must be one of ${rule.values.join(", ")}`);
       }
       return;
     case "constant":
       if (value === rule.value) return;
       if (typeof value !== typeof rule.value) {
-        return fault(pass, path, "type-wrong", `must be the ${typeof rule.value} ${rule.value}`);
+        return violation(pass, path, "type-wrong", `must be the ${typeof rule.value} ${rule.value}`);
       }
-      return fault(pass, path, "value-not-allowed", `must be ${rule.value}`);
+      return violation(pass, path, "value-not-allowed", `must be ${rule.value}`);
     case "date-time":
-      if (typeof value !== "string") return fault(pass, path, "type-wrong", "must be a string");
+      if (typeof value !== "string") return violation(pass, path, "type-wrong", "must be a string");
       pass.collectedAt = parseDateTime(value);
-      if (!pass.collectedAt) fault(pass, path, "date-time-invalid", "must be an RFC 3339 date-time with an offset");
+      if (!pass.collectedAt) violation(pass, path, "date-time-invalid", "must be an RFC 3339 date-time with an offset");
       return;
     case "object":
-      if (!isObject(value)) fault(pass, path, "type-wrong", "must be an object");
+      if (!isObject(value)) violation(pass, path, "type-wrong", "must be an object");
       return;
     case "event":
       return checkObject(pass, path, value, ENVELOPE_RULE);
@@ -110,22 +110,22 @@ function checkMember(pass: Pass, path: Path, value: unknown, rule: MemberRule): 
 }
 
 function checkProbes(pass: Pass, path: Path, probes: unknown): void {
-  if (!isObject(probes)) return fault(pass, path, "type-wrong", "must be an object");
+  if (!isObject(probes)) return violation(pass, path, "type-wrong", "must be an object");
   for (const id of Object.keys(probes)) {
     if (pass.errors.full) return;
     const outcome = probes[id];
     const at = [...path, id];
     if (!isObject(outcome)) {
-      fault(pass, at, "type-wrong", "an outcome must be an object");
+      violation(pass, at, "type-wrong", "an outcome must be an object");
       continue;
     }
     const { status } = outcome;
     const rule = typeof status === "string" ? OUTCOME_RULES.get(status) : undefined;
     if (rule) checkObject(pass, at, outcome, rule);
     else if (!Object.hasOwn(outcome, "status"))
-      fault(pass, [...at, "status"], "member-missing", "the required member status is missing");
-    else if (typeof status !== "string") fault(pass, [...at, "status"], "type-wrong", "must be a string");
-    else fault(pass, [...at, "status"], "value-not-allowed", `must be one of ${OUTCOME_STATUSES.join(", ")}`);
+      violation(pass, [...at, "status"], "member-missing", "the required member status is missing");
+    else if (typeof status !== "string") violation(pass, [...at, "status"], "type-wrong", "must be a string");
+    else violation(pass, [...at, "status"], "value-not-allowed", `must be one of ${OUTCOME_STATUSES.join(", ")}`);
   }
 }
 

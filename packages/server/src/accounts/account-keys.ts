@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { QueryResult, QueryResultRow } from "pg";
 import type { AccountKeys, CurrentKey } from "../crypto/sealer.ts";
-import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { Unavailable } from "../ports.ts";
@@ -17,7 +17,7 @@ const MOST_KNOWN = 50_000;
 export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
   readonly #secrets: Secrets;
-  readonly #names: LedgerNames;
+  readonly #names: Pseudonymizer;
   readonly #known = new Map<string, string>();
   readonly #finding = new Map<string, Promise<CurrentKey>>();
   #refused: ReadonlySet<string> = new Set();
@@ -29,7 +29,7 @@ export class PostgresAccountKeys implements AccountKeys {
   #lostSecrets: () => void = () => {};
   #refreshing: Promise<void> | undefined;
 
-  constructor(executor: Executor, secrets: Secrets, names: LedgerNames) {
+  constructor(executor: Executor, secrets: Secrets, names: Pseudonymizer) {
     this.#executor = executor;
     this.#secrets = secrets;
     this.#names = names;
@@ -44,7 +44,7 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
-  forget(): void {
+  clear(): void {
     this.#known.clear();
     this.#generation++;
   }
@@ -75,7 +75,7 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   /** Whether events of the account are refused since it was erased. */
-  refuses(account: string): boolean {
+  isRefused(account: string): boolean {
     return this.#refused.size > 0 && this.#refused.has(this.#names.subjectOf("account", account).toString("hex"));
   }
 
@@ -91,7 +91,7 @@ export class PostgresAccountKeys implements AccountKeys {
     const loss = rows[0]?.loss ?? 0;
     if (loss === this.#loss) return;
     this.#loss = loss;
-    this.forget();
+    this.clear();
     this.#lostSecrets();
   }
 
@@ -142,8 +142,8 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   #query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    return this.#executor.query<Row>(text, values).catch((fault: unknown) => {
-      throw asUnavailable(fault);
+    return this.#executor.query<Row>(text, values).catch((error: unknown) => {
+      throw asUnavailable(error);
     });
   }
 }

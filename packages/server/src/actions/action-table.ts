@@ -118,8 +118,8 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
       -- fails: e2e/rejections/rejections.test.ts › a revoked action
       where a.revoked_at is null`;
     const values = [textArray(names.map(({ account }) => account)), textArray(names.map(({ actionId }) => actionId))];
-    const { rows } = await executor.query<FoundAction>(text, values).catch((fault: unknown) => {
-      throw asUnavailable(fault);
+    const { rows } = await executor.query<FoundAction>(text, values).catch((error: unknown) => {
+      throw asUnavailable(error);
     });
     const found = new Map(rows.map((row) => [nameOf({ account: row.account, actionId: row.action_id }), row]));
     return names.map((name) => {

@@ -183,8 +183,8 @@ describe("any action", () => {
         let id: string;
         try {
           id = signActionId(SECRET, given);
-        } catch (fault) {
-          expect(fault).toBeInstanceOf(TypeError);
+        } catch (error) {
+          expect(error).toBeInstanceOf(TypeError);
           expect(Buffer.byteLength(given.actionType)).toBeGreaterThan(42);
           return;
         }

@@ -12,7 +12,7 @@ const MOST_BYTES = 262_144;
 
 export interface FollowOptions {
   /** Called once for each problem, and again only when it has changed. The fields before it stay in force. */
-  readonly onInvalid: (fault: AdoptedFieldsInvalid) => void;
+  readonly onInvalid: (error: AdoptedFieldsInvalid) => void;
   /** After each look: how many paths are in force, and whether the file as it is now could be taken. */
   readonly onLook: (paths: number, valid: boolean) => void;
 }
@@ -31,8 +31,8 @@ async function readNow(path: string): Promise<ReadAdoptedFields> {
     if (!found.isFile()) return { ok: false, problem: "is no file" };
     if (found.size > MOST_BYTES) return { ok: false, problem: `has more than ${MOST_BYTES} bytes` };
     return parseAdoptedFields(await readFile(path, "utf8"));
-  } catch (fault) {
-    return { ok: false, problem: `can't be read (${(fault as NodeJS.ErrnoException).code ?? "unknown"})` };
+  } catch (error) {
+    return { ok: false, problem: `can't be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };
   }
 }
 

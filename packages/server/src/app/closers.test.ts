@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { Closers } from "./closers.ts";
 
 test("everything is closed in the reverse order, also where one fails or hangs first", async () => {
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const closed: string[] = [];
   const closing = new Set<string>();
   const hanging = Promise.withResolvers<void>();
-  const opened = new Closers((fault) => faults.push(fault), closing);
+  const opened = new Closers((error) => errors.push(error), closing);
   opened.add("first", () => closed.push("first"));
   opened.add("second", async () => {
     await hanging.promise;
@@ -21,7 +21,7 @@ test("everything is closed in the reverse order, also where one fails or hangs f
   hanging.resolve();
   await done;
   expect(closed).toEqual(["first"]);
-  expect(faults).toEqual([new Error("of the third"), new Error("of the second")]);
+  expect(errors).toEqual([new Error("of the third"), new Error("of the second")]);
   expect(closing.size).toBe(0);
 });
 

@@ -2,19 +2,19 @@
  * What was opened, closed in the reverse order. An error of one is reported, and keeps no other open.
  *
  * ```ts
- * await using opened = new Closers(onFault); // closes where the next steps fail
+ * await using opened = new Closers(onError); // closes where the next steps fail
  * opened.add("pool", () => pool.end());
  * return { close: opened.release() };
  * ```
  */
 export class Closers implements AsyncDisposable {
-  readonly #onFault: (fault: unknown) => void;
+  readonly #onError: (error: unknown) => void;
   readonly #closing: Set<string>;
   #stack = new AsyncDisposableStack();
 
   /** @param closing gets the names of what is being closed. */
-  constructor(onFault: (fault: unknown) => void, closing = new Set<string>()) {
-    this.#onFault = onFault;
+  constructor(onError: (error: unknown) => void, closing = new Set<string>()) {
+    this.#onError = onError;
     this.#closing = closing;
   }
 
@@ -24,8 +24,8 @@ export class Closers implements AsyncDisposable {
       this.#closing.add(name);
       try {
         await close();
-      } catch (fault) {
-        this.#onFault(fault);
+      } catch (error) {
+        this.#onError(error);
       } finally {
         this.#closing.delete(name);
       }

@@ -10,7 +10,7 @@ export interface ComparisonOptions {
   readonly identity: DatabaseIdentity;
   /** Compares the database with the journal, and applies what it lacks. @throws JournalUnfit, Unavailable */
   readonly catchUp: () => Promise<unknown>;
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /**
@@ -48,7 +48,7 @@ export class DatabaseComparison {
     this.#isDue = false;
     this.#running = this.compare()
       .then(() => (this.#reported = undefined))
-      .catch((fault: unknown) => this.#report(fault))
+      .catch((error: unknown) => this.#report(error))
       .finally(() => (this.#running = undefined));
   }
 
@@ -58,9 +58,9 @@ export class DatabaseComparison {
     const [connection, present] = [this.#connections, this.#present];
     try {
       await catchUp();
-    } catch (fault) {
-      if (fault instanceof JournalUnfit) database.report("behind", fault.message);
-      throw fault;
+    } catch (error) {
+      if (error instanceof JournalUnfit) database.report("behind", error.message);
+      throw error;
     }
     // Another database may have taken its place meanwhile.
     if (connection !== this.#connections) return;
@@ -74,9 +74,9 @@ export class DatabaseComparison {
   }
 
   /** It is tried again at each look: the same error is reported once. */
-  #report(fault: unknown): void {
-    const text = String(fault);
-    if (text !== this.#reported) this.#options.onFault(fault);
+  #report(error: unknown): void {
+    const text = String(error);
+    if (text !== this.#reported) this.#options.onError(error);
     this.#reported = text;
   }
 }

@@ -9,7 +9,7 @@ import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
 import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, SessionVerifier } from "../ports.ts";
-import { PurposesInForce } from "../policy/purposes-in-force.ts";
+import { ActivePurposes } from "../policy/purposes-in-force.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
@@ -42,7 +42,7 @@ export interface EndpointPorts {
    * in which one departs from the published schema is rejected. By default those of `DRS_ADOPTED_FIELDS_FILE`, or none.
    */
   readonly adoptedFields?: readonly FieldPath[];
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Endpoint {
@@ -64,14 +64,14 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
  */
 export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
-  const { onFault } = ports;
-  await using opened = new Closers(onFault, system.closing);
+  const { onError } = ports;
+  await using opened = new Closers(onError, system.closing);
   const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);
   const admission = new Admission(config.DRS_MAX_REQUESTS, config.DRS_MAX_BUFFER_BYTES);
   const metrics = createMetrics(() => admission.requests, dependencies);
-  const supervision = superviseDependencies(system, onFault);
+  const supervision = superviseDependencies(system, onError);
   opened.add("monitors", () => supervision.close());
-  const purposes = await PurposesInForce.open(pool, onFault);
+  const purposes = await ActivePurposes.open(pool, onError);
   opened.add("purposes", () => purposes.close());
   const store = new PostgresEventStore({
     database: system.database,
@@ -85,13 +85,13 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     onLost: () => {
       // guard(drop): after a failover account keys are asked for again
       // fails: e2e/failover.test.ts › an account's key that it never had
-      system.accountKeys.forget();
+      system.accountKeys.clear();
       // guard(drop): after a failover partitions are asked for again
       // fails: e2e/failover.test.ts › a partition that it never had
-      partitions.forgetAll();
+      partitions.clear();
     },
     generation: () => system.accountKeys.generation,
-    onFault,
+    onError,
     onBatch: (events, seconds) => {
       metrics.batchCommitted(events, seconds);
       traceCommit(events, seconds);
@@ -104,13 +104,13 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     ...erasurePorts(system),
     catchUp: supervision.inspect,
     everyMs: config.DRS_RETENTION_INTERVAL,
-    onFault,
+    onError,
     onPass: metrics.retentionPassed,
   });
   opened.add("retention pass", () => retention.close());
-  const audit = new BufferedAuditLog(pool, clock, onFault);
+  const audit = new BufferedAuditLog(pool, clock, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
-  const drift = new BufferedDriftLog(pool, clock, onFault);
+  const drift = new BufferedDriftLog(pool, clock, onError);
   opened.add("drift counts", () => drift.close());
   const ingest = createIngest(
     {
@@ -128,7 +128,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       admission,
       throttle: accountThrottle(config.DRS_THROTTLE_RATE, config.DRS_THROTTLE_BURST, MONOTONIC_CLOCK),
       failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, MONOTONIC_CLOCK),
-      onFault,
+      onError,
     },
     {
       maxBodyBytes: config.DRS_MAX_BODY_BYTES,
@@ -140,24 +140,24 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
 
   const prepare = async (): Promise<void> => {
     for (const code of purposes.active) {
-      await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((fault: unknown) => {
-        if (!(fault instanceof NoPartition)) throw fault;
-        onFault(fault);
+      await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((error: unknown) => {
+        if (!(error instanceof NoPartition)) throw error;
+        onError(error);
       });
     }
   };
   await prepare();
   if (adopted instanceof AdoptedFieldsFile) {
-    adopted.follow({ onInvalid: onFault, onLook: metrics.adoptedFieldsRead });
+    adopted.follow({ onInvalid: onError, onLook: metrics.adoptedFieldsRead });
     opened.add("adopted fields", () => adopted.close());
   }
   const forget = (): void => {
-    system.sealer.forgetEnded(clock.now());
-    void system.accountKeys.refresh().catch(onFault);
+    system.sealer.dropExpiredKeys(clock.now());
+    void system.accountKeys.refresh().catch(onError);
   };
   for (const timer of [
     setInterval(forget, FORGET_EVERY_MS),
-    setInterval(() => void prepare().catch(onFault), PREPARE_EVERY_MS),
+    setInterval(() => void prepare().catch(onError), PREPARE_EVERY_MS),
   ]) {
     timer.unref();
     opened.add("timer", () => clearInterval(timer));

@@ -2,10 +2,10 @@
  * A host's callback for errors, made safe to call from anywhere: what it throws, or rejects with, is dropped, because
  * no other listener is left.
  */
-export function guarded(onFault: (fault: unknown) => unknown): (fault: unknown) => void {
-  return (fault) => {
+export function guarded(onError: (error: unknown) => unknown): (error: unknown) => void {
+  return (error) => {
     try {
-      Promise.resolve(onFault(fault)).catch(() => {});
+      Promise.resolve(onError(error)).catch(() => {});
     } catch {
       // As above.
     }

@@ -124,7 +124,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
       requests.inc({ status: String(status), code });
       durations.observe(seconds);
     },
-    remarked(remark) {
+    warned(remark) {
       remarks.inc({ remark });
     },
     retentionPassed(

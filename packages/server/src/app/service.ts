@@ -10,7 +10,7 @@ import { createEndpointServer } from "../http/server.ts";
 import { followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
 import { Closers } from "./closers.ts";
 import { createEndpoint } from "./endpoint.ts";
-import { faultLog } from "./fault-log.ts";
+import { createErrorLog } from "./error-log.ts";
 import type { System } from "./system.ts";
 
 export interface Service {
@@ -24,30 +24,30 @@ export interface Service {
 
 export async function startService(system: System, logger: Logger): Promise<Service> {
   const { config } = system;
-  const onFault = faultLog(logger);
+  const onError = createErrorLog(logger);
   system.dependencies.onChange(({ name, problems }) => {
     if (problems.length === 0) logger.info({ dependency: name }, "dependency is up");
     else logger.warn({ dependency: name, problems }, "dependency is down");
   });
   const tlsPaths = tlsPathsOf(config);
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
-  await using opened = new Closers(onFault, system.closing);
-  await using serving = new Closers(onFault, system.closing);
-  const endpoint = await createEndpoint(system, { onFault });
+  await using opened = new Closers(onError, system.closing);
+  await using serving = new Closers(onError, system.closing);
+  const endpoint = await createEndpoint(system, { onError });
   serving.add("endpoint", () => endpoint.close());
 
   const listener = createEndpointServer({
     ingest: endpoint.ingest,
     proxyHops: config.DRS_TRUSTED_PROXY_HOPS,
     requestTimeout: config.DRS_REQUEST_TIMEOUT,
-    onFault,
+    onError,
     ...(tlsFiles && { tls: tlsFiles }),
   });
   const { registry } = endpoint.metrics;
   const admin = createAdminServer({
     hosts: [config.DRS_ADMIN_HOST, ...(config.DRS_ADMIN_HOSTS ?? [])].map((name) => name.toLowerCase()),
     readiness: endpoint.readiness,
-    onFault,
+    onError,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   });
   // Health is answered until the end.
@@ -59,9 +59,9 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   await listen(admin, config.DRS_ADMIN_HOST, config.DRS_ADMIN_PORT, "DRS_ADMIN_PORT");
   const tls =
     tlsPaths &&
-    followTlsFiles(listener as TlsServer, tlsPaths, (fault) => {
-      if (fault === undefined) logger.info("certificate reloaded");
-      else onFault(fault);
+    followTlsFiles(listener as TlsServer, tlsPaths, (error) => {
+      if (error === undefined) logger.info("certificate reloaded");
+      else onError(error);
     });
 
   if (tls) opened.add("certificate files", () => tls.close());

@@ -2,7 +2,7 @@
 
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
 import { plural } from "../messages/plural.ts";
-import { KEY_STORE_MARKS } from "../crypto/key-store.ts";
+import { KEY_STORE_WATERMARKS } from "../crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
 import { identifyDatabase } from "../postgres/database-identity.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
@@ -15,11 +15,11 @@ export interface Supervision {
   close(): Promise<void>;
 }
 
-export function superviseDependencies(system: System, onFault: (fault: unknown) => void): Supervision {
+export function superviseDependencies(system: System, onError: (error: unknown) => void): Supervision {
   const { dependencies, identity, pool, secrets, keyStore, keyDatabase, journalDatabase } = system;
   const database = dependencies.get("database");
   const keys = dependencies.get("key_store");
-  const comparison = new DatabaseComparison({ database, identity, catchUp: () => system.catchUp(), onFault });
+  const comparison = new DatabaseComparison({ database, identity, catchUp: () => system.catchUp(), onError });
 
   const inspectKeys = async (): Promise<void> => {
     // Where the loss was accepted, no secret is looked up by its old name from here on.
@@ -49,7 +49,7 @@ export function superviseDependencies(system: System, onFault: (fault: unknown) 
               if (isNew || keys.has("lacking")) await inspectKeys();
             },
           })
-        : directoryProbe(async () => void (await keyStore.readMark(KEY_STORE_MARKS.applied))),
+        : directoryProbe(async () => void (await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied))),
     ),
   ];
   if (journalDatabase) {

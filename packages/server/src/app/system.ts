@@ -18,13 +18,13 @@ import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
 import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
 import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
-import { LedgerNames } from "../crypto/pseudonymizer.ts";
-import { type CaughtUp, catchUp } from "../lifecycle/recovery/replay-journal.ts";
+import { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { directoryJournal } from "../journal/directory-journal.ts";
-import type { KnownHead } from "../journal/chain.ts";
+import type { KnownEntry } from "../journal/chain.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
-import { attestedHead } from "../lifecycle/receipts/attested-entry.ts";
+import { attestedEntry } from "../lifecycle/receipts/attested-entry.ts";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { postgresJournal } from "../journal/postgres-journal.ts";
 import { type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
@@ -36,9 +36,9 @@ import {
   administrationOptions,
   boundTo,
   type DatabaseOptions,
-  impatient,
+  withStatementTimeout,
   openPool,
-  patient,
+  withoutStatementTimeout,
   servingOptions,
 } from "../postgres/database.ts";
 import { type DatabaseIdentity, identifyDatabase } from "../postgres/database-identity.ts";
@@ -68,15 +68,15 @@ export interface System {
   readonly keyEncryption: KeyEncryption;
   readonly secrets: Secrets;
   readonly accountKeys: PostgresAccountKeys;
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
   /** Absent where an external database is used and none was named: then nothing can be erased. */
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
   /** An entry that the configured receipt shows the journal to have. */
-  readonly attested: KnownHead | undefined;
+  readonly attested: KnownEntry | undefined;
   readonly receipts: ReceiptSigner;
   /** Applies what the erasure journal has and this database or key store lacks. @throws JournalUnfit, Unavailable */
-  catchUp(): Promise<CaughtUp>;
+  catchUp(): Promise<Replayed>;
   /** Where the embedded cluster lies, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
   /** What this start carried out because a backup had been restored, each a line for people. */
@@ -91,7 +91,7 @@ export interface System {
 
 export interface OpenOptions {
   readonly asServer: boolean;
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
   /** Opens without a replay, for the command that repairs the journal: nothing may be served or deleted then. */
   readonly acceptsDamagedJournal?: boolean;
   /** Opens although keys that events are sealed under are lost, for the command that lists them. */
@@ -102,13 +102,13 @@ export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
 
 export async function openSystem(
   config: Config,
-  { asServer, onFault, acceptsDamagedJournal = false, acceptsLostKeys = false }: OpenOptions,
+  { asServer, onError, acceptsDamagedJournal = false, acceptsLostKeys = false }: OpenOptions,
 ): Promise<System> {
   const dependencies = new Dependencies(config.DRS_DEPENDENCY_TIMEOUT);
   const closing = new Set<string>();
-  await using opened = new Closers(onFault, closing);
+  await using opened = new Closers(onError, closing);
   const embedded = config.embedded
-    ? await EmbeddedPostgres.open({ dataDir: config.DRS_DATA_DIR, asServer, onFault })
+    ? await EmbeddedPostgres.open({ dataDir: config.DRS_DATA_DIR, asServer, onError })
     : undefined;
   if (embedded) opened.add("embedded PostgreSQL", () => embedded.close());
 
@@ -118,9 +118,9 @@ export async function openSystem(
   if (!embedded) await requireSessions(serving);
   // As the serving login first: whoever finds the schema up to date needs no owner.
   if (!(await isMigrated(servingOptions(serving)))) await migrate(owner, loginOf(serving));
-  const database = servingOptions(asServer ? impatient(serving) : patient(serving));
+  const database = servingOptions(asServer ? withStatementTimeout(serving) : withoutStatementTimeout(serving));
   if (!embedded) await requireSettings(database);
-  const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onFault });
+  const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onError });
   opened.add("database", () => pool.end());
   const identity = await identifyDatabase(pool);
 
@@ -131,9 +131,9 @@ export async function openSystem(
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
   const partitions = new Partitions(pool);
-  const names = new LedgerNames(deriveKey(installation, "ledger names"));
+  const names = new Pseudonymizer(deriveKey(installation, "ledger names"));
   const accountKeys = new PostgresAccountKeys(pool, secrets, names);
-  accountKeys.onLost(() => partitions.forgetAll());
+  accountKeys.onLost(() => partitions.clear());
   const requestMacKey = deriveKey(installation, "request mac");
   const holdSecrets = (holdId: string): Promise<readonly string[]> => findHoldSecrets(pool, holdId);
   const sealer = createSealer(secrets, accountKeys, partitions, holdSecrets, requestMacKey);
@@ -143,7 +143,7 @@ export async function openSystem(
   const journal = await openJournal(config, journalDatabase, dependencies);
   if (journal) opened.add("erasure journal", () => journal.close());
   const administration = administrationOptions(owner);
-  const attested = await attestedHead(config, receipts, codec.installation);
+  const attested = await attestedEntry(config, receipts, codec.installation);
   const replayed = {
     executor: pool,
     database,
@@ -157,7 +157,7 @@ export async function openSystem(
     names,
     holdSearch: new SearchBackoff(() => performance.now()),
   };
-  const caughtUp = acceptsDamagedJournal ? undefined : await catchUp(replayed, "start");
+  const caughtUp = acceptsDamagedJournal ? undefined : await replayJournal(replayed, "start");
   if (caughtUp) {
     if (!acceptsLostKeys) await requireKeys(pool, secrets, caughtUp.isDatabaseBehind);
     await accountKeys.refresh();
@@ -183,7 +183,7 @@ export async function openSystem(
     secrets,
     accountKeys,
     names,
-    catchUp: () => catchUp(replayed, "head"),
+    catchUp: () => replayJournal(replayed, "head"),
     clusterDirectory: embedded?.directory,
     caughtUp: caughtUp ? told(caughtUp) : [],
     warnings: warningsOf(config),
@@ -206,7 +206,7 @@ function databaseAt(
   dependencies: Dependencies,
   name: DependencyName,
 ): DatabaseOptions | undefined {
-  return url === undefined ? undefined : impatient(boundTo(dependencies.get(name), { connectionString: url }));
+  return url === undefined ? undefined : withStatementTimeout(boundTo(dependencies.get(name), { connectionString: url }));
 }
 
 async function openKeyStore(
@@ -229,7 +229,7 @@ async function openJournal(
 }
 
 /** What was done before anything is served. */
-function told({ erasures, holdOrders, keyStore }: CaughtUp): string[] {
+function told({ erasures, holdOrders, keyStore }: Replayed): string[] {
   const lines: string[] = [];
   if (holdOrders > 0) lines.push(`the database lacked ${plural(holdOrders, "order")} about holds: applied again`);
   if (erasures > 0) lines.push(`the database lacked ${plural(erasures, "erasure")} of the journal: applied again`);

@@ -37,12 +37,12 @@ afterEach(async () => {
   await Promise.all(logs.splice(0).map((log) => log.close()));
 });
 
-/** A log over the database, or over an executor that a test may break, and the faults that it told. */
-function openLog(executor: Executor = system.pool): { log: BufferedAuditLog; faults: unknown[] } {
-  const faults: unknown[] = [];
-  const log = new BufferedAuditLog(executor, clock, (fault) => faults.push(fault));
+/** A log over the database, or over an executor that a test may break, and the errors that it told. */
+function openLog(executor: Executor = system.pool): { log: BufferedAuditLog; errors: unknown[] } {
+  const errors: unknown[] = [];
+  const log = new BufferedAuditLog(executor, clock, (error) => errors.push(error));
   logs.push(log);
-  return { log, faults };
+  return { log, errors };
 }
 
 /** An executor that fails while `away` says so. */
@@ -235,14 +235,14 @@ describe("more accounts than can be told apart", () => {
 describe("while the database is away", () => {
   it("nothing is lost: what could not be written is written later, once", async () => {
     const { executor, state } = breakable();
-    const { log, faults } = openLog(executor);
+    const { log, errors } = openLog(executor);
     const eventId = uuidv7(now);
     for (let round = 0; round < 3; round++) {
       log.record(entry("request-invalid", { account, eventId }));
       log.record(entry("credentials-invalid", { peer: "192.0.2.9" }));
       await log.flush(true);
     }
-    expect(faults).toHaveLength(3);
+    expect(errors).toHaveLength(3);
     state.away = false;
     await log.flush(true);
     await log.flush(true);

@@ -61,15 +61,15 @@ interface Group {
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
   readonly #clock: Clock;
-  readonly #onFault: (fault: unknown) => void;
+  readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #groups = new Map<string, Group>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, clock: Clock, onFault: (fault: unknown) => void) {
+  constructor(executor: Executor, clock: Clock, onError: (error: unknown) => void) {
     this.#executor = executor;
     this.#clock = clock;
-    this.#onFault = onFault;
+    this.#onError = onError;
     this.#timer = setInterval(() => void this.flush(false), FLUSH_EVERY_MS);
     this.#timer.unref();
   }
@@ -132,8 +132,8 @@ export class BufferedAuditLog implements AuditLog {
         occurrences bigint, event_ids uuid[], detail jsonb)`;
     try {
       await this.#executor.query(text, [JSON.stringify(rows)]);
-    } catch (fault) {
-      this.#onFault(fault);
+    } catch (error) {
+      this.#onError(error);
       for (const [, group] of due) this.#keep(group);
     }
   }

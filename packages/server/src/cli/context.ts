@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
 import { pino } from "pino";
 import { type Config, type Environment, readConfig } from "../config/config.ts";
-import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
-import { faultLog } from "../app/fault-log.ts";
+import { EmbeddedPostgresError } from "../embedded-postgres/embedded-error.ts";
+import { createErrorLog } from "../app/error-log.ts";
 import { type OpenOptions, openSystem, type System } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
 import { type Executor, inTransaction, openPool } from "../postgres/database.ts";
@@ -57,8 +57,8 @@ export async function withSystem<T>(
   const system = await openSystem(config, {
     ...options,
     asServer: false,
-    onFault: (fault) => {
-      if (!(fault instanceof EmbeddedFault)) faultLog(logger)(fault);
+    onError: (error) => {
+      if (!(error instanceof EmbeddedPostgresError)) createErrorLog(logger)(error);
     },
   });
   try {
@@ -88,7 +88,7 @@ export function withAdministration<T>(
   options: Partial<OpenOptions> = {},
 ): Promise<T> {
   const run = async (system: System): Promise<T> => {
-    const pool = openPool(system.administration, { max: 1, onFault: () => {} });
+    const pool = openPool(system.administration, { max: 1, onError: () => {} });
     const end = dryRun ? "rollback" : "commit";
     try {
       return await inTransaction(pool, (executor) => work(executor, system.clock, system), end);

@@ -5,9 +5,9 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
 import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
-import { knownHeads } from "../lifecycle/recovery/replay-journal.ts";
-import { headOf } from "../journal/applied-entries.ts";
-import type { KnownHead } from "../journal/chain.ts";
+import { findKnownEntries } from "../lifecycle/recovery/replay-journal.ts";
+import { findLatestApplied } from "../journal/applied-entries.ts";
+import type { KnownEntry } from "../journal/chain.ts";
 import { AppendWatch } from "../journal/unconfirmed-order.ts";
 import type { Clock } from "../ports.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
@@ -21,7 +21,7 @@ import {
 } from "../lifecycle/erasure/plan-erasure.ts";
 import { erasurePorts, type System } from "../app/system.ts";
 import { findPurposeCode, purposeIds } from "../policy/policy-table.ts";
-import { finishNow } from "../lifecycle/retention-worker.ts";
+import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { type Executor, inOneTransaction, withClient } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
@@ -133,8 +133,8 @@ async function run(context: Context, system: System, options: RunOptions): Promi
     return;
   }
   journalPorts(system);
-  await finishNow({ ...erasurePorts(system), database: system.database });
-  const refuses = options.refuseLater && !accountKeys.refuses(options.account ?? "");
+  await finishErasuresNow({ ...erasurePorts(system), database: system.database });
+  const refuses = options.refuseLater && !accountKeys.isRefused(options.account ?? "");
   const before = isNothing(plan) ? await findBefore(pool, mac, plan) : undefined;
   if (isNothing(plan) && before === undefined && !refuses) {
     if (options.json) printJson(context, { ...plan, dry_run: false });
@@ -158,9 +158,9 @@ async function run(context: Context, system: System, options: RunOptions): Promi
     const path = resolve(context.directory, options.receipt);
     const receipt = await receiptOf(pool, sequence);
     if (receipt === undefined) throw new Failure("It is begun and not finished: drs retention run finishes it.");
-    await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((fault: NodeJS.ErrnoException) => {
+    await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       const advice = `drs receipt get ${erasure.erasure_id}`;
-      throw new Failure(`It is erased; the receipt can't be written to ${path} (${fault.code}): ${advice}`);
+      throw new Failure(`It is erased; the receipt can't be written to ${path} (${error.code}): ${advice}`);
     });
   }
   if (options.json) printJson(context, { ...erasure, dry_run: false });
@@ -182,8 +182,8 @@ async function findBefore(pool: System["pool"], mac: Buffer, plan: ErasurePlan):
 
 /** Before anything is erased. */
 async function requireWritable(file: string): Promise<void> {
-  const opened = await open(file, "a", 0o600).catch((fault: NodeJS.ErrnoException) => {
-    throw new Failure(`Nothing is erased: the receipt can't be written to ${file} (${fault.code}).`);
+  const opened = await open(file, "a", 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`Nothing is erased: the receipt can't be written to ${file} (${error.code}).`);
   });
   await opened.close();
 }
@@ -204,10 +204,10 @@ async function erase(
   await writeAudit(pool, clock, { actor, operation: "erase.run", outcome: "begun", reason, detail });
   const sequence = await withClient(administration, (owner) =>
     inOneTransaction(owner, () => beginErasure(owner, ports, { subject, actor, reason, refuseLater })),
-  ).catch((fault: unknown) => {
-    throw watch.explain(fault);
+  ).catch((error: unknown) => {
+    throw watch.explain(error);
   });
-  await finishNow({ ...erasurePorts(system), database: system.database });
+  await finishErasuresNow({ ...erasurePorts(system), database: system.database });
   return sequence;
 }
 
@@ -219,8 +219,8 @@ function acceptLossCommand(context: Context): Command {
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
     .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {
-      const known = async (executor: Executor, system: System): Promise<readonly KnownHead[]> =>
-        knownHeads(system, await headOf(executor));
+      const known = async (executor: Executor, system: System): Promise<readonly KnownEntry[]> =>
+        findKnownEntries(system, await findLatestApplied(executor));
       const options = { acceptsDamagedJournal: true };
       await withSystem(
         context,

@@ -1,6 +1,6 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command } from "commander";
-import { KeysGone, type StoredEvent } from "../ports.ts";
+import { KeysDestroyed, type StoredEvent } from "../ports.ts";
 import type { System } from "../app/system.ts";
 import { purposeIds } from "../policy/policy-table.ts";
 import { type Executor, inSnapshot } from "../postgres/database.ts";
@@ -96,15 +96,15 @@ async function writeRaw(
   event: StoredEvent,
   audit: () => Promise<void>,
 ): Promise<void> {
-  const exact = await sealer.open(event, event.sealedUnder, event.payload).catch(async (fault: unknown) => {
-    if (!(fault instanceof KeysGone) || !(await isAcceptedLoss(pool, fault.secrets))) throw fault;
+  const exact = await sealer.open(event, event.sealedUnder, event.payload).catch(async (error: unknown) => {
+    if (!(error instanceof KeysDestroyed) || !(await isAcceptedLoss(pool, error.secrets))) throw error;
     throw new Failure(
       "The secrets of this event were lost, and the loss was accepted: its attributes are all that can be read.",
     );
   });
   await audit();
   await new Promise<void>((resolve, reject) => {
-    context.stdout.write(exact, (fault) => (fault ? reject(fault) : resolve()));
+    context.stdout.write(exact, (error) => (error ? reject(error) : resolve()));
   });
 }
 

@@ -34,7 +34,7 @@ export async function withOrder<T>(
       (executor, clock, system) => work(executor, clock, () => journalPorts(system, watch)),
       dryRun,
     );
-  } catch (fault) {
-    throw watch.explain(fault);
+  } catch (error) {
+    throw watch.explain(error);
   }
 }

@@ -4,7 +4,7 @@ import { acceptSecretLoss, isNothing } from "../lifecycle/recovery/accept-secret
 import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts";
 import { inOneTransaction, withClient } from "../postgres/database.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
-import { alone } from "../postgres/maintenance-lock.ts";
+import { withMaintenanceLock } from "../postgres/maintenance-lock.ts";
 import type { System } from "../app/system.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
@@ -108,7 +108,7 @@ async function rotate(context: Context, system: System, { dryRun = false, json }
     if (!json && secrets % TOLD_EVERY === 0) context.stderr.write(`${plural(secrets, "secret")}\n`);
   };
   // Nobody destroys a secret or makes another version meanwhile.
-  const { version, secrets } = await alone(database, async () => {
+  const { version, secrets } = await withMaintenanceLock(database, async () => {
     const versions = await listKeyVersions(keyStore, keyEncryption);
     requireAll(versions);
     const unfinished = versions.reduce((sum, { current, secrets: held }) => sum + (current ? 0 : held), 0);
@@ -149,7 +149,7 @@ async function destroy(
     const what = "Backups of the key store that were made under it can't be opened any more, by anybody.";
     await confirm(context, { what, yes });
     const entry = { actor: operatorOf(context), operation: "key.destroy", detail: { version } };
-    await alone(database, async () => {
+    await withMaintenanceLock(database, async () => {
       // Again: much can happen while a person thinks.
       await look();
       await writeAudit(pool, clock, { ...entry, outcome: "begun" });

@@ -94,8 +94,8 @@ export function purposeCommand(context: Context): Command {
 
 async function policyOf({ directory }: Context, file: string): Promise<Parameters<typeof applyPolicy>[2]> {
   const path = resolve(directory, file);
-  const text = await readFile(path, "utf8").catch((fault: NodeJS.ErrnoException) => {
-    throw new Failure(`${path} can't be read (${fault.code})`);
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`${path} can't be read (${error.code})`);
   });
   const result = readPolicy(text);
   if (result.ok) return result.policy;

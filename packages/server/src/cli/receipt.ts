@@ -62,7 +62,7 @@ export function receiptCommand(context: Context): Command {
 
 async function textOf({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
-  return readFile(path, "utf8").catch((fault: NodeJS.ErrnoException) => {
-    throw new Failure(`${path} can't be read (${fault.code})`);
+  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`${path} can't be read (${error.code})`);
   });
 }

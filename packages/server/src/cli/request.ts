@@ -18,7 +18,7 @@ import { accountKnowledge } from "../subject-requests/known-account.ts";
 import { type ErasureRow, findErasures } from "../lifecycle/erasure/erasures.ts";
 import { accountSubjects, planErasure, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
 import { purposeIds } from "../policy/policy-table.ts";
-import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/database.ts";
 import type { Clock } from "../ports.ts";
@@ -222,7 +222,7 @@ async function requireNothingLeft(executor: Executor, { account: of }: RequestRo
 /** An erasure of one event or action names no account: it is taken as it is. */
 async function requireErasureOf(
   executor: Executor,
-  names: LedgerNames,
+  names: Pseudonymizer,
   account: string | null,
   erasureId: string,
 ): Promise<ErasureRow> {
@@ -241,7 +241,7 @@ async function requireErasureOf(
 async function change(
   context: Context,
   { operation, dryRun, json }: { operation: string; dryRun: boolean; json: boolean | undefined },
-  work: (executor: Executor, clock: Clock, actor: string, names: LedgerNames) => Promise<RequestRow>,
+  work: (executor: Executor, clock: Clock, actor: string, names: Pseudonymizer) => Promise<RequestRow>,
 ): Promise<void> {
   const actor = operatorOf(context);
   const row = await withAdministration(

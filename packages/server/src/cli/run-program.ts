@@ -1,18 +1,18 @@
 import { type Command, CommanderError } from "commander";
 import { AdoptedFieldsInvalid } from "../adopted-fields/adopted-fields.ts";
-import { EmbeddedFault } from "../embedded-postgres/embedded-fault.ts";
+import { EmbeddedPostgresError } from "../embedded-postgres/embedded-error.ts";
 import { KeyStoreUnfit } from "../lifecycle/recovery/installation.ts";
-import { KeysGone, Unavailable } from "../ports.ts";
+import { KeysDestroyed, Unavailable } from "../ports.ts";
 import { HoldUnfit } from "../lifecycle/holds/holds.ts";
 import { PolicyUnfit } from "../policy/policy-table.ts";
-import { SealBroken } from "../crypto/sealer.ts";
-import { KeyVersionsFixed, WrapBroken } from "../crypto/key-encryption.ts";
+import { PayloadDamaged } from "../crypto/sealer.ts";
+import { KeyVersionsFixed, WrappedSecretDamaged } from "../crypto/key-encryption.ts";
 import { ExportUnfit } from "../subject-requests/account-export.ts";
 import { DatabaseUnfit } from "../postgres/migrate.ts";
 import { JournalUnfit } from "../journal/journal.ts";
 import { UnconfirmedOrder } from "../journal/unconfirmed-order.ts";
 import { ReceiptInvalid } from "../lifecycle/receipts/receipt-signer.ts";
-import { ownMessage } from "../messages/own-message.ts";
+import { safeMessage } from "../messages/own-message.ts";
 import { sqlState } from "../postgres/database.ts";
 import { Failure, PartlyDone, WrongUsage } from "./context.ts";
 
@@ -26,13 +26,13 @@ const SPOKEN = [
   Failure,
   WrongUsage,
   PartlyDone,
-  EmbeddedFault,
+  EmbeddedPostgresError,
   KeyStoreUnfit,
   DatabaseUnfit,
   Unavailable,
-  WrapBroken,
-  SealBroken,
-  KeysGone,
+  WrappedSecretDamaged,
+  PayloadDamaged,
+  KeysDestroyed,
   PolicyUnfit,
   HoldUnfit,
   JournalUnfit,
@@ -47,25 +47,25 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
   try {
     await program.parseAsync([...args], { from: "user" });
     return DONE;
-  } catch (fault) {
-    if (fault instanceof CommanderError) return fault.exitCode === 0 ? DONE : WRONG_USAGE;
-    program.configureOutput().writeErr?.(`${messageOf(fault)}\n`);
-    if (fault instanceof PartlyDone) return PARTLY_DONE;
-    return fault instanceof WrongUsage ? WRONG_USAGE : FAILED;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
+    program.configureOutput().writeErr?.(`${messageOf(error)}\n`);
+    if (error instanceof PartlyDone) return PARTLY_DONE;
+    return error instanceof WrongUsage ? WRONG_USAGE : FAILED;
   }
 }
 
-function messageOf(fault: unknown): string {
-  if (!(fault instanceof Error)) return "failed";
-  if (fault instanceof UnconfirmedOrder) return `${messageOf(fault.cause)}\n${fault.message}`;
-  const state = sqlState(fault);
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return "failed";
+  if (error instanceof UnconfirmedOrder) return `${messageOf(error.cause)}\n${error.message}`;
+  const state = sqlState(error);
   if (state !== undefined) return `the database refused (SQLSTATE ${state})`;
-  if (SPOKEN.some((kind) => fault instanceof kind)) return fault.message;
-  const { code } = fault as NodeJS.ErrnoException;
+  if (SPOKEN.some((kind) => error instanceof kind)) return error.message;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED") return "the database can't be reached: connection refused";
-  if (fault instanceof AggregateError && code === undefined) return [fault.message, ...messagesOf(fault)].join("\n");
-  const message = ownMessage(fault);
-  if (message === undefined) return `failed: ${code ?? fault.name}`;
+  if (error instanceof AggregateError && code === undefined) return [error.message, ...messagesOf(error)].join("\n");
+  const message = safeMessage(error);
+  if (message === undefined) return `failed: ${code ?? error.name}`;
   return code === undefined ? message : `${message} (${code})`;
 }
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { pino } from "pino";
 import { endAfter } from "../app/end-after.ts";
-import { faultLog } from "../app/fault-log.ts";
+import { createErrorLog } from "../app/error-log.ts";
 import { startService } from "../app/service.ts";
 import { openSystem } from "../app/system.ts";
 import { type Context, loadConfig, print } from "./context.ts";
@@ -22,7 +22,7 @@ async function serve(context: Context): Promise<void> {
   const config = loadConfig(context);
   const logger = pino({ level: config.DRS_LOG_LEVEL, base: null }, context.stderr as never);
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));
-  const system = await openSystem(config, { asServer: true, onFault: faultLog(logger) });
+  const system = await openSystem(config, { asServer: true, onError: createErrorLog(logger) });
   try {
     for (const line of system.caughtUp) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);

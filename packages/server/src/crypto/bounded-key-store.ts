@@ -11,13 +11,13 @@ export function boundedKeyStore(store: KeyStore, dependency: Dependency): KeySto
     create: (id, wrapped) => bounded(() => store.create(id, wrapped)),
     destroy: (id) => bounded(() => store.destroy(id)),
     replace: (id, standing, wrapped) => bounded(() => store.replace(id, standing, wrapped)),
-    async lacking(ids) {
+    async findMissing(ids) {
       const lacking: string[] = [];
-      for (const id of ids) lacking.push(...(await bounded(() => store.lacking([id]))));
+      for (const id of ids) lacking.push(...(await bounded(() => store.findMissing([id]))));
       return lacking;
     },
     ids: () => eachBounded(bounded, store.ids()),
-    readMark: (name) => bounded(() => store.readMark(name)),
-    writeMark: (name, text) => bounded(() => store.writeMark(name, text)),
+    readWatermark: (name) => bounded(() => store.readWatermark(name)),
+    writeWatermark: (name, text) => bounded(() => store.writeWatermark(name, text)),
   };
 }

@@ -53,8 +53,8 @@ class Lane {
   compress(bytes: Uint8Array): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const stream = this.#stream;
-      stream.write(bytes, (fault) => {
-        if (fault) return reject(fault);
+      stream.write(bytes, (error) => {
+        if (error) return reject(error);
         const [first, ...rest] = this.#output;
         const frame = first !== undefined && rest.length === 0 ? first : Buffer.concat(this.#output);
         this.#output = [];

@@ -16,7 +16,7 @@ describe("data keys", () => {
     expect([known(), keys.find("p2", "b")]).toEqual([["p1 a", "p1 b", "p2 a"], undefined]);
     keys.forgetEnded(9);
     expect(known()).toHaveLength(3);
-    keys.forgetKeys(["a", "unknown"]);
+    keys.dropKeys(["a", "unknown"]);
     expect(known()).toEqual(["p1 b"]);
     keys.forgetEnded(10);
     expect(known()).toEqual([]);

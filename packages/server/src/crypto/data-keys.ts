@@ -26,7 +26,7 @@ export class DataKeys {
     if (this.#size > MOST_KEYS) this.#forgetOldest();
   }
 
-  forgetKeys(keyIds: readonly string[]): void {
+  dropKeys(keyIds: readonly string[]): void {
     for (const { keys } of this.#partitions.values()) {
       for (const keyId of keyIds) if (keys.delete(keyId)) this.#size--;
     }

@@ -9,7 +9,7 @@ import {
   writeExclusively,
 } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
-import type { KeyStore, KeyStoreMark } from "./key-store.ts";
+import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
 
 const ID = /^[\da-f]{64}$/;
 
@@ -29,9 +29,9 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
       // Whoever made it may not have synced its name yet; what is sealed under it must not outlive it.
       await syncFolders(path);
       return wrapped;
-    } catch (fault) {
-      if ((fault as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new Unavailable("the key directory can't be read", { cause: fault });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw new Unavailable("the key directory can't be read", { cause: error });
     }
   }
 
@@ -40,9 +40,9 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     try {
       await writeExclusively(path, wrapped);
       return wrapped;
-    } catch (fault) {
-      if ((fault as NodeJS.ErrnoException).code !== "EEXIST") {
-        throw new Unavailable("the key directory can't be written", { cause: fault });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+        throw new Unavailable("the key directory can't be written", { cause: error });
       }
     }
     const standing = await read(id);
@@ -56,13 +56,13 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
       await unlinkIfThere(draftOf(path));
       await unlinkDraftsOf(path);
       await unlink(path);
-    } catch (fault) {
-      const { code } = fault as NodeJS.ErrnoException;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
       // Whoever unlinked it may not have synced that yet.
-      if (code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: fault });
+      if (code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: error });
     }
-    await syncFolder(dirname(path)).catch((fault: NodeJS.ErrnoException) => {
-      if (fault.code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: fault });
+    await syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: error });
     });
   }
 
@@ -79,21 +79,21 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     }
   }
 
-  async function lacking(ids: readonly string[]): Promise<readonly string[]> {
+  async function findMissing(ids: readonly string[]): Promise<readonly string[]> {
     const missing: string[] = [];
     for (const id of ids) {
-      const there = await stat(pathOf(id)).catch((fault: NodeJS.ErrnoException) => {
-        if (fault.code !== "ENOENT") throw new Unavailable("the key directory can't be read", { cause: fault });
+      const there = await stat(pathOf(id)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw new Unavailable("the key directory can't be read", { cause: error });
       });
       if (!there) missing.push(id);
     }
     return missing;
   }
 
-  async function readMark(name: KeyStoreMark): Promise<string | undefined> {
-    return readFile(join(directory, name), "utf8").catch((fault: NodeJS.ErrnoException) => {
-      if (fault.code === "ENOENT") return undefined;
-      throw new Unavailable("the key directory can't be read", { cause: fault });
+  async function readWatermark(name: KeyStoreWatermark): Promise<string | undefined> {
+    return readFile(join(directory, name), "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw new Unavailable("the key directory can't be read", { cause: error });
     });
   }
 
@@ -102,10 +102,10 @@ export async function directoryKeyStore(directory: string): Promise<KeyStore> {
     create,
     destroy,
     replace,
-    lacking,
+    findMissing,
     ids,
-    readMark,
-    writeMark: (name, text) => writeOver(join(directory, name), Buffer.from(text)),
+    readWatermark,
+    writeWatermark: (name, text) => writeOver(join(directory, name), Buffer.from(text)),
     description: `directory ${directory}`,
     close: async () => {},
   };

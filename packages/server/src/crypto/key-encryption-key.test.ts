@@ -64,10 +64,10 @@ describe("the key-encryption key", () => {
     async (content) => {
       const path = join(folder.path, "key");
       await writeFile(path, content);
-      const fault = await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path }).catch((caught: unknown) => String(caught));
-      expect(fault).toContain(path);
-      expect(fault).toContain("32 bytes in base64");
-      if (content !== "") expect(fault).not.toContain(content);
+      const error = await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path }).catch((caught: unknown) => String(caught));
+      expect(error).toContain(path);
+      expect(error).toContain("32 bytes in base64");
+      if (content !== "") expect(error).not.toContain(content);
     },
   );
 

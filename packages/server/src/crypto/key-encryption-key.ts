@@ -30,8 +30,8 @@ export async function keyEncryptionKeys(config: Config): Promise<KeySource> {
 
 async function ownKeyFile({ DRS_KEY_DIR: directory = "" }: Config): Promise<string> {
   const path = join(directory, "key-encryption-key");
-  await writeExclusively(path, textOf([randomBytes(32)])).catch((fault: unknown) => {
-    if ((fault as NodeJS.ErrnoException).code !== "EEXIST") throw fault;
+  await writeExclusively(path, textOf([randomBytes(32)])).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   });
   return path;
 }

@@ -20,7 +20,7 @@ export interface KeyEncryption {
 }
 
 /** A wrapped secret that no key-encryption key at hand opens, or that was changed. */
-export class WrapBroken extends Error {
+export class WrappedSecretDamaged extends Error {
   override readonly name = "WrapBroken";
 }
 
@@ -74,7 +74,7 @@ export class LocalKeyEncryption implements KeyEncryption {
   async wrap(secret: Buffer, context: Buffer): Promise<Buffer> {
     // Read anew: another process may have made a new version.
     const key = (await this.#source.read()).at(-1);
-    if (!key) throw new WrapBroken("there is no key-encryption key");
+    if (!key) throw new WrappedSecretDamaged("there is no key-encryption key");
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(context);
     const head = Buffer.concat([Buffer.of(FORMAT), Buffer.from(versionOfKey(key), "hex"), nonce]);
@@ -83,7 +83,7 @@ export class LocalKeyEncryption implements KeyEncryption {
 
   versionOf(wrapped: Buffer): string {
     if (wrapped.length !== SECRET_AT + SECRET_BYTES + TAG_BYTES || wrapped[0] !== FORMAT) {
-      throw new WrapBroken("a secret in the key store is not of a form that this version knows");
+      throw new WrappedSecretDamaged("a secret in the key store is not of a form that this version knows");
     }
     return wrapped.toString("hex", 1, NONCE_AT);
   }
@@ -95,7 +95,7 @@ export class LocalKeyEncryption implements KeyEncryption {
     try {
       return Buffer.concat([decipher.update(wrapped.subarray(SECRET_AT, -TAG_BYTES)), decipher.final()]);
     } catch (cause) {
-      throw new WrapBroken("a secret in the key store was changed", { cause });
+      throw new WrappedSecretDamaged("a secret in the key store was changed", { cause });
     }
   }
 
@@ -120,7 +120,7 @@ export class LocalKeyEncryption implements KeyEncryption {
       this.#keys = new Map((await this.#source.read()).map((key) => [versionOfKey(key), key]));
     }
     const key = this.#keys.get(version);
-    if (!key) throw new WrapBroken("a secret in the key store was wrapped by another key-encryption key");
+    if (!key) throw new WrappedSecretDamaged("a secret in the key store was wrapped by another key-encryption key");
     return key;
   }
 }

@@ -44,8 +44,8 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
 
     it("names the ids that it lacks, and no others", async () => {
       await store.create(idOf("there"), randomBytes(69));
-      expect(await store.lacking([idOf("there"), idOf("not there")])).toEqual([idOf("not there")]);
-      expect(await store.lacking([])).toEqual([]);
+      expect(await store.findMissing([idOf("there"), idOf("not there")])).toEqual([idOf("not there")]);
+      expect(await store.findMissing([])).toEqual([]);
     });
 
     it("lists its ids, each once", async () => {
@@ -69,7 +69,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(await store.read(idOf("nowhere"))).toBeUndefined();
     });
 
-    it("destroys what stands; that nothing does is no fault", async () => {
+    it("destroys what stands; that nothing does is no error", async () => {
       await store.create(idOf("destroyed"), randomBytes(69));
       for (let round = 0; round < 2; round++) {
         await store.destroy(idOf("destroyed"));
@@ -78,15 +78,15 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
     });
 
     it("has the mark that was written last, in every instance", async () => {
-      expect(await store.readMark("mark")).toBeUndefined();
+      expect(await store.readWatermark("mark")).toBeUndefined();
       for (const mark of ["1 0", "2 7"]) {
-        await store.writeMark("mark", mark);
-        expect(await store.readMark("mark")).toBe(mark);
+        await store.writeWatermark("mark", mark);
+        expect(await store.readWatermark("mark")).toBe(mark);
       }
       const other = await place.open();
-      expect(await other.readMark("mark")).toBe("2 7");
-      await other.writeMark("journal-head", "3 abc");
-      expect([await store.readMark("mark"), await store.readMark("journal-head")]).toEqual(["2 7", "3 abc"]);
+      expect(await other.readWatermark("mark")).toBe("2 7");
+      await other.writeWatermark("journal-head", "3 abc");
+      expect([await store.readWatermark("mark"), await store.readWatermark("journal-head")]).toEqual(["2 7", "3 abc"]);
       await other.close();
     });
 

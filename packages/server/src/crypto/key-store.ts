@@ -1,13 +1,13 @@
 /**
  * Short texts next to the secrets, which show that the key store, or what it was used with, was restored from a backup.
  */
-export const KEY_STORE_MARKS = {
+export const KEY_STORE_WATERMARKS = {
   /** What was applied to it: the erasure journal's latest entry and the number of dropped partitions. */
   applied: "mark",
   /** The latest entry that the erasure journal has. */
   journalHead: "journal-head",
 } as const;
-export type KeyStoreMark = (typeof KEY_STORE_MARKS)[keyof typeof KEY_STORE_MARKS];
+export type KeyStoreWatermark = (typeof KEY_STORE_WATERMARKS)[keyof typeof KEY_STORE_WATERMARKS];
 
 /**
  * Where wrapped secrets lie, by their ids (64 hexadecimal digits), apart from the events. Keys beside the events they open would erase nothing when they are
@@ -21,7 +21,7 @@ export interface KeyStore {
    * @returns the one that stands. @throws Unavailable
    */
   create(id: string, wrapped: Buffer): Promise<Buffer>;
-  /** What stood under the id is gone when the promise resolves; that nothing did is no fault. @throws Unavailable */
+  /** What stood under the id is gone when the promise resolves; that nothing did is no error. @throws Unavailable */
   destroy(id: string): Promise<void>;
   /**
    * Puts another wrap of the same secret in the place of the one that stands; durable when the promise resolves. Nobody
@@ -29,13 +29,13 @@ export interface KeyStore {
    */
   replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean>;
   /** Which of the ids have no secret. @throws Unavailable */
-  lacking(ids: readonly string[]): Promise<readonly string[]>;
+  findMissing(ids: readonly string[]): Promise<readonly string[]>;
   /** Ids of all secrets, some at a time. @throws Unavailable */
   ids(): AsyncIterable<readonly string[]>;
   /** The text of a mark, or `undefined`. @throws Unavailable */
-  readMark(name: KeyStoreMark): Promise<string | undefined>;
+  readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
   /** Replaces a mark; durable when the promise resolves. @throws Unavailable */
-  writeMark(name: KeyStoreMark, text: string): Promise<void>;
+  writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;
   /** A line for people: where it is. */
   readonly description: string;
   close(): Promise<void>;

@@ -24,15 +24,15 @@ export function memoryKeyStore(): MemoryKeyStore {
       entries.set(name, standing);
       return standing;
     },
-    readMark: async (name) => marks.get(name),
-    writeMark: async (name, text) => void marks.set(name, text),
+    readWatermark: async (name) => marks.get(name),
+    writeWatermark: async (name, text) => void marks.set(name, text),
     destroy: async (id) => void entries.delete(id),
     replace: async (id, standing, wrapped) => {
       if (!entries.get(id)?.equals(standing)) return false;
       entries.set(id, wrapped);
       return true;
     },
-    lacking: async (ids) => ids.filter((id) => !entries.has(id)),
+    findMissing: async (ids) => ids.filter((id) => !entries.has(id)),
     async *ids() {
       // Of one moment: what comes meanwhile is not among them.
       yield Array.from(entries.keys());

@@ -19,9 +19,9 @@ const SCHEMA = `
 
 /** Secrets in a PostgreSQL that is not the one of the events. */
 export async function postgresKeyStore(database: DatabaseOptions): Promise<KeyStore> {
-  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 4, onFault: () => {} });
-  const unavailable = (fault: unknown): never => {
-    throw asUnusable(fault, "key database");
+  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 4, onError: () => {} });
+  const unavailable = (error: unknown): never => {
+    throw asUnusable(error, "key database");
   };
   const query = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
     (await pool.query<Row>(text, values).catch(unavailable)).rows;
@@ -37,9 +37,9 @@ export async function postgresKeyStore(database: DatabaseOptions): Promise<KeySt
       await executor.query(SCHEMA);
     }).catch(unavailable);
   };
-  await prepare().catch(async (fault: unknown) => {
+  await prepare().catch(async (error: unknown) => {
     await pool.end();
-    throw fault;
+    throw error;
   });
   return {
     read,
@@ -50,7 +50,7 @@ export async function postgresKeyStore(database: DatabaseOptions): Promise<KeySt
       const text = "update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2 returning wrapped";
       return (await query(text, [id, standing, wrapped])).length === 1;
     },
-    async lacking(ids) {
+    async findMissing(ids) {
       const text = `select id from unnest($1::text[]) as asked (id)
         where not exists (select from drs_keys.secret s where s.id = asked.id)`;
       return (await query<{ id: string }>(text, [ids])).map(({ id }) => id);
@@ -64,11 +64,11 @@ export async function postgresKeyStore(database: DatabaseOptions): Promise<KeySt
         if (last === "") return;
       }
     },
-    async readMark(name) {
+    async readWatermark(name) {
       const [row] = await query<{ mark: string }>("select mark from drs_keys.mark where name = $1", [name]);
       return row?.mark;
     },
-    async writeMark(name, mark) {
+    async writeWatermark(name, mark) {
       const text = "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2";
       await query(text, [name, mark]);
     },

@@ -7,7 +7,7 @@ const ID_BYTES = 16;
  * What stands in the ledger's place after an erasure: names that only whoever knows the account and the key can compute,
  * and event ids that only they can read. The key is derived from the installation's secret, which an erasure leaves.
  */
-export class LedgerNames {
+export class Pseudonymizer {
   /** As an object: from bytes it would be made anew for each MAC, at four times the cost. */
   readonly #key: KeyObject;
 

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
-import { type EventIdentity, KeysGone, Unavailable } from "../ports.ts";
+import { type EventIdentity, KeysDestroyed, Unavailable } from "../ports.ts";
 import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
@@ -12,7 +12,7 @@ import {
   createSealer,
   type PartitionDirectory,
   partitionSecretName,
-  SealBroken,
+  PayloadDamaged,
 } from "./sealer.ts";
 import { secretId, Secrets } from "./secrets.ts";
 
@@ -58,7 +58,7 @@ function sealerOver(store: KeyStore, macKey = MAC_KEY) {
     seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
     open: (identity: EventIdentity, payload: Buffer) =>
       sealer.open(identity, { keyId: keyIdOf(identity.account, identity.purpose) }, payload),
-    forgetEnded: (now: number) => sealer.forgetEnded(now),
+    forgetEnded: (now: number) => sealer.dropExpiredKeys(now),
   };
 }
 
@@ -149,7 +149,7 @@ describe("data keys in memory", () => {
     sealer.forgetEnded(end - 1);
     expect(await sealer.open(identity, sealed)).toHaveLength(100);
     sealer.forgetEnded(end);
-    await expect(sealer.open(identity, sealed)).rejects.toBeInstanceOf(KeysGone);
+    await expect(sealer.open(identity, sealed)).rejects.toBeInstanceOf(KeysDestroyed);
   });
 
   it("stay for the partitions that still take events", async () => {
@@ -171,7 +171,7 @@ describe("SealBroken", () => {
     for (let bit = 0; bit < sealed.length * 8; bit++) {
       const changed = Buffer.from(sealed);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      await expect(sealer.open(identity, changed), `bit ${bit}`).rejects.toBeInstanceOf(SealBroken);
+      await expect(sealer.open(identity, changed), `bit ${bit}`).rejects.toBeInstanceOf(PayloadDamaged);
     }
   });
 
@@ -180,11 +180,11 @@ describe("SealBroken", () => {
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(40, "json"));
     for (let length = 0; length < sealed.length; length++) {
-      await expect(sealer.open(identity, sealed.subarray(0, length))).rejects.toBeInstanceOf(SealBroken);
-      await expect(sealer.open(identity, sealed.subarray(sealed.length - length))).rejects.toBeInstanceOf(SealBroken);
+      await expect(sealer.open(identity, sealed.subarray(0, length))).rejects.toBeInstanceOf(PayloadDamaged);
+      await expect(sealer.open(identity, sealed.subarray(sealed.length - length))).rejects.toBeInstanceOf(PayloadDamaged);
     }
     const longer = Buffer.concat([sealed, Buffer.of(0)]);
-    await expect(sealer.open(identity, longer)).rejects.toBeInstanceOf(SealBroken);
+    await expect(sealer.open(identity, longer)).rejects.toBeInstanceOf(PayloadDamaged);
   });
 
   const others: readonly (readonly [string, (identity: EventIdentity) => Partial<EventIdentity>])[] = [
@@ -214,7 +214,7 @@ describe("SealBroken", () => {
     expect(await open().open(identity, sealed)).toHaveLength(100);
     expect(keys.entries.delete(secretId(name))).toBe(true);
     await expect(open().open(identity, sealed)).rejects.toThrow(/keys of this event are gone/);
-    await expect(open().open(identity, sealed)).rejects.toBeInstanceOf(KeysGone);
+    await expect(open().open(identity, sealed)).rejects.toBeInstanceOf(KeysDestroyed);
     expect(keys.entries.has(secretId(name)), "opening never makes a secret").toBe(false);
   });
 
@@ -225,7 +225,7 @@ describe("SealBroken", () => {
     keys.entries.delete(secretId(accountSecretName(keyIdOf("customer-1", 1))));
     const later = open();
     await later.seal(identityOf(), payload(100, "json"));
-    await expect(later.open(identity, sealed)).rejects.toBeInstanceOf(SealBroken);
+    await expect(later.open(identity, sealed)).rejects.toBeInstanceOf(PayloadDamaged);
   });
 });
 

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
-import { type EventIdentity, KeysGone, type Sealer, Unavailable } from "../ports.ts";
+import { type EventIdentity, KeysDestroyed, type Sealer, Unavailable } from "../ports.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
@@ -27,7 +27,7 @@ export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 /** A sealer that keeps data keys in memory. */
 export interface CachingSealer extends Sealer {
   /** Drops the data keys of partitions that take no further events, long before their events expire. */
-  forgetEnded(now: number): void;
+  dropExpiredKeys(now: number): void;
 }
 
 /** Which key the events of an account and purpose are sealed under. */
@@ -49,7 +49,7 @@ export interface CurrentKey {
 }
 
 /** A payload that is not what was sealed for the event. */
-export class SealBroken extends Error {
+export class PayloadDamaged extends Error {
   override readonly name = "SealBroken";
 }
 
@@ -81,7 +81,7 @@ export function createSealer(
   const compressor = new Compressor();
   const nonces = new Nonces();
 
-  accountKeys.onErased((keyIds) => dataKeys.forgetKeys(keyIds));
+  accountKeys.onErased((keyIds) => dataKeys.dropKeys(keyIds));
 
   async function keyForWriting(
     identity: EventIdentity,
@@ -110,13 +110,13 @@ export function createSealer(
     if (known && lostSecrets.length === 0) return openWith(known, identity, payload);
     const accountName = accountSecretName(keyId);
     const account = await secrets.find(accountName);
-    if (!account) throw new KeysGone("the keys of this event are gone", [accountName]);
+    if (!account) throw new KeysDestroyed("the keys of this event are gone", [accountName]);
     const names = [...lostSecrets, secret].map(partitionSecretName);
     return openWithOne(names, (one) => derive(account, one), identity, payload);
   }
 
   async function openCopy(identity: EventIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
-    if (payload.length === 0) throw new KeysGone("the keys of this event were lost before a hold copied it", []);
+    if (payload.length === 0) throw new KeysDestroyed("the keys of this event were lost before a hold copied it", []);
     return openWithOne((await findHoldSecrets(holdId)).map(holdSecretName), holdKey, identity, payload);
   }
 
@@ -141,11 +141,11 @@ export function createSealer(
       }
       try {
         return openWith(keyOf(secret), identity, payload);
-      } catch (fault) {
-        broken = fault;
+      } catch (error) {
+        broken = error;
       }
     }
-    if (lost.size > 0) throw new KeysGone("the keys of this event are gone", [...lost]);
+    if (lost.size > 0) throw new KeysDestroyed("the keys of this event are gone", [...lost]);
     throw broken;
   }
 
@@ -187,7 +187,7 @@ export function createSealer(
     open: (identity, under, payload) =>
       "holdId" in under ? openCopy(identity, under.holdId, payload) : openEvent(identity, under.keyId, payload),
 
-    forgetEnded: (now) => dataKeys.forgetEnded(now),
+    dropExpiredKeys: (now) => dataKeys.forgetEnded(now),
   };
 }
 
@@ -231,6 +231,6 @@ function openWith(key: KeyObject, identity: EventIdentity, sealed: Buffer): Buff
     const bytes = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
     return decompress({ dictionary, bytes });
   } catch (cause) {
-    throw new SealBroken("the stored payload is not what was sealed for this event", { cause });
+    throw new PayloadDamaged("the stored payload is not what was sealed for this event", { cause });
   }
 }

@@ -49,8 +49,8 @@ export class Secrets {
   }
 
   /** Those of the names that have no secret. */
-  async lacking(names: readonly string[]): Promise<readonly string[]> {
-    const lacking = new Set(await this.#store.lacking(names.map(secretId)));
+  async findMissing(names: readonly string[]): Promise<readonly string[]> {
+    const lacking = new Set(await this.#store.findMissing(names.map(secretId)));
     return names.filter((name) => lacking.has(secretId(name)));
   }
 

@@ -8,7 +8,7 @@ import type { EventIdentity } from "../ports.ts";
 import { receiptSigner, verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { deriveKey } from "./derive-key.ts";
 import { versionOfKey } from "./key-encryption.ts";
-import { LedgerNames, uuidBytes } from "./pseudonymizer.ts";
+import { Pseudonymizer, uuidBytes } from "./pseudonymizer.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { createSealer } from "./sealer.ts";
 import { secretId, Secrets } from "./secrets.ts";
@@ -100,7 +100,7 @@ test("the ledger's MAC of a request", () => {
 });
 
 test("a tombstone, and the keyed MACs of subjects", () => {
-  const names = new LedgerNames(deriveKey(installation, "ledger names"));
+  const names = new Pseudonymizer(deriveKey(installation, "ledger names"));
   const { event, idempotency_key: key } = vectors;
   expect(names.nameOf(event.account, key).toString("hex")).toBe(vectors.tombstone_name);
   expect(names.mask(event.account, key, uuidBytes(event.eventId)).toString("hex")).toBe(vectors.masked_event_id);

@@ -80,8 +80,8 @@ describe("a dependency", () => {
 
   it("that refuses to a monitor is reported with the reason, also where it was away before", () => {
     const dependency = new Dependencies(10).get("key_store");
-    dependency.reportAway(new NoAnswer("no answer"));
-    dependency.reportAway(new Unusable("key database", "can't be used: its login lacks a privilege"));
+    dependency.reportUnreachable(new NoAnswer("no answer"));
+    dependency.reportUnreachable(new Unusable("key database", "can't be used: its login lacks a privilege"));
     expect(dependency.health.problems).toEqual(["can't be used: its login lacks a privilege"]);
   });
 });

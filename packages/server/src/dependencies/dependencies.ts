@@ -31,7 +31,7 @@ export interface Health {
 
 export interface CallOptions {
   /** Whether an error says that the dependency is away, and not that it answered. */
-  readonly isAway?: (fault: unknown) => boolean;
+  readonly isAway?: (error: unknown) => boolean;
   readonly isProgressing?: () => Promise<boolean>;
   /** Of a monitor: it calls also where others must not. */
   readonly isProbe?: boolean;
@@ -85,9 +85,9 @@ export class Dependency {
       const result = await withDeadline(deadline, work);
       if (!this.#isMonitored) this.resolve("away");
       return result;
-    } catch (fault) {
-      if (fault instanceof NoAnswer || isAway(fault)) this.reportAway(fault);
-      throw fault;
+    } catch (error) {
+      if (error instanceof NoAnswer || isAway(error)) this.reportUnreachable(error);
+      throw error;
     }
   }
 
@@ -101,11 +101,11 @@ export class Dependency {
   }
 
   /** The first reason remains, because how it went away says more than how it stays away: unless it answers again. */
-  reportAway(fault?: unknown): void {
+  reportUnreachable(error?: unknown): void {
     if (this.#registry.stopping.aborted) return;
-    if (fault instanceof Unusable) return this.report("away", fault.problem);
+    if (error instanceof Unusable) return this.report("away", error.problem);
     if (this.has("away")) return;
-    this.report("away", fault instanceof NoAnswer ? "does not answer" : "can't be reached");
+    this.report("away", error instanceof NoAnswer ? "does not answer" : "can't be reached");
   }
 
   report(trouble: Trouble, problem: string): void {

@@ -71,7 +71,7 @@ test("a look for many secrets may take longer than the deadline", async () => {
   };
   const ids = Array.from({ length: 60 }, (_, index) => String(index));
   const store = boundedKeyStore(inner, new Dependencies(200).get("key_store"));
-  expect(await store.lacking(ids)).toEqual(ids);
+  expect(await store.findMissing(ids)).toEqual(ids);
 });
 
 test("a directory that hangs takes one thread, however often it is asked, and is used again when it answers", async () => {
@@ -81,11 +81,11 @@ test("a directory that hangs takes one thread, however often it is asked, and is
     readMark: () => new Promise<string>((resolve) => answers.push(() => resolve("mark"))),
   };
   const store = boundedKeyStore(inner, new Dependencies(20).get("key_store"));
-  for (let call = 0; call < 5; call++) await expect(store.readMark("mark")).rejects.toThrow(NoAnswer);
+  for (let call = 0; call < 5; call++) await expect(store.readWatermark("mark")).rejects.toThrow(NoAnswer);
   expect(answers).toHaveLength(1);
   answers[0]?.();
   await sleep(0);
-  const answered = store.readMark("mark");
+  const answered = store.readWatermark("mark");
   answers[1]?.();
   expect(await answered).toBe("mark");
 });

@@ -23,19 +23,19 @@ export function onePerHang(bounded: Bounded, hanging: () => NoAnswer): Bounded {
       running = started;
       return started;
     };
-    return bounded(start).catch((fault: unknown) => {
-      if (fault instanceof NoAnswer) {
+    return bounded(start).catch((error: unknown) => {
+      if (error instanceof NoAnswer) {
         hung++;
         void running?.catch(() => {}).finally(() => hung--);
       }
-      throw fault;
+      throw error;
     });
   };
 }
 
 /** Calls to the dependency, each within its deadline. */
 export function boundedBy(dependency: Dependency): Bounded {
-  const isAway = (fault: unknown): boolean => fault instanceof Unavailable;
+  const isAway = (error: unknown): boolean => error instanceof Unavailable;
   return onePerHang(
     (call) => dependency.call(call, { isAway }),
     () => new NoAnswer(`an earlier call to the ${dependency.title} still hangs`),

@@ -41,8 +41,8 @@ export class Monitor {
       const { signal } = this.#waiting;
       const answered = await this.#probe.ping().then(
         () => true,
-        (fault: unknown) => {
-          if (!this.#stopping.signal.aborted) this.#dependency.reportAway(fault);
+        (error: unknown) => {
+          if (!this.#stopping.signal.aborted) this.#dependency.reportUnreachable(error);
           return false;
         },
       );

@@ -11,7 +11,7 @@ import { policyVersion } from "../policy/policy-table.ts";
 import { retentionState } from "../lifecycle/retention/runs.ts";
 import { pendingChanges, readSchema } from "../postgres/migrate.ts";
 import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
-import { readMark } from "../journal/key-store-watermark.ts";
+import { readWatermark } from "../journal/key-store-watermark.ts";
 import { destroyedPartitions } from "../lifecycle/recovery/destroyed-partitions.ts";
 import { acceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
@@ -99,7 +99,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
 const MOST_DESCRIBED = 20;
 
 async function keyFinding({ pool, keyStore, secrets }: System): Promise<Finding> {
-  const mark = await readMark(keyStore);
+  const mark = await readWatermark(keyStore);
   const isDatabaseBehind = mark.partitions > (await destroyedPartitions(pool)).length;
   const lost = await lostSince(pool, secrets, isDatabaseBehind);
   if (lost.length === 0) {
@@ -189,9 +189,9 @@ async function erasureFinding(system: System): Promise<Finding> {
   if (journal) {
     try {
       await checkJournal({ ...system, executor: pool }, journal);
-    } catch (fault) {
-      if (!(fault instanceof JournalUnfit)) throw fault;
-      return { what: "erasures", ok: false, detail: fault.message };
+    } catch (error) {
+      if (!(error instanceof JournalUnfit)) throw error;
+      return { what: "erasures", ok: false, detail: error.message };
     }
   }
   const losses = await acceptedLosses(pool);

@@ -39,13 +39,13 @@ interface OpenLog {
     readonly flush: () => Promise<void>;
     readonly close: () => Promise<void>;
   };
-  readonly faults: unknown[];
+  readonly errors: unknown[];
 }
 
 /** Requests have few members, unless a test says otherwise. */
 function openLog(executor: Executor = system.pool): OpenLog {
-  const faults: unknown[] = [];
-  const log = new BufferedDriftLog(executor, clock, (fault) => faults.push(fault));
+  const errors: unknown[] = [];
+  const log = new BufferedDriftLog(executor, clock, (error) => errors.push(error));
   logs.push(log);
   return {
     log: {
@@ -53,7 +53,7 @@ function openLog(executor: Executor = system.pool): OpenLog {
       flush: () => log.flush(),
       close: () => log.close(),
     },
-    faults,
+    errors,
   };
 }
 
@@ -171,12 +171,12 @@ describe("names come from clients", () => {
   });
 
   it("a name of many names in a row is no name, and holds nothing else up", async () => {
-    const { log, faults } = openLog();
+    const { log, errors } = openLog();
     // Longer than an index entry can be, and not compressible.
     const endless = Array.from({ length: 100 }, () => randomBytes(32).toString("hex")).join(".");
     log.observe("3.0.2", fonts({ [endless]: 1, novel: 1 }));
     await log.flush();
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     expect((await rowsOf("3.0.2")).map(({ path }) => path)).toEqual(["fonts.*", "fonts.novel"]);
   });
 
@@ -286,7 +286,7 @@ describe("two writers", () => {
       }
       await Promise.all(writers.map(({ log }) => log.flush()));
     }
-    expect(writers.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(writers.flatMap(({ errors }) => errors)).toEqual([]);
     const rows = (await rowsOf("1.0.0")).filter(({ json_type }) => json_type === "boolean");
     expect(total(rows)).toBe(20 * 3 * 30);
   });
@@ -295,7 +295,7 @@ describe("two writers", () => {
 describe("while the database is away", () => {
   it("nothing is lost, nor counted twice", async () => {
     let away = true;
-    const { log, faults } = openLog({
+    const { log, errors } = openLog({
       query: (text, values) =>
         away ? Promise.reject(new Error("away")) : (system.pool as Executor).query(text, values),
     });
@@ -303,7 +303,7 @@ describe("while the database is away", () => {
       log.observe("1.0.1", fonts({ away: "x" }));
       await log.flush();
     }
-    expect(faults).toHaveLength(3);
+    expect(errors).toHaveLength(3);
     away = false;
     await log.flush();
     await log.flush();

@@ -63,16 +63,16 @@ interface Count {
 export class BufferedDriftLog implements DriftLog {
   readonly #executor: Executor;
   readonly #clock: Clock;
-  readonly #onFault: (fault: unknown) => void;
+  readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #pathsOf = new Map<string, Set<string>>();
   #counts = new Map<string, Count>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, clock: Clock, onFault: (fault: unknown) => void) {
+  constructor(executor: Executor, clock: Clock, onError: (error: unknown) => void) {
     this.#executor = executor;
     this.#clock = clock;
-    this.#onFault = onFault;
+    this.#onError = onError;
     this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS);
     this.#timer.unref();
   }
@@ -131,8 +131,8 @@ export class BufferedDriftLog implements DriftLog {
     }));
     try {
       await this.#executor.query(WRITE, [JSON.stringify(json), now]);
-    } catch (fault) {
-      this.#onFault(fault);
+    } catch (error) {
+      this.#onError(error);
       for (const count of counts.values()) {
         this.#count(count.sdkVersion, count.path, count.jsonType, count.occurrences);
       }

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { withDeadline } from "../dependencies/deadline.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
-import { type DatabaseOptions, isPassing, sqlState } from "../postgres/database.ts";
+import { type DatabaseOptions, isTransient, sqlState } from "../postgres/database.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
-import { EmbeddedFault } from "./embedded-fault.ts";
+import { EmbeddedPostgresError } from "./embedded-error.ts";
 import { chooseLauncher, type Launcher } from "./unprivileged.ts";
 
 const DATABASE = "drs";
@@ -51,7 +51,7 @@ export interface EmbeddedOptions {
   /** Whether this user is the server, of which a data directory has one at a time. */
   readonly asServer: boolean;
   /** Called when PostgreSQL went away and is being brought back, and when that failed. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
   /** Of another PostgreSQL. Absent: those of the optional dependency. */
   readonly binaries?: Binaries;
 }
@@ -91,9 +91,9 @@ export class EmbeddedPostgres {
     try {
       await embedded.#join();
       await embedded.#prepareDatabase();
-    } catch (fault) {
+    } catch (error) {
       await embedded.close();
-      throw fault;
+      throw error;
     }
     return embedded;
   }
@@ -119,12 +119,12 @@ export class EmbeddedPostgres {
     const user = this.#user;
     this.#user = undefined;
     if (!user) return;
-    const expired = (): Error => new EmbeddedFault("the embedded PostgreSQL gave no answer, and was left as it is");
+    const expired = (): Error => new EmbeddedPostgresError("the embedded PostgreSQL gave no answer, and was left as it is");
     try {
       const isAlone = await withDeadline({ ms: LEAVE_WITHIN_MS, expired }, () => this.#leave(user));
       if (isAlone) await this.#stop();
-    } catch (fault) {
-      this.#options.onFault(fault);
+    } catch (error) {
+      this.#options.onError(error);
     } finally {
       await user.end().catch(() => {});
     }
@@ -137,10 +137,10 @@ export class EmbeddedPostgres {
       const text = "select pg_try_advisory_lock($1) as alone";
       const { rows } = await user.query<{ alone: boolean }>(text, [USERS_LOCK]);
       return rows[0]?.alone === true;
-    } catch (fault) {
+    } catch (error) {
       // Of two that leave together the other one was alone, and stops PostgreSQL under us.
-      if (isPassing(fault)) return false;
-      throw fault;
+      if (isTransient(error)) return false;
+      throw error;
     }
   }
 
@@ -149,7 +149,7 @@ export class EmbeddedPostgres {
     const { major } = this.#binaries;
     if (version?.trim() === major) return;
     if (version !== undefined) {
-      throw new EmbeddedFault(
+      throw new EmbeddedPostgresError(
         `${this.#cluster} is a cluster of PostgreSQL ${version.trim()}, and this server carries ${major}: ` +
           "dump it with the old version and restore it with this one (docs/operator.md, Upgrade)",
       );
@@ -162,13 +162,13 @@ export class EmbeddedPostgres {
     const { code, output } = await run(this.#launcher, this.#binaries.initdb, args);
     if (code !== 0) {
       await rm(draft, { recursive: true, force: true });
-      throw new EmbeddedFault(
+      throw new EmbeddedPostgresError(
         `the database could not be initialised in ${this.#options.dataDir}: ${lastLines(output)}`,
       );
     }
-    await rename(draft, this.#cluster).catch(async (fault: NodeJS.ErrnoException) => {
+    await rename(draft, this.#cluster).catch(async (error: NodeJS.ErrnoException) => {
       await rm(draft, { recursive: true, force: true });
-      if (fault.code !== "ENOTEMPTY" && fault.code !== "EEXIST") throw fault;
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     });
   }
 
@@ -180,12 +180,12 @@ export class EmbeddedPostgres {
       try {
         this.#user = await this.#connectAsUser();
         return;
-      } catch (fault) {
-        if (fault instanceof EmbeddedFault) throw fault;
+      } catch (error) {
+        if (error instanceof EmbeddedPostgresError) throw error;
         if (Date.now() > deadline) {
-          throw new EmbeddedFault(`the database did not start: ${await this.#logTail()}`, { cause: fault });
+          throw new EmbeddedPostgresError(`the database did not start: ${await this.#logTail()}`, { cause: error });
         }
-        const absent = ["ENOENT", "ECONNREFUSED"].includes((fault as NodeJS.ErrnoException).code ?? "");
+        const absent = ["ENOENT", "ECONNREFUSED"].includes((error as NodeJS.ErrnoException).code ?? "");
         // Gone right after its start: another one holds the directory, or remains of a killed one still do.
         const failed = child !== undefined && child.exitCode !== null;
         if (absent && (child === undefined || failed)) {
@@ -211,15 +211,15 @@ export class EmbeddedPostgres {
         const text = "select pg_try_advisory_lock($1) as alone";
         const { rows } = await client.query<{ alone: boolean }>(text, [SERVER_LOCK]);
         if (!rows[0]?.alone) {
-          throw new EmbeddedFault(`another server runs on the data directory ${this.#options.dataDir}`);
+          throw new EmbeddedPostgresError(`another server runs on the data directory ${this.#options.dataDir}`);
         }
       }
       // Whoever stops PostgreSQL holds the lock until its own connection is ended, and only then do we get it.
       const running = await this.#readPidFile();
       if (running?.stopping !== false) throw new Error("PostgreSQL is being stopped");
-    } catch (fault) {
+    } catch (error) {
       await client.end().catch(() => {});
-      throw fault;
+      throw error;
     }
     client.on("end", () => {
       if (!this.#closed && this.#user === client) this.#return();
@@ -230,11 +230,11 @@ export class EmbeddedPostgres {
   /** PostgreSQL went away under us: bring it back, for as long as it takes. */
   #return(): void {
     this.#user = undefined;
-    this.#options.onFault(new EmbeddedFault("the embedded PostgreSQL went away; starting it again"));
+    this.#options.onError(new EmbeddedPostgresError("the embedded PostgreSQL went away; starting it again"));
     this.#returning = (async () => {
       while (!this.#closed && !this.#user) {
-        await this.#join().catch(async (fault: unknown) => {
-          this.#options.onFault(fault);
+        await this.#join().catch(async (error: unknown) => {
+          this.#options.onError(error);
           await sleep(1_000);
         });
       }
@@ -257,7 +257,7 @@ export class EmbeddedPostgres {
       stdio: ["ignore", log.fd, log.fd],
     });
     await log.close();
-    child.on("error", this.#options.onFault);
+    child.on("error", this.#options.onError);
     child.unref();
     return child;
   }
@@ -278,9 +278,9 @@ export class EmbeddedPostgres {
 
   async #prepareDatabase(): Promise<void> {
     const create = async (text: string): Promise<void> => {
-      await this.#user?.query(text).catch((fault: unknown) => {
+      await this.#user?.query(text).catch((error: unknown) => {
         // 42710, 42P04: it is there; 23505: somebody makes it at this moment.
-        if (!["42710", "42P04", "23505"].includes(sqlState(fault) ?? "")) throw fault;
+        if (!["42710", "42P04", "23505"].includes(sqlState(error) ?? "")) throw error;
       });
     };
     await create(`create role ${SERVING_LOGIN} login`);
@@ -298,7 +298,7 @@ export class EmbeddedPostgres {
       if ((await this.#readPidFile())?.instance !== running.instance) return;
       await sleep(POLL_MS);
     }
-    throw new EmbeddedFault("the embedded PostgreSQL did not stop in time");
+    throw new EmbeddedPostgresError("the embedded PostgreSQL did not stop in time");
   }
 
   /** What PostgreSQL says of itself in `postmaster.pid`: process id, directory, start time, …, status. */
@@ -317,7 +317,7 @@ const OWN_NAMES = /^(initdb-.+|postgres\.log|socket|lost\+found)$/;
 async function refuseForeign(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.includes("postgres") || names.every((name) => OWN_NAMES.test(name))) return;
-  throw new EmbeddedFault(
+  throw new EmbeddedPostgresError(
     `${folder} holds other things than a database of this server: name a folder of its own in DRS_DATA_DIR`,
   );
 }
@@ -329,7 +329,7 @@ async function makePrivate(folder: string): Promise<void> {
     await chmod(folder, 0o700);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new EmbeddedFault(
+    throw new EmbeddedPostgresError(
       `the data directory ${folder} can't be made or made private (${code}): choose another in DRS_DATA_DIR`,
       {
         cause,
@@ -346,15 +346,15 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
   const folder = fits ? near : join(tmpdir(), `drs-${process.getuid?.() ?? 0}-${name}`);
   await mkdir(folder, { mode: 0o700 }).then(
     () => launcher.own(folder),
-    (fault: NodeJS.ErrnoException) => {
-      if (fault.code !== "EEXIST") throw fault;
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
     },
   );
   // One that was there is never handed over: others may write to the temporary folder, and plant a link or a socket.
   const found = await lstat(folder);
   const { uid, mode } = found;
   if (!found.isDirectory() || (launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {
-    throw new EmbeddedFault(
+    throw new EmbeddedPostgresError(
       `${folder} is not a private folder of this user: remove it, or choose a shorter DRS_DATA_DIR`,
     );
   }
@@ -380,7 +380,7 @@ async function run(
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);
   return new Promise((resolve) => {
-    child.on("error", (fault) => resolve({ code: null, output: fault.message }));
+    child.on("error", (error) => resolve({ code: null, output: error.message }));
     child.on("close", (code) => resolve({ code, output }));
   });
 }

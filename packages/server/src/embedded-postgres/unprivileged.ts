@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chown, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { EmbeddedFault } from "./embedded-fault.ts";
+import { EmbeddedPostgresError } from "./embedded-error.ts";
 
 /** Uid and gid of `nobody`: PostgreSQL looks its own name up, so it must be one that every system knows. */
 const NOBODY = 65_534;
@@ -78,7 +78,7 @@ export async function chooseLauncher(cluster: string, others: readonly string[])
   if (owner !== NOBODY && works(IN_USER_NAMESPACE)) return IN_USER_NAMESPACE;
   if (owner !== 0 && works(AS_NOBODY_PASSING)) return AS_NOBODY_PASSING;
   const folder = dirname(cluster);
-  throw new EmbeddedFault(
+  throw new EmbeddedPostgresError(
     "PostgreSQL refuses to run as root, and no other user can get to it or to its data: start the server as another " +
       `user, or open the folders on the way to ${[folder, ...others].join(" and ")} (chmod o+x)`,
   );

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type pg from "pg";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import type { NewEvent } from "../ports.ts";
-import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 
 /** Grows with each erasure and with each accepted loss of secrets. */
@@ -63,7 +63,7 @@ export type Committed = "stored" | "taken" | "stale";
 export async function commitBatch(
   client: pg.Client,
   events: readonly NewEvent[],
-  names: LedgerNames,
+  names: Pseudonymizer,
 ): Promise<readonly Committed[]> {
   // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
   const sorted = events.toSorted(
@@ -84,9 +84,9 @@ export async function commitBatch(
     if (stored.length === events.length) return events.map(() => "stored");
     const ids = new Set(stored.map((event) => event.eventId));
     return events.map((event) => (ids.has(event.eventId) ? "stored" : "taken"));
-  } catch (fault) {
+  } catch (error) {
     await client.query("rollback").catch(() => {});
-    throw fault;
+    throw error;
   }
 }
 
@@ -94,7 +94,7 @@ export async function commitBatch(
 async function claimKeys(
   client: pg.Client,
   events: readonly NewEvent[],
-  names: LedgerNames,
+  names: Pseudonymizer,
 ): Promise<readonly NewEvent[] | "stale"> {
   const [epoch, policy] = [events[0]?.sealed.epoch, events[0]?.policyVersion];
   if (events.some((event) => event.sealed.epoch !== epoch || event.policyVersion !== policy)) return "stale";

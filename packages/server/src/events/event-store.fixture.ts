@@ -26,7 +26,7 @@ export async function openEventStore(
     onStale: async () => {},
     onLost: () => {},
     generation: () => 0,
-    onFault: () => {},
+    onError: () => {},
     onBatch: () => {},
     ...options,
   });

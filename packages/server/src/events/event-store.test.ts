@@ -20,7 +20,7 @@ let environment: Record<string, string>;
 let system: System;
 let owner: pg.Client;
 let store: PostgresEventStore;
-let faults: unknown[];
+let errors: unknown[];
 let batches: number[];
 
 beforeAll(async () => {
@@ -39,13 +39,13 @@ afterAll(async () => {
 const openStore = (options: Partial<EventStoreOptions> = {}): Promise<PostgresEventStore> =>
   openEventStore(system, {
     partitions: new Partitions(system.pool),
-    onFault: (fault) => faults.push(fault),
+    onError: (error) => errors.push(error),
     onBatch: (events) => batches.push(events),
     ...options,
   });
 
 beforeEach(async () => {
-  faults = [];
+  errors = [];
   batches = [];
   store = await openStore();
 });
@@ -69,7 +69,7 @@ const idsOf = (events: readonly NewEvent[]): string[] => events.map(({ eventId }
 const ledgerOf = (event: NewEvent): LedgerEntry => ({
   eventId: event.eventId,
   requestMac: event.requestMac,
-  place: { purpose: event.purpose, receivedAt: event.receivedAt },
+  location: { purpose: event.purpose, receivedAt: event.receivedAt },
 });
 
 describe("an event", () => {
@@ -246,7 +246,7 @@ describe("the same keys at once", () => {
       expect(winners).toHaveLength(60);
       expect(await storedIds([...forth, ...back])).toEqual(idsOf(winners));
     }
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     await Promise.all(others.map((other) => other.close()));
   });
 
@@ -391,7 +391,7 @@ describe("trouble that passes", () => {
     expect(inner.available).toBe(true);
     await expect(inner.findKey("a", "b")).rejects.toBeInstanceOf(Unavailable);
     expect(inner.available).toBe(false);
-    expect(faults).toHaveLength(1);
+    expect(errors).toHaveLength(1);
     away = false;
     await expect.poll(() => inner.available, { timeout: 5_000 }).toBe(true);
     expect(await inner.findKey("a", "b")).toBeUndefined();

@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Unavailable } from "../ports.ts";
-import { type LedgerNames, uuidText } from "../crypto/pseudonymizer.ts";
+import { type Pseudonymizer, uuidText } from "../crypto/pseudonymizer.ts";
 import { commitBatch, type Committed } from "./commit-batch.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
-import { asUnavailable, type DatabaseOptions, type Executor, isPassing, sqlState } from "../postgres/database.ts";
+import { asUnavailable, type DatabaseOptions, type Executor, isTransient, sqlState } from "../postgres/database.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { NoPartition, type Partitions } from "./partitions.ts";
 import { readEvent } from "./read-events.ts";
@@ -20,8 +20,8 @@ const PROBE_EVERY_MS = 200;
 const CHECK_VIOLATION = "23514";
 
 /** A row that fits no partition breaks no constraint that has a name. */
-function isPartitionMissing(fault: unknown): boolean {
-  return sqlState(fault) === CHECK_VIOLATION && (fault as pg.DatabaseError).constraint === undefined;
+function isPartitionMissing(error: unknown): boolean {
+  return sqlState(error) === CHECK_VIOLATION && (error as pg.DatabaseError).constraint === undefined;
 }
 
 export interface EventStoreOptions {
@@ -29,7 +29,7 @@ export interface EventStoreOptions {
   /** For single statements. */
   readonly executor: Executor;
   readonly partitions: Partitions;
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
   /** Whether all that an event needs is there, as far as is known. */
   readonly canStore: () => boolean;
   /** Learns what was erased and which secrets were lost, so that what is stale can be sealed again. */
@@ -38,8 +38,8 @@ export interface EventStoreOptions {
   readonly onLost: () => void;
   /** How often that was. */
   readonly generation: () => number;
-  /** Called with faults that requests were told about in general terms only. */
-  readonly onFault: (fault: unknown) => void;
+  /** Called with errors that requests were told about in general terms only. */
+  readonly onError: (error: unknown) => void;
   readonly onBatch: (events: number, seconds: number) => void;
 }
 
@@ -47,10 +47,10 @@ export interface EventStoreOptions {
 type Result = Committed | Failed;
 
 class Failed {
-  readonly fault: unknown;
+  readonly error: unknown;
 
-  constructor(fault: unknown) {
-    this.fault = fault;
+  constructor(error: unknown) {
+    this.error = error;
   }
 }
 
@@ -80,7 +80,7 @@ export class PostgresEventStore implements EventStore {
   async append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry> {
     for (;;) {
       const committed = await this.#batcher.add(event);
-      if (committed instanceof Failed) throw committed.fault;
+      if (committed instanceof Failed) throw committed.error;
       if (committed === "stored") return "stored";
       if (committed === "stale") {
         await this.#options.onStale();
@@ -104,8 +104,8 @@ export class PostgresEventStore implements EventStore {
       [account, key],
     );
     if (!row) return this.#findTombstone(account, key);
-    const place = { purpose: row.purpose, receivedAt: row.received_ms };
-    return { eventId: row.event_id, requestMac: row.request_mac, place };
+    const location = { purpose: row.purpose, receivedAt: row.received_ms };
+    return { eventId: row.event_id, requestMac: row.request_mac, location };
   }
 
   async #findTombstone(account: string, key: string): Promise<LedgerEntry | undefined> {
@@ -119,11 +119,11 @@ export class PostgresEventStore implements EventStore {
     return { eventId, requestMac: row.request_mac };
   }
 
-  async findStored(account: string, { place, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
-    if (!place) return undefined;
+  async findStored(account: string, { location, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
+    if (!location) return undefined;
     const { executor } = this.#options;
-    return await readEvent(executor, { account, ...place, eventId }).catch((fault: unknown) => {
-      throw this.#noted(fault);
+    return await readEvent(executor, { account, ...location, eventId }).catch((error: unknown) => {
+      throw this.#noted(error);
     });
   }
 
@@ -136,8 +136,8 @@ export class PostgresEventStore implements EventStore {
   async #query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]> {
     try {
       return (await this.#options.executor.query<Row>(text, values)).rows;
-    } catch (fault) {
-      throw this.#noted(fault);
+    } catch (error) {
+      throw this.#noted(error);
     }
   }
 
@@ -145,8 +145,8 @@ export class PostgresEventStore implements EventStore {
     const started = performance.now();
     try {
       return await this.#commitTogether(events, lane);
-    } catch (fault) {
-      const told = this.#noted(fault);
+    } catch (error) {
+      const told = this.#noted(error);
       if (events.length === 1 || (told instanceof Unavailable && !(told instanceof NoPartition))) throw told;
       return await this.#commitApart(events, lane);
     } finally {
@@ -159,7 +159,7 @@ export class PostgresEventStore implements EventStore {
     const results: Result[] = [];
     for (const event of events) {
       const alone = this.#commitTogether([event], lane).then(([result = "taken"]) => result);
-      results.push(await alone.catch((fault: unknown) => new Failed(this.#noted(fault))));
+      results.push(await alone.catch((error: unknown) => new Failed(this.#noted(error))));
     }
     return results;
   }
@@ -170,9 +170,9 @@ export class PostgresEventStore implements EventStore {
     if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");
     try {
       return await commitBatch(client, events, this.#options.names);
-    } catch (fault) {
-      if (isPassing(fault)) this.#drop(lane);
-      if (!isPartitionMissing(fault)) throw fault;
+    } catch (error) {
+      if (isTransient(error)) this.#drop(lane);
+      if (!isPartitionMissing(error)) throw error;
       // It is another one than they were sealed for.
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
       return events.map(() => "stale");
@@ -192,9 +192,9 @@ export class PostgresEventStore implements EventStore {
     const { database } = this.#options;
     const options = `${database.options ?? ""} ${ONE_PLAN}`;
     const client = new BoundedClient({ ...database, options, pipeline: true });
-    await client.connect().catch((fault: unknown) => {
+    await client.connect().catch((error: unknown) => {
       this.#clients[lane] = undefined;
-      throw fault;
+      throw error;
     });
     const opened = this.#clients[lane];
     client.on("end", () => {
@@ -214,13 +214,13 @@ export class PostgresEventStore implements EventStore {
     void endWhenOpen(client);
   }
 
-  /** What a request is told of a fault; the fault itself goes to the log. */
-  #noted(fault: unknown): unknown {
-    const passes = isPassing(fault);
-    if (fault instanceof Unavailable && !passes) return fault;
-    this.#options.onFault(fault);
+  /** What a request is told of a error; the error itself goes to the log. */
+  #noted(error: unknown): unknown {
+    const passes = isTransient(error);
+    if (error instanceof Unavailable && !passes) return error;
+    this.#options.onError(error);
     if (passes) this.#awaitReturn();
-    return asUnavailable(fault);
+    return asUnavailable(error);
   }
 
   async #isWritable(): Promise<boolean> {

@@ -12,15 +12,15 @@ const TRIES = 150;
  * Waits until no commit batch is under way and lets none begin before the transaction of the executor ends.
  * @throws Unavailable where a batch stays under way for a minute.
  */
-export async function closeEpoch(executor: Executor): Promise<void> {
+export async function excludeIngestion(executor: Executor): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     await executor.query(`savepoint epoch; set local lock_timeout = '${LOCK_WITHIN}'`);
     try {
       await executor.query("select close_epoch()");
       await executor.query("set local lock_timeout = 0; release epoch");
       return;
-    } catch (fault) {
-      if (sqlState(fault) !== LOCK_NOT_AVAILABLE) throw fault;
+    } catch (error) {
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
       await executor.query("rollback to epoch; release epoch");
       await sleep(RETRY_MS);
     }

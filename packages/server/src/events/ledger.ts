@@ -48,7 +48,7 @@ export async function deleteEvents(executor: Executor, keys: readonly FullLedger
 }
 
 /** The next retention pass deletes the idempotency keys of these times again, where their partition is dropped. */
-export async function reopenLedger(
+export async function reopenIdempotencyKeys(
   executor: Executor,
   events: readonly { readonly purpose: number; readonly received_at: string }[],
 ): Promise<void> {

@@ -73,7 +73,7 @@ describe("a partition", () => {
     for (const [index, zone] of zones.entries()) {
       const pool = openPool(
         { ...system.database, options: `${system.database.options} -c timezone=${zone}` },
-        { max: 1, onFault: () => {} },
+        { max: 1, onError: () => {} },
       );
       const at = day(3 + index);
       await new Partitions(pool).ensure(1, at + DAY_MS - 1);
@@ -195,7 +195,7 @@ describe("ahead of time", () => {
       );
       const pool = openPool(
         { ...system.database, options: `${system.database.options} -c lock_timeout=2s` },
-        { max: 1, onFault: () => {} },
+        { max: 1, onError: () => {} },
       );
       await new Partitions(pool).ensure(1, day(9));
       await pool.end();
@@ -207,7 +207,7 @@ describe("ahead of time", () => {
   });
 
   it("by several instances at once gives one partition a day", async () => {
-    const pools = Array.from({ length: 5 }, () => openPool(system.database, { max: 2, onFault: () => {} }));
+    const pools = Array.from({ length: 5 }, () => openPool(system.database, { max: 2, onError: () => {} }));
     for (let round = 0; round < 6; round++) {
       const at = day(10 + round);
       const ids = await Promise.all(

@@ -63,15 +63,15 @@ export class Partitions implements PartitionDirectory {
       from ensure_event_partition($1, $2)`;
     const { rows } = await this.#executor
       .query<PartitionRow>(text, [purpose, new Date(at).toISOString()])
-      .catch((fault: unknown) => {
+      .catch((error: unknown) => {
         // guard(true): an event without a partition is one to send again
         // fails: e2e/retention.test.ts › brings back nothing that is gone
-        if (sqlState(fault) !== NOT_FOR_THIS_TIME) throw asUnavailable(fault);
+        if (sqlState(error) !== NOT_FOR_THIS_TIME) throw asUnavailable(error);
         this.#forget(purpose, at);
         throw new NoPartition(
-          `${(fault as Error).message}: set the clocks of this host and of the database right. If they are right, one was ` +
+          `${(error as Error).message}: set the clocks of this host and of the database right. If they are right, one was ` +
             "ahead: events are stored again from the start of the next partition",
-          { cause: fault },
+          { cause: error },
         );
       });
     const [row] = rows;
@@ -88,7 +88,7 @@ export class Partitions implements PartitionDirectory {
    * The database may be another one than before, or have lost its last seconds; or the loss of secrets was accepted:
    * every partition is looked up again.
    */
-  forgetAll(): void {
+  clear(): void {
     this.#generation++;
     this.#known.clear();
   }

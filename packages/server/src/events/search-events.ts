@@ -83,7 +83,7 @@ export async function* searchSubject<Row extends QueryResultRow>(
 const NOT_ERASED = "(hold_id is not null or not is_erased(key_id))";
 
 /** Events of a subject that are not erased, expired ones that are not deleted yet included. */
-export async function countKept(executor: Executor, subject: EventSubject): Promise<number> {
+export async function countStored(executor: Executor, subject: EventSubject): Promise<number> {
   return sum(searchSubject(executor, subject, { view: "kept_event", select: "count(*) as events", where: NOT_ERASED }));
 }
 

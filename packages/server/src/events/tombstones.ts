@@ -1,4 +1,4 @@
-import { type LedgerNames, uuidBytes } from "../crypto/pseudonymizer.ts";
+import { type Pseudonymizer, uuidBytes } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/database.ts";
 import { BEFORE_ALL } from "./event-row.ts";
 
@@ -14,7 +14,7 @@ export interface LedgerRow extends KeyName {
 
 export async function insertTombstones(
   executor: Executor,
-  names: LedgerNames,
+  names: Pseudonymizer,
   rows: readonly LedgerRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
@@ -30,7 +30,7 @@ export async function insertTombstones(
 }
 
 /** Restarts the replay window of the tombstones of these keys. */
-export async function renewTombstones(executor: Executor, names: LedgerNames, keys: readonly KeyName[]): Promise<void> {
+export async function renewTombstones(executor: Executor, names: Pseudonymizer, keys: readonly KeyName[]): Promise<void> {
   if (keys.length === 0) return;
   await executor.query("select renew_tombstones($1::bytea[])", [
     keys.map(({ account, key }) => names.nameOf(account, key)),
@@ -45,7 +45,7 @@ const PAGE = 1_000;
  * event. Does nothing while the replay window of no tombstone is over.
  * @param window SQL interval.
  */
-export async function renewHeldTombstones(executor: Executor, names: LedgerNames, window: string): Promise<void> {
+export async function renewHeldTombstones(executor: Executor, names: Pseudonymizer, window: string): Promise<void> {
   const due = "select from tombstone where made_at + $1::interval <= now() limit 1";
   if ((await executor.query(due, [window])).rowCount === 0) return;
   const text = `select account, purpose, received_at, event_id, idempotency_key as key from held_event

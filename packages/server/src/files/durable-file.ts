@@ -26,9 +26,9 @@ const DRAFT = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Deletes what killed calls of `writeExclusively` left in a folder, which has one writer at a time. */
 export async function unlinkDrafts(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((fault: NodeJS.ErrnoException) => {
-    if (fault.code === "ENOENT") return [];
-    throw fault;
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
   });
   for (const name of names) if (DRAFT.test(name)) await unlinkIfThere(join(folder, name));
 }
@@ -44,9 +44,9 @@ export async function replaceFile(path: string, content: Buffer): Promise<void> 
   try {
     await giveTo(await stat(path).catch(() => undefined), draft);
     await rename(draft, path);
-  } catch (fault) {
+  } catch (error) {
     await unlink(draft);
-    throw fault;
+    throw error;
   }
   await syncFolder(dirname(path));
 }
@@ -77,8 +77,8 @@ export async function syncFolder(folder: string): Promise<void> {
 export const draftOf = (path: string): string => join(dirname(path), `.${basename(path)}.new`);
 
 export async function unlinkIfThere(path: string): Promise<void> {
-  await unlink(path).catch((fault: NodeJS.ErrnoException) => {
-    if (fault.code !== "ENOENT") throw fault;
+  await unlink(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
   });
 }
 
@@ -88,9 +88,9 @@ async function writeDraft(draft: string, content: Buffer): Promise<void> {
     await file.writeFile(content);
     await file.sync();
     await giveTo(await stat(dirname(draft)), draft);
-  } catch (fault) {
+  } catch (error) {
     await unlink(draft);
-    throw fault;
+    throw error;
   } finally {
     await file.close();
   }

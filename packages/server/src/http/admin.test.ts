@@ -14,7 +14,7 @@ afterEach(() => {
 async function listening(options: Partial<AdminOptions> = {}): Promise<string> {
   const server = createAdminServer({
     hosts: [],
-    onFault: () => {},
+    onError: () => {},
     readiness: async () => ({ ready: true, lines: [] }),
     metrics: async () => ({ type: "text/plain; version=0.0.4", text: "drs_up 1\n" }),
     ...options,

@@ -8,7 +8,7 @@ export interface AdminOptions {
   /** Host names that requests may use, in lower case; IP addresses and loopback names always pass. */
   readonly hosts: readonly string[];
   /** Called with what should not happen. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -29,7 +29,7 @@ export function createAdminServer(options: AdminOptions): Server {
         response.end(request.method === "HEAD" ? undefined : body);
       });
   });
-  server.on("error", options.onFault);
+  server.on("error", options.onError);
   return server;
 }
 

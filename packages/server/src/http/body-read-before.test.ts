@@ -18,7 +18,7 @@ test("a Request whose body was read is the host's mistake, and named", async () 
 test("so is a node:http request that a body parser had first", async () => {
   const handle = nodeHandler(never);
   const server = createServer((request, response) => {
-    request.resume().once("end", () => void handle(request, response).catch((fault) => response.end(String(fault))));
+    request.resume().once("end", () => void handle(request, response).catch((error) => response.end(String(error))));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

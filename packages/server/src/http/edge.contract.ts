@@ -8,7 +8,7 @@ import { send } from "../../../../e2e/support/client.ts";
 import { readHeaders } from "../ingest/headers.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { readBody } from "../ingest/read-body.ts";
-import { type Answer, answerRefusal, Refusal, refuse } from "../ingest/request.ts";
+import { type Answer, answerRejection, RejectedRequest, rejectRequest } from "../ingest/request.ts";
 import { EVENTS_PATH } from "./paths.ts";
 
 export interface Edge {
@@ -59,12 +59,12 @@ export function describeEdge(
         body: undefined,
       };
       noted.push(note);
-      if (!reads) return answerRefusal(refuse("credentials-missing", { "WWW-Authenticate": "Bearer" }));
+      if (!reads) return answerRejection(rejectRequest("credentials-missing", { "WWW-Authenticate": "Bearer" }));
       const read = readHeaders(headers);
-      if (read instanceof Refusal) return answerRefusal(read);
+      if (read instanceof RejectedRequest) return answerRejection(read);
       // The bytes as they came: nothing on the way may have unpacked them.
       const bytes = await readBody(body, "identity", LIMIT);
-      if (bytes instanceof Refusal) return answerRefusal(bytes);
+      if (bytes instanceof RejectedRequest) return answerRejection(bytes);
       note.body = bytes;
       return ANSWER;
     };

@@ -31,7 +31,7 @@ const serve = (listener: RequestListener): Promise<Edge> => listening(createServ
 describeEdge(
   "the standalone server",
   (ingest, proxyHops) =>
-    listening(createEndpointServer({ ingest, proxyHops, requestTimeout: 30_000, onFault: () => {} })),
+    listening(createEndpointServer({ ingest, proxyHops, requestTimeout: 30_000, onError: () => {} })),
   { keepsLines: true, knowsPeer: true },
 );
 
@@ -117,7 +117,7 @@ describe("a Fastify host with the plugin", () => {
 
   it("gets the host's own answer where the core itself fails", async () => {
     const host = createFastify({ forceCloseConnections: true });
-    host.setErrorHandler(async (fault, _request, reply) => reply.code(503).send({ host: String(fault) }));
+    host.setErrorHandler(async (error, _request, reply) => reply.code(503).send({ host: String(error) }));
     await host.register(deviceRiskSignals, { ingest: () => Promise.reject(new Error("broken")) });
     const url = await host.listen({ port: 0, host: "127.0.0.1" });
     expect(await send({ url, body: "{}" })).toMatchObject({ status: 503, json: { host: "Error: broken" } });

@@ -35,9 +35,9 @@ function route(fastify: FastifyInstance, path: string, respond: Respond): void {
     const answer = await respond(request, reply);
     return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
   };
-  const errorHandler = (fault: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+  const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     // Fastify refuses a malformed media type before it looks for a parser; what is said to that is ours too.
-    if (fault.code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw fault;
+    if (error.code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw error;
     handler(request, reply).catch((refused: unknown) => reply.send(refused));
   };
   fastify.all(path, { errorHandler }, handler);

@@ -1,5 +1,5 @@
 import { reject } from "@device-risk-signals/contract";
-import { type Answer, answerRefusal, Refusal } from "../ingest/request.ts";
+import { type Answer, answerRejection, RejectedRequest } from "../ingest/request.ts";
 
 export const EVENTS_PATH = "/api/v1/device-signal-events";
 export const OPENAPI_PATH = "/api/v1/openapi.json";
@@ -11,12 +11,12 @@ export function pathOf(target: string): string {
   return end === -1 ? path : path.slice(0, end);
 }
 
-export const notFound = (): Answer => answerRefusal(new Refusal(reject("not-found")));
+export const notFound = (): Answer => answerRejection(new RejectedRequest(reject("not-found")));
 
 /** The OpenAPI document, read-only. */
 export function answerOpenApi(method: string, document: string): Answer {
   if (method !== "GET" && method !== "HEAD") {
-    return answerRefusal(new Refusal(reject("method-not-allowed"), { Allow: "GET, HEAD" }));
+    return answerRejection(new RejectedRequest(reject("method-not-allowed"), { Allow: "GET, HEAD" }));
   }
   return { status: 200, headers: { "Content-Type": "application/json" }, body: document };
 }

@@ -12,7 +12,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { type ProblemCode, reject } from "@device-risk-signals/contract";
 import type { Ingest } from "../ingest/ingest.ts";
-import { answerRefusal, Refusal } from "../ingest/request.ts";
+import { answerRejection, RejectedRequest } from "../ingest/request.ts";
 import { hasOneHost } from "./host.ts";
 import { ingestRequest, writeAnswer } from "./node.ts";
 import { OPENAPI_JSON } from "./openapi.ts";
@@ -30,7 +30,7 @@ export interface EndpointOptions {
   readonly requestTimeout: number;
   readonly tls?: TlsFiles;
   /** Called with what should not happen. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 const MOST_HEADER_BYTES = 16_384;
@@ -56,8 +56,8 @@ export function createEndpointServer(options: EndpointOptions): Server {
   const answer = (invite?: () => void): RequestListener => {
     return (request, response) => {
       underWay.add(request, response);
-      handle(options, request, response, invite).catch((fault: unknown) => {
-        options.onFault(fault);
+      handle(options, request, response, invite).catch((error: unknown) => {
+        options.onError(error);
         response.destroy();
       });
     };
@@ -72,17 +72,17 @@ export function createEndpointServer(options: EndpointOptions): Server {
   });
   // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1 leaves it to us).
   server.on("checkExpectation", answer());
-  server.on("clientError", (fault: NodeJS.ErrnoException, socket: Socket) => {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const last = underWay.last(socket);
     // guard(drop): what is no HTTP gets a problem document
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
-    if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(fault, socket);
+    if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(error, socket);
     // What went wrong came behind a request that is in order, or that has its answer: a second one would be taken for it.
     last.response.once("close", () => socket.destroySoon());
     return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
   });
   server.on("connect", (_request, socket) => writeProblem(socket as Socket, "method-not-allowed", "Allow: POST"));
-  server.on("error", options.onFault);
+  server.on("error", options.onError);
   return server;
 }
 
@@ -93,7 +93,7 @@ async function handle(
   invite: (() => void) | undefined,
 ): Promise<void> {
   if (!hasOneHost(request)) {
-    return writeAnswer(request, response, answerRefusal(new Refusal(reject("http-malformed"))));
+    return writeAnswer(request, response, answerRejection(new RejectedRequest(reject("http-malformed"))));
   }
   switch (pathOf(request.url ?? "/")) {
     case EVENTS_PATH:
@@ -113,17 +113,17 @@ const CLIENT_ERRORS: Readonly<Record<string, ProblemCode>> = {
 };
 
 /** What never became a request still gets a problem document. */
-function answerClientError(fault: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || fault.code === "ECONNRESET") {
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
-  writeProblem(socket, CLIENT_ERRORS[fault.code ?? ""] ?? "http-malformed");
+  writeProblem(socket, CLIENT_ERRORS[error.code ?? ""] ?? "http-malformed");
 }
 
 /** A problem document written by hand, where there is no response to write it to. */
 function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly string[]): void {
-  const { status, body } = answerRefusal(new Refusal(reject(code)));
+  const { status, body } = answerRejection(new RejectedRequest(reject(code)));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...headers,

@@ -77,12 +77,12 @@ describe("at the start", () => {
     ["both empty", () => put({ cert: "", key: "" }), /are no certificate and its key/],
     ["something else", () => put({ cert: "hello", key: "hello" }), /are no certificate and its key/],
   ];
-  it.each(bad)("%s: says which variables are at fault, and shows nothing of the files", async (_, spoil, message) => {
+  it.each(bad)("%s: says which variables are at error, and shows nothing of the files", async (_, spoil, message) => {
     await spoil();
-    const fault = (await readTlsFiles(paths).catch((caught: unknown) => caught)) as Error;
-    expect(fault.message).toMatch(message);
+    const error = (await readTlsFiles(paths).catch((caught: unknown) => caught)) as Error;
+    expect(error.message).toMatch(message);
     const secret = first.key.split("\n")[1] ?? "";
-    expect((fault as Error).message + String(fault.cause)).not.toContain(secret);
+    expect((error as Error).message + String(error.cause)).not.toContain(secret);
   });
 
   it("a directory in a file's place is named", async () => {
@@ -95,7 +95,7 @@ describe("while it runs", () => {
   let server: Server;
   let port: number;
   let followed: ReturnType<typeof followTlsFiles>;
-  /** What was reported: "reloaded", or the message of a fault. */
+  /** What was reported: "reloaded", or the message of a error. */
   let reports: string[];
 
   beforeEach(async () => {
@@ -104,14 +104,14 @@ describe("while it runs", () => {
       ingest: async () => ({ status: 200, headers: {}, body: "served" }),
       proxyHops: 0,
       requestTimeout: 30_000,
-      onFault: () => {},
+      onError: () => {},
       tls: await readTlsFiles(paths),
     }) as Server;
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     ({ port } = server.address() as AddressInfo);
-    followed = followTlsFiles(server, paths, (fault) =>
-      reports.push(fault === undefined ? "reloaded" : (fault as Error).message),
+    followed = followTlsFiles(server, paths, (error) =>
+      reports.push(error === undefined ? "reloaded" : (error as Error).message),
     );
   });
 
@@ -212,8 +212,8 @@ it("a context that the server refuses is reported, and the next one is served", 
   const reports: unknown[] = [];
   const waiting: (() => void)[] = [];
   const reported = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
-  const following = followTlsFiles(server as Server, paths, (fault) => {
-    reports.push(fault);
+  const following = followTlsFiles(server as Server, paths, (error) => {
+    reports.push(error);
     waiting.shift()?.();
   });
   try {

@@ -37,7 +37,7 @@ export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
 export function followTlsFiles(
   server: Server,
   paths: TlsPaths,
-  report: (fault?: unknown) => void,
+  report: (error?: unknown) => void,
 ): { reload: () => void; close: () => void } {
   const reload = (): void => {
     readTlsFiles(paths)

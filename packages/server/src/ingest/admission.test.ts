@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Admission, type Place } from "./admission.ts";
+import { Admission, type Permit } from "./admission.ts";
 import { headersOf } from "./headers.fixture.ts";
-import { Refusal } from "./request.ts";
+import { RejectedRequest } from "./request.ts";
 
 const LIMIT = 1_000;
 
@@ -14,18 +14,18 @@ function enter(
   encoding: "identity" | "gzip" = "identity",
   account = `account-${accounts++}`,
   limit = LIMIT,
-): Place | Refusal {
+): Permit | RejectedRequest {
   const headers = headersOf(announced === undefined ? {} : { "content-length": String(announced) });
   return admission.enter(account, headers, encoding, limit);
 }
 
-function placeOf(place: Place | Refusal): Place {
-  if (place instanceof Refusal) throw new Error(place.rejection.code);
+function placeOf(place: Permit | RejectedRequest): Permit {
+  if (place instanceof RejectedRequest) throw new Error(place.rejection.code);
   return place;
 }
 
-const refusalOf = (place: Place | Refusal): unknown =>
-  place instanceof Refusal ? { code: place.rejection.code, retry: place.headers["Retry-After"] } : "admitted";
+const refusalOf = (place: Permit | RejectedRequest): unknown =>
+  place instanceof RejectedRequest ? { code: place.rejection.code, retry: place.headers["Retry-After"] } : "admitted";
 
 const TOO_MANY = { code: "too-many-requests", retry: "1" };
 const OVERLOADED = { code: "overloaded", retry: "1" };
@@ -37,7 +37,7 @@ describe("requests at once", () => {
     placeOf(enter(admission, 1));
     expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
     expect(admission.requests).toBe(2);
-    first.leave();
+    first.release();
     expect(admission.requests).toBe(1);
     placeOf(enter(admission, 1));
     expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
@@ -51,7 +51,7 @@ describe("bytes at once", () => {
     placeOf(enter(admission, 900));
     expect(refusalOf(enter(admission, 201))).toEqual(OVERLOADED);
     placeOf(enter(admission, 200));
-    first.leave();
+    first.release();
     placeOf(enter(admission, 900));
   });
 
@@ -72,14 +72,14 @@ describe("bytes at once", () => {
     const admission = new Admission(100, 10);
     const place = placeOf(enter(admission, 900));
     expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
-    place.leave();
+    place.release();
     placeOf(enter(admission, 900));
   });
 });
 
 describe("one account", () => {
   const MEGABYTE = 1024 * 1024;
-  const of = (admission: Admission, account: string, bytes = 1): Place | Refusal =>
+  const of = (admission: Admission, account: string, bytes = 1): Permit | RejectedRequest =>
     enter(admission, bytes, "identity", account, MEGABYTE);
 
   it("holds a quarter of the places, and leaves the others their own", () => {
@@ -87,7 +87,7 @@ describe("one account", () => {
     const places = Array.from({ length: 50 }, () => placeOf(of(admission, "greedy")));
     expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
     for (let count = 0; count < 50; count++) placeOf(of(admission, "other"));
-    places[0]?.leave();
+    places[0]?.release();
     placeOf(of(admission, "greedy"));
     expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
   });
@@ -117,7 +117,7 @@ describe("one account", () => {
     const places = Array.from({ length: 32 }, () => placeOf(of(admission, "a")));
     for (let count = 0; count < 100; count++) of(admission, "a");
     expect(admission.requests).toBe(32);
-    for (const place of places) place.leave();
+    for (const place of places) place.release();
     expect(admission.requests).toBe(0);
     for (let count = 0; count < 32; count++) placeOf(of(admission, "a"));
   });
@@ -131,17 +131,17 @@ describe("draining", () => {
     const end = admission.drain().then(() => (drained = true));
     expect(admission.draining).toBe(true);
     expect(refusalOf(enter(admission, 1))).toEqual({ code: "draining", retry: "2" });
-    places[0]?.leave();
+    places[0]?.release();
     await new Promise(setImmediate);
     expect(drained).toBe(false);
-    places[1]?.leave();
+    places[1]?.release();
     await end;
     expect(drained).toBe(true);
   });
 
   it("ends at once where nobody is in", async () => {
     const admission = new Admission(10, 1_000_000);
-    placeOf(enter(admission, 1)).leave();
+    placeOf(enter(admission, 1)).release();
     await admission.drain();
   });
 
@@ -149,7 +149,7 @@ describe("draining", () => {
     const admission = new Admission(10, 1_000_000);
     const place = placeOf(enter(admission, 1));
     const both = Promise.all([admission.drain(), admission.drain()]);
-    place.leave();
+    place.release();
     await both;
   }, 2_000);
 });

@@ -1,8 +1,8 @@
 import type { Encoding } from "./headers.ts";
-import { type Refusal, refuse, type RequestHeaders } from "./request.ts";
+import { type RejectedRequest, rejectRequest, type RequestHeaders } from "./request.ts";
 
-export interface Place {
-  leave(): void;
+export interface Permit {
+  release(): void;
 }
 
 /**
@@ -46,20 +46,20 @@ export class Admission {
     return this.#draining;
   }
 
-  enter(account: string, headers: RequestHeaders, encoding: Encoding, maxBodyBytes: number): Place | Refusal {
-    if (this.#draining) return refuse("draining", { "Retry-After": "2" });
+  enter(account: string, headers: RequestHeaders, encoding: Encoding, maxBodyBytes: number): Permit | RejectedRequest {
+    if (this.#draining) return rejectRequest("draining", { "Retry-After": "2" });
     const announced = Number(headers.all("content-length")[0] ?? Number.NaN);
     const bytes = encoding === "identity" && announced <= maxBodyBytes ? announced : maxBodyBytes;
-    if (exceeds(this.#all, bytes, this.#most)) return refuse("overloaded", { "Retry-After": "1" });
+    if (exceeds(this.#all, bytes, this.#most)) return rejectRequest("overloaded", { "Retry-After": "1" });
     const own = this.#byAccount.get(account) ?? { requests: 0, bytes: 0 };
-    if (exceeds(own, bytes, this.#mostOfOne)) return refuse("too-many-requests", { "Retry-After": "1" });
+    if (exceeds(own, bytes, this.#mostOfOne)) return rejectRequest("too-many-requests", { "Retry-After": "1" });
 
     this.#byAccount.set(account, own);
     for (const held of [this.#all, own]) {
       held.requests++;
       held.bytes += bytes;
     }
-    return { leave: () => this.#leave(account, own, bytes) };
+    return { release: () => this.#leave(account, own, bytes) };
   }
 
   #leave(account: string, own: Held, bytes: number): void {

@@ -2,7 +2,7 @@ import { type ErrorItem, parseDateTime, type TransportRequest } from "@device-ri
 import { describe, expect, it } from "vitest";
 import type { ActionRegistry, AssignedPurpose, Purposes, RegisteredAction } from "../ports.ts";
 import { admit, type AdmitOptions } from "./admit.ts";
-import { Refusal } from "./request.ts";
+import { RejectedRequest } from "./request.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 const DAY_MS = 86_400_000;
@@ -43,11 +43,11 @@ async function verdict(given: Scene = {}): Promise<unknown> {
       return "purpose" in given ? given.purpose : PURPOSE;
     },
   };
-  const accounts = { refuses: () => given.erased ?? false };
+  const accounts = { isRefused: () => given.erased ?? false };
   const ports = { actions, purposes, accounts };
   const result = await admit("customer-1", { request, collectedAt: instant }, NOW, ports, { ...OPTIONS, ...options });
   if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
-  return result instanceof Refusal ? placesOf(result.rejection.errors) : result;
+  return result instanceof RejectedRequest ? placesOf(result.rejection.errors) : result;
 }
 
 const placesOf = (errors: readonly ErrorItem[]): string[] => errors.map(({ code, pointer }) => `${code} ${pointer}`);
@@ -153,6 +153,6 @@ it("trouble of the registry is passed on", async () => {
   const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
   const collectedAt = { epochMs: NOW, micros: 0 };
   const request = { action_id: "a", observations: {} } as TransportRequest;
-  const ports = { actions: away, purposes: { find: () => PURPOSE }, accounts: { refuses: () => false } };
+  const ports = { actions: away, purposes: { find: () => PURPOSE }, accounts: { isRefused: () => false } };
   await expect(admit("a", { request, collectedAt }, NOW, ports, OPTIONS)).rejects.toThrow("away");
 });

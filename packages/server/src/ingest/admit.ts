@@ -1,6 +1,6 @@
 import { ErrorList, reject } from "@device-risk-signals/contract";
 import type { ActionRegistry, AssignedPurpose, Purposes, Accounts } from "../ports.ts";
-import { Refusal } from "./request.ts";
+import { RejectedRequest } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
 
 export interface AdmitOptions {
@@ -14,7 +14,7 @@ export interface AdmitOptions {
 export interface AdmitPorts {
   readonly actions: ActionRegistry;
   readonly purposes: Purposes;
-  readonly accounts: Pick<Accounts, "refuses">;
+  readonly accounts: Pick<Accounts, "isRefused">;
 }
 
 export interface Assignment {
@@ -35,33 +35,33 @@ export async function admit(
   now: number,
   { actions, purposes, accounts }: AdmitPorts,
   options: AdmitOptions,
-): Promise<Admitted | Refusal> {
-  if (accounts.refuses(account)) return new Refusal(reject("account-erased"));
+): Promise<Admitted | RejectedRequest> {
+  if (accounts.isRefused(account)) return new RejectedRequest(reject("account-erased"));
   const { request, collectedAt } = valid;
   const age = now - collectedAt.epochMs;
   const at = "/observations/collected_at";
-  if (age > options.maxAge) return new Refusal(reject("collected-at-stale", undefined, at));
-  if (age < -options.maxFuture) return new Refusal(reject("collected-at-future", undefined, at));
+  if (age > options.maxAge) return new RejectedRequest(reject("collected-at-stale", undefined, at));
+  if (age < -options.maxFuture) return new RejectedRequest(reject("collected-at-future", undefined, at));
 
   const action = await actions.find(account, request.action_id, request.observations.session_id);
   if (!action || action.actionType !== request.action_type || action.expiresAt <= now) {
-    return new Refusal(reject("action-refused", undefined, "/action_id"));
+    return new RejectedRequest(reject("action-refused", undefined, "/action_id"));
   }
   const sessionMismatch =
     options.sessionBinding !== "off" &&
     action.sessionId !== undefined &&
     action.sessionId !== request.observations.session_id;
   if (sessionMismatch && options.sessionBinding === "enforce") {
-    return new Refusal(reject("session-mismatch", undefined, "/observations/session_id"));
+    return new RejectedRequest(reject("session-mismatch", undefined, "/observations/session_id"));
   }
   const assigned = assignPurpose(valid, purposes);
-  return assigned instanceof Refusal ? assigned : { assigned, sessionMismatch };
+  return assigned instanceof RejectedRequest ? assigned : { assigned, sessionMismatch };
 }
 
 /** Chooses the purpose of an event by the policy that is in force. */
-export function assignPurpose({ request }: ValidRequest, purposes: Purposes): Assignment | Refusal {
+export function assignPurpose({ request }: ValidRequest, purposes: Purposes): Assignment | RejectedRequest {
   const purpose = purposes.find(request.action_type);
-  if (!purpose) return new Refusal(reject("purpose-missing", undefined, "/action_type"));
+  if (!purpose) return new RejectedRequest(reject("purpose-missing", undefined, "/action_type"));
   const errors = new ErrorList();
   for (const pointer of purpose.coverage?.(request.observations.probes) ?? []) {
     errors.add({ pointer, code: "purpose-exceeded", detail: "is not covered by the purpose of this action type" });
@@ -69,7 +69,7 @@ export function assignPurpose({ request }: ValidRequest, purposes: Purposes): As
   }
   const beyondPurpose = errors.entries.length > 0;
   if (beyondPurpose && purpose.beyond === "refuse") {
-    return new Refusal({ code: "purpose-exceeded", errors: errors.entries });
+    return new RejectedRequest({ code: "purpose-exceeded", errors: errors.entries });
   }
   return { purpose, beyondPurpose };
 }

@@ -1,6 +1,6 @@
 import { type Accounts, type EventStore, type LedgerEntry, type NewEvent, type Sealer, Unavailable } from "../ports.ts";
 import type { Assignment } from "./admit.ts";
-import { Refusal, refuse } from "./request.ts";
+import { RejectedRequest, rejectRequest } from "./request.ts";
 
 /** How often an event is sealed, if an erasure or a policy comes in between each time. */
 const MOST_TURNS = 20;
@@ -10,7 +10,7 @@ export interface AppendPorts {
   readonly sealer: Sealer;
   readonly accounts: Accounts;
   /** Chooses the purpose by the policy that is in force now. */
-  readonly assign: () => Assignment | Refusal;
+  readonly assign: () => Assignment | RejectedRequest;
 }
 
 /** Stored, for the purpose that was in force when it was committed. */
@@ -30,7 +30,7 @@ export async function append(
   first: Assignment,
   exact: Buffer,
   { store, sealer, accounts, assign }: AppendPorts,
-): Promise<Stored | LedgerEntry | Refusal> {
+): Promise<Stored | LedgerEntry | RejectedRequest> {
   let assigned = first;
   for (let turn = 0; turn < MOST_TURNS; turn++) {
     const { code: purpose, policyVersion } = assigned.purpose;
@@ -44,8 +44,8 @@ export async function append(
     const outcome = await store.append({ ...event, purpose, policyVersion, sealed });
     if (outcome === "stored") return { stored: assigned };
     if (outcome !== "stale") return outcome;
-    const next = accounts.refuses(event.account) ? refuse("account-erased") : assign();
-    if (next instanceof Refusal) return (await store.findKey(event.account, event.idempotencyKey)) ?? next;
+    const next = accounts.isRefused(event.account) ? rejectRequest("account-erased") : assign();
+    if (next instanceof RejectedRequest) return (await store.findKey(event.account, event.idempotencyKey)) ?? next;
     assigned = next;
   }
   throw new Unavailable("an event was sealed repeatedly, and an erasure or a policy came in between each time");

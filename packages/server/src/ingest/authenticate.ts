@@ -1,6 +1,6 @@
 import { accountOf } from "../identifiers/account.ts";
 import type { Session, SessionVerifier } from "../ports.ts";
-import { type IngestRequest, type Refusal, refuse } from "./request.ts";
+import { type IngestRequest, type RejectedRequest, rejectRequest } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
@@ -21,17 +21,17 @@ export async function authenticate(
   request: IngestRequest,
   verifier: SessionVerifier,
   failures: FailureThrottle,
-): Promise<Session | Refusal> {
+): Promise<Session | RejectedRequest> {
   const values = request.headers.all("authorization");
   const token = tokenOf(values);
   const session = token === undefined ? undefined : await verifier.verify(token, sourceOf(request.peer));
   // A host's own verifier may say anything; what can't be an account is no session.
   if (session && accountOf(session.account) !== undefined) return session;
   const wait = failures.take(request.peer);
-  if (wait > 0) return refuse("too-many-failures", { "Retry-After": String(wait) });
+  if (wait > 0) return rejectRequest("too-many-failures", { "Retry-After": String(wait) });
   return values.length === 0
-    ? refuse("credentials-missing", CHALLENGE_NONE)
-    : refuse("credentials-invalid", CHALLENGE_INVALID);
+    ? rejectRequest("credentials-missing", CHALLENGE_NONE)
+    : rejectRequest("credentials-invalid", CHALLENGE_INVALID);
 }
 
 function tokenOf(values: readonly string[]): string | undefined {

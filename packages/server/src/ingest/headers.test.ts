@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { headersOf } from "./headers.fixture.ts";
 import { readHeaders } from "./headers.ts";
-import { Refusal } from "./request.ts";
+import { RejectedRequest } from "./request.ts";
 
 /** What is read of these headers, with a key that is good where none is given: the code of a refusal, or the values. */
 function read(headers: Record<string, string | readonly string[]>): unknown {
   const result = readHeaders(headersOf({ "idempotency-key": "key-1", ...headers }));
-  return result instanceof Refusal ? result.rejection.code : result;
+  return result instanceof RejectedRequest ? result.rejection.code : result;
 }
 
 describe("Idempotency-Key", () => {

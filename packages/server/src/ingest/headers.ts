@@ -1,5 +1,5 @@
 import { LIMITS } from "@device-risk-signals/contract";
-import { type Refusal, refuse, type RequestHeaders } from "./request.ts";
+import { type RejectedRequest, rejectRequest, type RequestHeaders } from "./request.ts";
 
 export type Encoding = "identity" | "gzip";
 
@@ -10,19 +10,19 @@ export interface IngestHeaders {
 
 const KEY = new RegExp(`^[!-~]{1,${LIMITS.idempotencyKey}}$`);
 
-export function readHeaders(headers: RequestHeaders): IngestHeaders | Refusal {
+export function readHeaders(headers: RequestHeaders): IngestHeaders | RejectedRequest {
   const keys = headers.all("idempotency-key");
   const [idempotencyKey = ""] = keys;
-  if (keys.length <= 1 && idempotencyKey === "") return refuse("idempotency-key-missing");
-  if (keys.length > 1 || !KEY.test(idempotencyKey)) return refuse("idempotency-key-invalid");
+  if (keys.length <= 1 && idempotencyKey === "") return rejectRequest("idempotency-key-missing");
+  if (keys.length > 1 || !KEY.test(idempotencyKey)) return rejectRequest("idempotency-key-invalid");
 
   const types = headers.all("content-type");
-  if (types.length > 1 || (types[0] !== undefined && !isJson(types[0]))) return refuse("media-type-unsupported");
+  if (types.length > 1 || (types[0] !== undefined && !isJson(types[0]))) return rejectRequest("media-type-unsupported");
 
   const transfer = headers.all("transfer-encoding").join(",").trim().toLowerCase();
-  if (transfer !== "" && transfer !== "chunked") return refuse("encoding-unsupported");
+  if (transfer !== "" && transfer !== "chunked") return rejectRequest("encoding-unsupported");
   const encoding = encodingOf(headers.all("content-encoding"));
-  return encoding === undefined ? refuse("encoding-unsupported") : { idempotencyKey, encoding };
+  return encoding === undefined ? rejectRequest("encoding-unsupported") : { idempotencyKey, encoding };
 }
 
 const PARAMETER = /^[ \t]*([^\s=]+)=(?:"([^"]*)"|([^\s";]+))[ \t]*$/;

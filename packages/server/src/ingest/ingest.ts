@@ -10,7 +10,7 @@ import {
   type Meter,
   type PromotedAttributes,
   type Purposes,
-  type Remark,
+  type EventWarning,
   type Sealer,
   type SessionVerifier,
   Unavailable,
@@ -25,9 +25,9 @@ import { locateObservations } from "./locate-observations.ts";
 import { parseTextInTurns } from "./parse-text.ts";
 import { readBody } from "./read-body.ts";
 import { scanText } from "./scan-text.ts";
-import { answerCreated, type Retry, settle } from "./resolve-duplicate.ts";
-import { type Answer, answerRefusal, type AnswerHeaders, type IngestRequest, Refusal, refuse } from "./request.ts";
-import type { FailureThrottle, RateThrottle, Turn } from "./throttle.ts";
+import { answerCreated, type Retry, resolveDuplicate } from "./resolve-duplicate.ts";
+import { type Answer, answerRejection, type AnswerHeaders, type IngestRequest, RejectedRequest, rejectRequest } from "./request.ts";
+import type { FailureThrottle, RateThrottle, RateDecision } from "./throttle.ts";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { validate } from "./validate.ts";
 
@@ -47,7 +47,7 @@ export interface IngestPorts {
   readonly throttle: RateThrottle;
   readonly failures: FailureThrottle;
   /** Called with what should not happen. The endpoint answers 500 or 503 and goes on. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 export interface IngestOptions extends AdmitOptions {
@@ -61,13 +61,13 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
   return async (request) => {
     const started = performance.now();
     const progress: Progress = { headers: {} };
-    const result = await run(request, progress, ports, options).catch((fault: unknown) => {
-      ports.onFault(fault);
-      return fault instanceof Unavailable ? refuse("unavailable", RETRY_SOON) : refuse("storage-failed");
+    const result = await run(request, progress, ports, options).catch((error: unknown) => {
+      ports.onError(error);
+      return error instanceof Unavailable ? rejectRequest("unavailable", RETRY_SOON) : rejectRequest("storage-failed");
     });
-    const answer = result instanceof Refusal ? answerRefusal(result) : result;
-    const code = result instanceof Refusal ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
-    if (result instanceof Refusal) {
+    const answer = result instanceof RejectedRequest ? answerRejection(result) : result;
+    const code = result instanceof RejectedRequest ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
+    if (result instanceof RejectedRequest) {
       const { account } = progress;
       const who = account !== undefined && code !== "account-erased" ? { account } : { peer: request.peer };
       ports.audit.record({ operation: "event.create", outcome: result.rejection.code, ...who });
@@ -92,28 +92,28 @@ async function run(
   progress: Progress,
   ports: IngestPorts,
   options: IngestOptions,
-): Promise<Answer | Refusal> {
+): Promise<Answer | RejectedRequest> {
   // guard(false): POST is the only method
   // fails: e2e/rejections/rejections.test.ts › PUT is not allowed
-  if (request.method !== "POST") return refuse("method-not-allowed", { Allow: "POST" });
+  if (request.method !== "POST") return rejectRequest("method-not-allowed", { Allow: "POST" });
 
   const session = await authenticate(request, ports.sessions, ports.failures);
-  if (session instanceof Refusal) return session;
+  if (session instanceof RejectedRequest) return session;
   const { account } = session;
   progress.account = account;
 
-  const tooMany = answerTurn(ports.throttle.take(account), progress);
+  const tooMany = answerRateDecision(ports.throttle.take(account), progress);
   if (tooMany) return tooMany;
 
   const header = readHeaders(request.headers);
-  if (header instanceof Refusal) return header;
+  if (header instanceof RejectedRequest) return header;
 
-  if (!ports.store.available) return refuse("unavailable", RETRY_SOON);
+  if (!ports.store.available) return rejectRequest("unavailable", RETRY_SOON);
   const place = ports.admission.enter(account, request.headers, header.encoding, options.maxBodyBytes);
-  if (place instanceof Refusal) return place;
+  if (place instanceof RejectedRequest) return place;
   try {
     const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
-    if (body instanceof Refusal) {
+    if (body instanceof RejectedRequest) {
       if (body.rejection.code === "body-too-large")
         charge(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
       return body;
@@ -124,21 +124,21 @@ async function run(
     if (tooCostly) return tooCostly;
 
     const parsed = await parseTextInTurns(body, scan);
-    if (parsed instanceof Refusal) return parsed;
+    if (parsed instanceof RejectedRequest) return parsed;
 
     const valid = validate(parsed, ports.adopted.current);
-    if (valid instanceof Refusal) return valid;
+    if (valid instanceof RejectedRequest) return valid;
 
-    const chargeComparison = (): Refusal | undefined => charge(account, costOfComparison(cost), progress, ports);
+    const chargeComparison = (): RejectedRequest | undefined => charge(account, costOfComparison(cost), progress, ports);
     const retry: Retry = { account, body, request: valid.request, chargeComparison };
-    const resolve = (entry: LedgerEntry): Promise<Answer | Refusal> => {
-      if (!entry.place) delete progress.account;
-      return settle(retry, entry, ports);
+    const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
+      if (!entry.location) delete progress.account;
+      return resolveDuplicate(retry, entry, ports);
     };
     const receivedAt = ports.clock.now();
 
     const admitted = await admit(account, valid, receivedAt, ports, options);
-    if (admitted instanceof Refusal) {
+    if (admitted instanceof RejectedRequest) {
       const entry = await ports.store.findKey(account, header.idempotencyKey);
       // guard(false): a replay gets its answer, whatever else is wrong
       // fails: e2e/exactly-once.test.ts › a replay gets its answer although
@@ -163,34 +163,34 @@ async function run(
     const exact = locateObservations(body);
     const requestMac = ports.sealer.requestMac(attributes.eventId, body);
     const event = { ...attributes, collectedAt: valid.collectedAt, requestMac };
-    const assign = (): Assignment | Refusal => assignPurpose(valid, ports.purposes);
+    const assign = (): Assignment | RejectedRequest => assignPurpose(valid, ports.purposes);
     const outcome = await append(event, admitted.assigned, exact, { ...ports, assign });
-    if (outcome instanceof Refusal) return outcome;
+    if (outcome instanceof RejectedRequest) return outcome;
     if (!("stored" in outcome)) return await resolve(outcome);
 
-    for (const remark of remarksOn(outcome.stored, admitted.sessionMismatch)) {
+    for (const remark of warningsOf(outcome.stored, admitted.sessionMismatch)) {
       ports.audit.record({ operation: "event.create", outcome: remark, account, eventId: attributes.eventId });
-      ports.meter.remarked(remark);
+      ports.meter.warned(remark);
     }
     ports.drift.observe(attributes.sdkVersion, observations.probes, scan.members);
     return answerCreated(attributes.eventId);
   } finally {
-    place.leave();
+    place.release();
   }
 }
 
 /** Debits what a request costs beyond the 1 that was taken before it was read. */
-function charge(account: string, more: number, progress: Progress, { throttle }: IngestPorts): Refusal | undefined {
-  return more > 0 ? answerTurn(throttle.charge(account, more), progress) : undefined;
+function charge(account: string, more: number, progress: Progress, { throttle }: IngestPorts): RejectedRequest | undefined {
+  return more > 0 ? answerRateDecision(throttle.charge(account, more), progress) : undefined;
 }
 
-function answerTurn({ ok, headers, retryAfterSeconds }: Turn, progress: Progress): Refusal | undefined {
+function answerRateDecision({ isAllowed, headers, retryAfterSeconds }: RateDecision, progress: Progress): RejectedRequest | undefined {
   progress.headers = headers;
-  return ok ? undefined : refuse("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
+  return isAllowed ? undefined : rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
 }
 
-function remarksOn({ purpose, beyondPurpose }: Assignment, sessionMismatch: boolean): Remark[] {
-  const remarks: Remark[] = [];
+function warningsOf({ purpose, beyondPurpose }: Assignment, sessionMismatch: boolean): EventWarning[] {
+  const remarks: EventWarning[] = [];
   if (sessionMismatch) remarks.push("session-mismatch");
   if (beyondPurpose) remarks.push("beyond-purpose");
   if (!purpose.mapped) remarks.push("unmapped");

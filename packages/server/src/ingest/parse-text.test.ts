@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseText, parseTextInTurns } from "./parse-text.ts";
-import { readJson, TextFault } from "./read-json.ts";
+import { readJson, TextError } from "./read-json.ts";
 
 const RUNS = { numRuns: 2_000 };
 
@@ -35,8 +35,8 @@ describe("the slow reader", () => {
     fc.assert(
       fc.property(nearlyJson, (text) => {
         const read = readJson(text);
-        if (!isJson(text)) expect(read).toBeInstanceOf(TextFault);
-        else if (read instanceof TextFault) expect(read.code).not.toBe("json-invalid");
+        if (!isJson(text)) expect(read).toBeInstanceOf(TextError);
+        else if (read instanceof TextError) expect(read.code).not.toBe("json-invalid");
         else expect(read).toEqual(JSON.parse(text));
       }),
       RUNS,
@@ -68,7 +68,7 @@ describe("the slow reader", () => {
 describe("a large text", () => {
   const space = " ".repeat(70_000);
 
-  it("is read as a small one, fault for fault", async () => {
+  it("is read as a small one, error for error", async () => {
     await fc.assert(
       fc.asyncProperty(nearlyJson, async (text) => {
         const bytes = Buffer.from(space + text);

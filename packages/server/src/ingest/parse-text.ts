@@ -1,8 +1,8 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { type FaultCode, LIMITS } from "@device-risk-signals/contract";
+import { type ViolationCode, LIMITS } from "@device-risk-signals/contract";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { readInTurns, readJson, TextFault } from "./read-json.ts";
-import { Refusal } from "./request.ts";
+import { readInTurns, readJson, TextError } from "./read-json.ts";
+import { RejectedRequest } from "./request.ts";
 import { scanText, type TextScan } from "./scan-text.ts";
 
 /**
@@ -17,12 +17,12 @@ import { scanText, type TextScan } from "./scan-text.ts";
  */
 export function parseText(bytes: Buffer, scan: TextScan = scanText(bytes)): unknown {
   const text = decode(bytes);
-  if (text instanceof Refusal) return text;
+  if (text instanceof RejectedRequest) return text;
   const value = parseSyntax(text);
-  if (value instanceof Refusal) return value;
+  if (value instanceof RejectedRequest) return value;
   if (!scan.escapes && scan.members === membersOf(value, 1)) return value;
   const read = readJson(text);
-  return read instanceof TextFault ? invalid(read.code, read.detail, read.pointer) : read;
+  return read instanceof TextError ? invalid(read.code, read.detail, read.pointer) : read;
 }
 
 /** Bytes and members past which a text is read in turns: four times those of a full event. */
@@ -33,20 +33,20 @@ const LARGE_MEMBERS = 4_096;
 export async function parseTextInTurns(bytes: Buffer, scan: TextScan = scanText(bytes)): Promise<unknown> {
   if (bytes.length <= LARGE_BYTES && scan.members <= LARGE_MEMBERS) return parseText(bytes, scan);
   const text = decode(bytes);
-  if (text instanceof Refusal) return text;
+  if (text instanceof RejectedRequest) return text;
   const reading = readInTurns(text);
   for (;;) {
     const { done, value } = reading.next();
     await nextTurn();
     if (!done) continue;
-    if (!(value instanceof TextFault)) return value;
+    if (!(value instanceof TextError)) return value;
     // What is no JSON at all is reported first, wherever it is.
     const parsed = parseSyntax(text);
-    return parsed instanceof Refusal ? parsed : invalid(value.code, value.detail, value.pointer);
+    return parsed instanceof RejectedRequest ? parsed : invalid(value.code, value.detail, value.pointer);
   }
 }
 
-function decode(bytes: Buffer): string | Refusal {
+function decode(bytes: Buffer): string | RejectedRequest {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     return invalid("byte-order-mark", "the body must not start with a byte order mark");
   }
@@ -58,18 +58,18 @@ function decode(bytes: Buffer): string | Refusal {
 function parseSyntax(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (fault) {
-    return invalid("json-invalid", `the body is not one JSON text${placeOf(fault, text)}`);
+  } catch (error) {
+    return invalid("json-invalid", `the body is not one JSON text${placeOf(error, text)}`);
   }
 }
 
-function invalid(code: FaultCode, detail: string, pointer = ""): Refusal {
-  return new Refusal({ code: "text-invalid", errors: [{ pointer, code, detail }] });
+function invalid(code: ViolationCode, detail: string, pointer = ""): RejectedRequest {
+  return new RejectedRequest({ code: "text-invalid", errors: [{ pointer, code, detail }] });
 }
 
 /** Where the parser stopped. Of its message only the number is used: the rest quotes the text. */
-function placeOf(fault: unknown, text: string): string {
-  const position = /at position (\d{1,9})/.exec((fault as Error).message)?.[1];
+function placeOf(error: unknown, text: string): string {
+  const position = /at position (\d{1,9})/.exec((error as Error).message)?.[1];
   return position === undefined ? `, or ends too early (${text.length} characters)` : ` (at character ${position})`;
 }
 

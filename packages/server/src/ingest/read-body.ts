@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Encoding } from "./headers.ts";
-import { type ByteStream, type Refusal, refuse } from "./request.ts";
+import { type ByteStream, type RejectedRequest, rejectRequest } from "./request.ts";
 
 const gunzipAsync = promisify(gunzip);
 
@@ -9,7 +9,7 @@ const gunzipAsync = promisify(gunzip);
 const GZIP_OVERHEAD = 65_536;
 
 /** Reads the body in full, decompressed. Reading stops at the limit; nothing beyond it is kept. */
-export async function readBody(body: ByteStream, encoding: Encoding, limit: number): Promise<Buffer | Refusal> {
+export async function readBody(body: ByteStream, encoding: Encoding, limit: number): Promise<Buffer | RejectedRequest> {
   const most = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
   const buffer = new GrowingBuffer();
   const end = await body.forEach((chunk) => {
@@ -17,8 +17,8 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
     buffer.append(chunk);
     return true;
   });
-  if (end === "stopped") return refuse("body-too-large");
-  if (end === "broken") return refuse("body-corrupt");
+  if (end === "stopped") return rejectRequest("body-too-large");
+  if (end === "broken") return rejectRequest("body-corrupt");
   const raw = buffer.bytes();
   return encoding === "gzip" ? decompress(raw, limit) : raw;
 }
@@ -49,11 +49,11 @@ class GrowingBuffer {
   }
 }
 
-async function decompress(raw: Buffer, limit: number): Promise<Buffer | Refusal> {
+async function decompress(raw: Buffer, limit: number): Promise<Buffer | RejectedRequest> {
   try {
     return await gunzipAsync(raw, { maxOutputLength: limit, rejectGarbageAfterEnd: true });
-  } catch (fault) {
-    const tooLarge = (fault as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
-    return refuse(tooLarge ? "body-too-large" : "body-corrupt");
+  } catch (error) {
+    const tooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    return rejectRequest(tooLarge ? "body-too-large" : "body-corrupt");
   }
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseText } from "./parse-text.ts";
-import { readJson, TextFault } from "./read-json.ts";
-import { Refusal } from "./request.ts";
+import { readJson, TextError } from "./read-json.ts";
+import { RejectedRequest } from "./request.ts";
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
@@ -100,22 +100,22 @@ const spelling = fc.infiniteStream(fc.nat(1_000)).map((stream) => () => stream.n
 const asIs = (_: Path, plain: () => string): string => plain();
 
 /** Both say the same: the reader of the text, and whoever calls it on bytes. */
-function faultIn(body: string): { pointer: string; code: string } | undefined {
+function errorIn(body: string): { pointer: string; code: string } | undefined {
   const read = readJson(body);
   const parsed = parseText(Buffer.from(body));
-  const told = parsed instanceof Refusal ? parsed.rejection.errors[0] : parsed;
-  expect(told).toEqual(read instanceof TextFault ? { ...read } : read);
-  return read instanceof TextFault ? { pointer: read.pointer, code: read.code } : undefined;
+  const told = parsed instanceof RejectedRequest ? parsed.rejection.errors[0] : parsed;
+  expect(told).toEqual(read instanceof TextError ? { ...read } : read);
+  return read instanceof TextError ? { pointer: read.pointer, code: read.code } : undefined;
 }
 
 const RUNS = { numRuns: 500 };
 
-describe("a text without fault", () => {
+describe("a text without error", () => {
   it("is found to have none, however it is spelt, and parses to its value", () => {
     fc.assert(
       fc.property(json, spelling, (value, spell) => {
         const body = print(value, spell, asIs);
-        expect(faultIn(body)).toBeUndefined();
+        expect(errorIn(body)).toBeUndefined();
         expect(parseText(Buffer.from(body))).toEqual(value);
       }),
       RUNS,
@@ -126,7 +126,7 @@ describe("a text without fault", () => {
     fc.assert(
       fc.property(json, (value) => {
         const body = JSON.stringify(value);
-        expect(faultIn(body)).toBeUndefined();
+        expect(errorIn(body)).toBeUndefined();
         expect(parseText(Buffer.from(body))).toEqual(value);
       }),
       RUNS,
@@ -148,7 +148,7 @@ describe("a name that is written with an escape", () => {
   });
 });
 
-describe("one fault in any text is found, at its place", () => {
+describe("one error in any text is found, at its place", () => {
   it("a name that occurs twice, the second time in any spelling and at any place", () => {
     fc.assert(
       fc.property(json, spelling, fc.nat(), fc.nat(), fc.boolean(), (value, spell, which, member, escaped) => {
@@ -169,7 +169,7 @@ describe("one fault in any text is found, at its place", () => {
             : JSON.stringify(name);
           return `${printed.slice(0, -1)}, ${again} : 0 }`;
         });
-        expect(faultIn(body)).toEqual({ pointer: pointer([...at, name]), code: "duplicate-member" });
+        expect(errorIn(body)).toEqual({ pointer: pointer([...at, name]), code: "duplicate-member" });
       }),
       RUNS,
     );
@@ -189,7 +189,7 @@ describe("one fault in any text is found, at its place", () => {
         const all = pathsOf(value, () => true);
         const at = all[which % all.length] as Path;
         const body = print(value, spell, (path, plain) => (pointer(path) === pointer(at) ? printed : plain()));
-        expect(faultIn(body)).toEqual({ pointer: pointer(at), code });
+        expect(errorIn(body)).toEqual({ pointer: pointer(at), code });
       }),
       { numRuns: 100 },
     );
@@ -207,14 +207,14 @@ describe("one fault in any text is found, at its place", () => {
           const comma = Object.keys(readJson(printed) as object).length > 0 ? "," : "";
           return String.raw`${printed.slice(0, -1)}${comma} "x\ud800" : 0 }`;
         });
-        expect(faultIn(body)).toEqual({ pointer: pointer(at), code: "lone-surrogate" });
+        expect(errorIn(body)).toEqual({ pointer: pointer(at), code: "lone-surrogate" });
       }),
       RUNS,
     );
   });
 });
 
-describe("what looks like a fault and is none", () => {
+describe("what looks like a error and is none", () => {
   it.each([
     ["the same name in two objects", '{"a":{"b":1},"c":{"b":1}}'],
     ["the same name in an object and its member", '{"a":{"a":{"a":1}}}'],
@@ -232,15 +232,15 @@ describe("what looks like a fault and is none", () => {
     ["a noncharacter", '"\uffff"'],
     ["U+0000, escaped", String.raw`"\u0000"`],
   ])("%s", (_, body) => {
-    expect(faultIn(body)).toBeUndefined();
+    expect(errorIn(body)).toBeUndefined();
   });
 });
 
 describe("bytes that are no text", () => {
   const refused = (bytes: Buffer) => {
     const parsed = parseText(bytes);
-    expect(parsed).toBeInstanceOf(Refusal);
-    return (parsed as Refusal).rejection;
+    expect(parsed).toBeInstanceOf(RejectedRequest);
+    return (parsed as RejectedRequest).rejection;
   };
 
   it.each([
@@ -282,17 +282,17 @@ describe("nesting", () => {
     ["objects", '{"a":', "}"],
     ["lists", "[", "]"],
   ])("of 64 %s is taken, of 65 not", (_, open, close) => {
-    expect(parseText(nested(64, open, close))).not.toBeInstanceOf(Refusal);
+    expect(parseText(nested(64, open, close))).not.toBeInstanceOf(RejectedRequest);
     const parsed = parseText(nested(65, open, close));
-    expect((parsed as Refusal).rejection.errors).toMatchObject([
+    expect((parsed as RejectedRequest).rejection.errors).toMatchObject([
       { code: "nesting-too-deep", pointer: (open === "[" ? "/0" : "/a").repeat(64) },
     ]);
   });
 
   it("counts empty ones, and those that come late", () => {
     const late = `[1, {"x": 2}, ${"[".repeat(64)}${"]".repeat(64)}]`;
-    expect(parseText(Buffer.from(late))).toBeInstanceOf(Refusal);
-    expect(parseText(Buffer.from(`[1, {"x": 2}, ${"[".repeat(63)}${"]".repeat(63)}]`))).not.toBeInstanceOf(Refusal);
+    expect(parseText(Buffer.from(late))).toBeInstanceOf(RejectedRequest);
+    expect(parseText(Buffer.from(`[1, {"x": 2}, ${"[".repeat(63)}${"]".repeat(63)}]`))).not.toBeInstanceOf(RejectedRequest);
   });
 
   it("of as many levels as fit into a body is refused, not a crash", () => {
@@ -300,7 +300,7 @@ describe("nesting", () => {
       ["[", "]"],
       ['{"":', "}"],
     ] as const) {
-      expect(parseText(nested(100_000, open, close))).toBeInstanceOf(Refusal);
+      expect(parseText(nested(100_000, open, close))).toBeInstanceOf(RejectedRequest);
     }
   });
 });

@@ -1,12 +1,12 @@
-import { type FaultCode, LIMITS, pointerOf } from "@device-risk-signals/contract";
+import { type ViolationCode, LIMITS, pointerOf } from "@device-risk-signals/contract";
 
 /** What JSON (RFC 8259) or I-JSON (RFC 7493) forbids, and where. A class, so that no JSON value can be taken for one. */
-export class TextFault {
+export class TextError {
   readonly pointer: string;
-  readonly code: FaultCode;
+  readonly code: ViolationCode;
   readonly detail: string;
 
-  constructor(pointer: string, code: FaultCode, detail: string) {
+  constructor(pointer: string, code: ViolationCode, detail: string) {
     this.pointer = pointer;
     this.code = code;
     this.detail = detail;
@@ -46,8 +46,8 @@ export function* readInTurns(text: string): Generator<void, unknown> {
   let at = 0;
   let members = 0;
   const path: (string | number)[] = [];
-  const syntaxFault = (): TextFault => fault("json-invalid", "the body is not one JSON text");
-  const fault = (code: FaultCode, detail: string): TextFault => new TextFault(pointerOf(path), code, detail);
+  const syntaxFault = (): TextError => error("json-invalid", "the body is not one JSON text");
+  const error = (code: ViolationCode, detail: string): TextError => new TextError(pointerOf(path), code, detail);
 
   function skipSpace(): void {
     for (;;) {
@@ -83,13 +83,13 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     return escaped ? unescape(text.slice(start, at)) : text.slice(start + 1, at - 1);
   }
 
-  function readText(): string | TextFault {
+  function readText(): string | TextError {
     const value = readString();
     if (value === undefined) return syntaxFault();
-    return value.isWellFormed() ? value : fault("lone-surrogate", "a string holds half a surrogate pair");
+    return value.isWellFormed() ? value : error("lone-surrogate", "a string holds half a surrogate pair");
   }
 
-  function* readObject(): Generator<void, Record<string, unknown> | TextFault> {
+  function* readObject(): Generator<void, Record<string, unknown> | TextError> {
     const object: Record<string, unknown> = {};
     at++;
     if (accepts(CLOSE_OBJECT)) return object;
@@ -98,19 +98,19 @@ export function* readInTurns(text: string): Generator<void, unknown> {
       skipSpace();
       const name = text.charCodeAt(at) === QUOTE ? readString() : undefined;
       if (name === undefined) return syntaxFault();
-      if (!name.isWellFormed()) return fault("lone-surrogate", "a member name holds half a surrogate pair");
+      if (!name.isWellFormed()) return error("lone-surrogate", "a member name holds half a surrogate pair");
       path.push(name);
-      if (Object.hasOwn(object, name)) return fault("duplicate-member", "a member name occurs twice in one object");
+      if (Object.hasOwn(object, name)) return error("duplicate-member", "a member name occurs twice in one object");
       if (!accepts(COLON)) return syntaxFault();
       const value = isContainer() ? yield* readContainer() : readLeaf();
-      if (value instanceof TextFault) return value;
+      if (value instanceof TextError) return value;
       path.pop();
       setOwn(object, name, value);
     } while (accepts(COMMA));
     return accepts(CLOSE_OBJECT) ? object : syntaxFault();
   }
 
-  function* readArray(): Generator<void, unknown[] | TextFault> {
+  function* readArray(): Generator<void, unknown[] | TextError> {
     const array: unknown[] = [];
     at++;
     if (accepts(CLOSE_ARRAY)) return array;
@@ -118,7 +118,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
       if (++members % MEMBERS_OF_TURN === 0) yield;
       path.push(array.length);
       const value = isContainer() ? yield* readContainer() : readLeaf();
-      if (value instanceof TextFault) return value;
+      if (value instanceof TextError) return value;
       path.pop();
       array.push(value);
     } while (accepts(COMMA));
@@ -136,13 +136,13 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     // A JSON number means the same to `Number`.
     const value = Number(scalar);
     if (Number.isFinite(value)) return value;
-    return fault("number-overflow", "a number is beyond the range of a double");
+    return error("number-overflow", "a number is beyond the range of a double");
   }
 
   /** Every container that is open has one step of the path behind it. */
-  function tooDeep(): TextFault | undefined {
+  function tooDeep(): TextError | undefined {
     if (path.length < LIMITS.nesting) return undefined;
-    return fault("nesting-too-deep", `nesting is deeper than ${LIMITS.nesting} levels`);
+    return error("nesting-too-deep", `nesting is deeper than ${LIMITS.nesting} levels`);
   }
 
   /** Whether the next value is an object or an array. */
@@ -159,7 +159,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
   const readLeaf = (): unknown => (text.charCodeAt(at) === QUOTE ? readText() : readScalar());
 
   const value = isContainer() ? yield* readContainer() : readLeaf();
-  if (value instanceof TextFault) return value;
+  if (value instanceof TextError) return value;
   skipSpace();
   return at === text.length ? value : syntaxFault();
 }

@@ -49,7 +49,7 @@ export interface Answer {
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 /** What a stage returns instead of its result when the request ends there. */
-export class Refusal {
+export class RejectedRequest {
   readonly rejection: Rejection;
   readonly headers: AnswerHeaders;
 
@@ -59,12 +59,12 @@ export class Refusal {
   }
 }
 
-export function refuse(code: ProblemCode, headers: AnswerHeaders = {}): Refusal {
-  return new Refusal(reject(code), headers);
+export function rejectRequest(code: ProblemCode, headers: AnswerHeaders = {}): RejectedRequest {
+  return new RejectedRequest(reject(code), headers);
 }
 
 /** The one place that turns a rejection into HTTP. */
-export function answerRefusal({ rejection, headers }: Refusal): Answer {
+export function answerRejection({ rejection, headers }: RejectedRequest): Answer {
   return {
     status: PROBLEMS[rejection.code].status,
     headers: { "Content-Type": "application/problem+json", ...headers },

@@ -1,18 +1,18 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalRequest, type CreateResponse, type TransportRequest } from "@device-risk-signals/contract";
-import { type AuditLog, type EventStore, KeysGone, type LedgerEntry, type Sealer, type StoredEvent } from "../ports.ts";
+import { type AuditLog, type EventStore, KeysDestroyed, type LedgerEntry, type Sealer, type StoredEvent } from "../ports.ts";
 import { parseTextInTurns } from "./parse-text.ts";
-import { type Answer, type Refusal, refuse } from "./request.ts";
+import { type Answer, type RejectedRequest, rejectRequest } from "./request.ts";
 
 export interface Retry {
   readonly account: string;
   readonly body: Buffer;
   readonly request: TransportRequest;
   /** Debits a comparison in canonical form, before it is made. */
-  readonly chargeComparison: () => Refusal | undefined;
+  readonly chargeComparison: () => RejectedRequest | undefined;
 }
 
-export interface SettlePorts {
+export interface ResolvePorts {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
@@ -23,7 +23,7 @@ export interface SettlePorts {
  * Equal bytes are equal; otherwise both are compared in canonical form. Where the raw event is gone, other bytes are a
  * conflict: there is nothing left to compare with.
  */
-export async function settle(retry: Retry, entry: LedgerEntry, ports: SettlePorts): Promise<Answer | Refusal> {
+export async function resolveDuplicate(retry: Retry, entry: LedgerEntry, ports: ResolvePorts): Promise<Answer | RejectedRequest> {
   const mac = ports.sealer.requestMac(entry.eventId, retry.body);
   if (!timingSafeEqual(mac, entry.requestMac)) {
     const tooCostly = retry.chargeComparison();
@@ -32,10 +32,10 @@ export async function settle(retry: Retry, entry: LedgerEntry, ports: SettlePort
     // fails: e2e/exactly-once.test.ts › is the same payload
     // guard(false): another payload is a conflict
     // fails: e2e/exactly-once.test.ts › changed is a conflict
-    if (!(await equalInCanonicalForm(retry, entry, ports))) return refuse("idempotency-conflict");
+    if (!(await equalInCanonicalForm(retry, entry, ports))) return rejectRequest("idempotency-conflict");
   }
   // A retry of an erased event is counted without account and event id.
-  const names = entry.place ? { account: retry.account, eventId: entry.eventId } : {};
+  const names = entry.location ? { account: retry.account, eventId: entry.eventId } : {};
   ports.audit.record({ operation: "event.create", outcome: "replayed", ...names });
   return {
     status: 200,
@@ -55,18 +55,18 @@ export function answerCreated(eventId: string): Answer {
 async function equalInCanonicalForm(
   retry: Retry,
   entry: LedgerEntry,
-  { store, sealer }: SettlePorts,
+  { store, sealer }: ResolvePorts,
 ): Promise<boolean> {
   const stored = await store.findStored(retry.account, entry);
   if (!stored) return false;
-  const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((fault: unknown) => {
-    if (fault instanceof KeysGone) return undefined;
-    throw fault;
+  const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((error: unknown) => {
+    if (error instanceof KeysDestroyed) return undefined;
+    throw error;
   });
   return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.request);
 }
 
-/** The stored request, from its promoted attributes and its exact event, which was parsed without fault before. */
+/** The stored request, from its promoted attributes and its exact event, which was parsed without error before. */
 async function rebuild(stored: StoredEvent, exact: Buffer): Promise<TransportRequest> {
   return {
     action_id: stored.actionId,

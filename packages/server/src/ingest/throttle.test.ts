@@ -14,7 +14,7 @@ describe("by account", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(10, 5, clock);
     const turns = Array.from({ length: 7 }, () => throttle.take("a"));
-    expect(turns.map(({ ok }) => ok)).toEqual([true, true, true, true, true, false, false]);
+    expect(turns.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, true, true, false, false]);
     expect(turns.map(({ headers }) => headers["RateLimit"])).toEqual([
       '"account";r=4;t=1',
       '"account";r=3;t=1',
@@ -32,13 +32,13 @@ describe("by account", () => {
     const throttle = accountThrottle(10, 5, clock);
     for (let count = 0; count < 5; count++) throttle.take("a");
     time.now += 99;
-    expect(throttle.take("a").ok).toBe(false);
+    expect(throttle.take("a").isAllowed).toBe(false);
     time.now += 1;
-    expect(throttle.take("a").ok).toBe(true);
-    expect(throttle.take("a").ok).toBe(false);
+    expect(throttle.take("a").isAllowed).toBe(true);
+    expect(throttle.take("a").isAllowed).toBe(false);
     time.now += 10_000;
     expect(
-      Array.from({ length: 6 }, () => throttle.take("a").ok),
+      Array.from({ length: 6 }, () => throttle.take("a").isAllowed),
       "never more than a burst",
     ).toEqual([true, true, true, true, true, false]);
   });
@@ -56,12 +56,12 @@ describe("by account", () => {
           let passed = 0;
           for (const pause of pauses) {
             time.now += pause;
-            const { ok, retryAfterSeconds } = throttle.take("a");
-            if (ok) passed++;
+            const { isAllowed, retryAfterSeconds } = throttle.take("a");
+            if (isAllowed) passed++;
             else {
               expect(retryAfterSeconds).toBeGreaterThanOrEqual(1);
               time.now += retryAfterSeconds * 1000;
-              expect(throttle.take("a").ok).toBe(true);
+              expect(throttle.take("a").isAllowed).toBe(true);
               passed++;
             }
             expect(passed).toBeLessThanOrEqual(burst + Math.floor(((time.now - began) * rate) / 1000 + 1e-6));
@@ -74,14 +74,14 @@ describe("by account", () => {
   it("says the wait in whole seconds, rounded up", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(0.25, 1, clock);
-    expect(throttle.take("a").ok).toBe(true);
+    expect(throttle.take("a").isAllowed).toBe(true);
     expect(throttle.take("a").retryAfterSeconds).toBe(4);
     time.now += 1;
     expect(throttle.take("a").retryAfterSeconds).toBe(4);
     time.now += 2_999;
     expect(throttle.take("a").retryAfterSeconds).toBe(1);
     time.now += 1_000;
-    expect(throttle.take("a").ok).toBe(true);
+    expect(throttle.take("a").isAllowed).toBe(true);
   });
 
   it("a refusal costs nothing: hammering does not push the end away", () => {
@@ -90,15 +90,15 @@ describe("by account", () => {
     throttle.take("a");
     for (let count = 0; count < 1_000; count++) throttle.take("a");
     time.now += 1_000;
-    expect(throttle.take("a").ok).toBe(true);
+    expect(throttle.take("a").isAllowed).toBe(true);
   });
 
   it("keeps accounts apart", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(1, 1, clock);
-    expect(throttle.take("a").ok).toBe(true);
-    expect(throttle.take("b").ok).toBe(true);
-    expect(throttle.take("a").ok).toBe(false);
+    expect(throttle.take("a").isAllowed).toBe(true);
+    expect(throttle.take("b").isAllowed).toBe(true);
+    expect(throttle.take("a").isAllowed).toBe(false);
   });
 
   it("charges more after a request was read: the headers say it, and the account waits until it is paid off", () => {
@@ -106,24 +106,24 @@ describe("by account", () => {
     const throttle = accountThrottle(10, 50, clock);
     expect(throttle.take("a").headers["RateLimit"]).toBe('"account";r=49;t=1');
     const charged = throttle.charge("a", 39);
-    expect([charged.ok, charged.headers["RateLimit"]]).toEqual([true, '"account";r=10;t=1']);
-    expect(throttle.take("a").ok).toBe(true);
+    expect([charged.isAllowed, charged.headers["RateLimit"]]).toEqual([true, '"account";r=10;t=1']);
+    expect(throttle.take("a").isAllowed).toBe(true);
     const indebted = throttle.charge("a", 39);
-    expect(indebted.ok, "a lone request passes, whatever it costs").toBe(true);
+    expect(indebted.isAllowed, "a lone request passes, whatever it costs").toBe(true);
     expect(indebted.headers["RateLimit"]).toBe('"account";r=0;t=4');
     expect(throttle.take("a")).toMatchObject({ ok: false, retryAfterSeconds: 4 });
-    expect(throttle.take("b").ok).toBe(true);
+    expect(throttle.take("b").isAllowed).toBe(true);
     time.now += 3_099;
-    expect(throttle.take("a").ok).toBe(false);
+    expect(throttle.take("a").isAllowed).toBe(false);
     time.now += 1;
-    expect(throttle.take("a").ok).toBe(true);
+    expect(throttle.take("a").isAllowed).toBe(true);
   });
 
   it("charges nothing where an account is in debt: what was let in together does not cost more than there is", () => {
     const throttle = accountThrottle(10, 20, clockAt().clock);
     for (let count = 0; count < 10; count++) throttle.take("a");
     const charged = Array.from({ length: 10 }, () => throttle.charge("a", 15));
-    expect(charged.map(({ ok }) => ok)).toEqual([true, ...Array.from({ length: 9 }, () => false)]);
+    expect(charged.map(({ isAllowed }) => isAllowed)).toEqual([true, ...Array.from({ length: 9 }, () => false)]);
     expect(charged[9]?.retryAfterSeconds).toBe(1);
   });
 
@@ -142,10 +142,10 @@ describe("by account", () => {
     throttle.take("second");
     for (let count = 2; count < MOST_NAMES; count++) throttle.take(`name-${count}`);
     // Used again, so that "second" is the longest unused now.
-    expect(throttle.take("first").ok).toBe(true);
+    expect(throttle.take("first").isAllowed).toBe(true);
     throttle.take("one too many");
-    expect(throttle.take("first").ok, "still remembered").toBe(false);
-    expect([throttle.take("second").ok, throttle.take("second").ok], "forgotten: a full burst again").toEqual([
+    expect(throttle.take("first").isAllowed, "still remembered").toBe(false);
+    expect([throttle.take("second").isAllowed, throttle.take("second").isAllowed], "forgotten: a full burst again").toEqual([
       true,
       true,
     ]);
@@ -156,7 +156,7 @@ describe("by account", () => {
     const throttle = accountThrottle(10, 5, clock);
     for (let count = 0; count < 5; count++) throttle.take("a");
     time.now += 86_400_000;
-    expect(Array.from({ length: 6 }, () => throttle.take("a").ok)).toEqual([true, true, true, true, true, false]);
+    expect(Array.from({ length: 6 }, () => throttle.take("a").isAllowed)).toEqual([true, true, true, true, true, false]);
   });
 });
 

@@ -5,8 +5,8 @@ import { sourceOf } from "../identifiers/source-address.ts";
 /** Names that one throttle remembers; past it the longest unused go first. */
 const MOST_NAMES = 100_000;
 
-export interface Turn {
-  readonly ok: boolean;
+export interface RateDecision {
+  readonly isAllowed: boolean;
   readonly retryAfterSeconds: number;
   /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers); empty where the throttle is off. */
   readonly headers: AnswerHeaders;
@@ -14,13 +14,13 @@ export interface Turn {
 
 export interface RateThrottle {
   /** Before a request is read: 1 of the account's allowance. */
-  take(account: string): Turn;
+  take(account: string): RateDecision;
   /**
    * After a request was read: debits what it costs beyond 1. The request passes and may put the account into debt;
    * later requests wait until the debt is paid off. Where the account is in debt already, the request is refused and
    * nothing is debited, so that requests which were admitted together can't all overdraw.
    */
-  charge(account: string, more: number): Turn;
+  charge(account: string, more: number): RateDecision;
 }
 
 export interface FailureThrottle {
@@ -30,18 +30,18 @@ export interface FailureThrottle {
 
 /** Requests by account and process. A rate of 0 is no throttle at all. */
 export function accountThrottle(rate: number, burst: number, clock: MonotonicClock): RateThrottle {
-  const off: Turn = { ok: true, retryAfterSeconds: 0, headers: {} };
+  const off: RateDecision = { isAllowed: true, retryAfterSeconds: 0, headers: {} };
   if (rate === 0) return { take: () => off, charge: () => off };
   const buckets = new LeakyBuckets(rate, burst, clock);
   const policy = `"account";q=${burst};w=${Math.max(1, Math.ceil(burst / rate))}`;
-  const turn = ({ ok, left, waitMs }: Level): Turn => {
+  const decide = ({ ok, left, waitMs }: Level): RateDecision => {
     const seconds = Math.max(ok ? Math.ceil(1 / rate) : 1, Math.ceil(waitMs / 1000));
     const headers = { RateLimit: `"account";r=${left};t=${seconds}`, "RateLimit-Policy": policy };
-    return { ok, retryAfterSeconds: seconds, headers };
+    return { isAllowed: ok, retryAfterSeconds: seconds, headers };
   };
   return {
-    take: (account) => turn(buckets.take(account)),
-    charge: (account, more) => turn(buckets.charge(account, more)),
+    take: (account) => decide(buckets.take(account)),
+    charge: (account, more) => decide(buckets.charge(account, more)),
   };
 }
 

@@ -6,7 +6,7 @@ import {
   validateTransportRequest,
 } from "@device-risk-signals/contract";
 import { type AdoptedFields, checkAdopted } from "@device-risk-signals/contract/catalog/adopted";
-import { Refusal } from "./request.ts";
+import { RejectedRequest } from "./request.ts";
 
 export interface ValidRequest {
   readonly request: TransportRequest;
@@ -14,9 +14,9 @@ export interface ValidRequest {
 }
 
 /** The wire rules, and for the fields that features read the published schema. */
-export function validate(body: unknown, adopted: AdoptedFields): ValidRequest | Refusal {
+export function validate(body: unknown, adopted: AdoptedFields): ValidRequest | RejectedRequest {
   const result = validateTransportRequest(body);
-  if (!result.ok) return new Refusal({ code: "request-invalid", errors: result.errors });
+  if (!result.ok) return new RejectedRequest({ code: "request-invalid", errors: result.errors });
   const errors = new ErrorList();
   for (const { path } of checkAdopted(result.request.observations.probes, adopted)) {
     const [probe = "", ...names] = path;
@@ -26,5 +26,5 @@ export function validate(body: unknown, adopted: AdoptedFields): ValidRequest | 
       detail: "departs from the published schema, and a feature reads it",
     });
   }
-  return errors.entries.length > 0 ? new Refusal({ code: "adopted-field-invalid", errors: errors.entries }) : result;
+  return errors.entries.length > 0 ? new RejectedRequest({ code: "adopted-field-invalid", errors: errors.entries }) : result;
 }

@@ -3,8 +3,8 @@ import type { KeyStore } from "../crypto/key-store.ts";
 import type { Executor } from "../postgres/database.ts";
 import type { EntryCodec } from "./entry-codec.ts";
 import { digestOf, type EntryBase, type ErasureJournal, type JournalEntry } from "./journal.ts";
-import { headOf } from "./applied-entries.ts";
-import { writeKnownHead } from "./key-store-watermark.ts";
+import { findLatestApplied } from "./applied-entries.ts";
+import { writeLatestEntry } from "./key-store-watermark.ts";
 
 export interface AppendPorts {
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export async function appendEntry<Entry extends JournalEntry>(
   { clock, journal, codec, keyStore }: AppendPorts,
   fields: EntryFields<Entry>,
 ): Promise<Appended<Entry>> {
-  const head = await headOf(executor);
+  const head = await findLatestApplied(executor);
   const place: EntryBase = {
     version: 1,
     sequence: head.sequence + 1,
@@ -45,6 +45,6 @@ export async function appendEntry<Entry extends JournalEntry>(
   // fails: e2e/erasure.test.ts › is gone: events
   await journal.append(entry.sequence, text);
   const digest = digestOf(text);
-  await writeKnownHead(keyStore, { sequence: entry.sequence, digest });
+  await writeLatestEntry(keyStore, { sequence: entry.sequence, digest });
   return { entry, digest };
 }

@@ -1,17 +1,17 @@
 import type { Executor } from "../postgres/database.ts";
-import { EMPTY_JOURNAL, type JournalHead } from "./journal.ts";
+import { EMPTY_JOURNAL, type EntryReference } from "./journal.ts";
 
 /** The latest entry that the database has applied. */
-export async function headOf(executor: Executor): Promise<JournalHead> {
-  const { rows } = await executor.query<JournalHead>(
+export async function findLatestApplied(executor: Executor): Promise<EntryReference> {
+  const { rows } = await executor.query<EntryReference>(
     "select sequence, encode(entry_digest, 'hex') as digest from journal_entry order by sequence desc limit 1",
   );
   return rows[0] ?? EMPTY_JOURNAL;
 }
 
 /** An entry, where the database has applied it. */
-export async function appliedAt(executor: Executor, sequence: number): Promise<JournalHead | undefined> {
-  const { rows } = await executor.query<JournalHead>(
+export async function findApplied(executor: Executor, sequence: number): Promise<EntryReference | undefined> {
+  const { rows } = await executor.query<EntryReference>(
     "select sequence, encode(entry_digest, 'hex') as digest from journal_entry where sequence = $1",
     [sequence],
   );
@@ -21,7 +21,7 @@ export async function appliedAt(executor: Executor, sequence: number): Promise<J
 /** Records, in the transaction that applies an entry, that the database has applied it. */
 export async function recordApplied(
   executor: Executor,
-  { sequence, digest }: JournalHead,
+  { sequence, digest }: EntryReference,
   kind: string,
 ): Promise<void> {
   await executor.query("insert into journal_entry (sequence, kind, entry_digest) values ($1, $2, decode($3, 'hex'))", [

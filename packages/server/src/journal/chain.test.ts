@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes, randomInt, randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type KnownHead, readChain } from "./chain.ts";
+import { type KnownEntry, readChain } from "./chain.ts";
 import { EntryCodec } from "./entry-codec.ts";
 import { digestOf, JournalDamaged, type JournalEntry, JournalUnfit, NO_ENTRY } from "./journal.ts";
 import { memoryJournal, type MemoryJournal } from "./memory-journal.fixture.ts";
@@ -28,7 +28,7 @@ function orderOf(sequence: number, previous: string): JournalEntry {
 }
 
 interface Written extends MemoryJournal {
-  readonly head: KnownHead;
+  readonly head: KnownEntry;
 }
 
 /** A journal of `length` entries, and the latest one as the key store knows it. */
@@ -60,11 +60,11 @@ const acceptLoss = ({ losses }: MemoryJournal, sequence: number, digest: string 
 const damageOf = (written: Written): Promise<number | undefined> =>
   readChain(written.journal, codec, [written.head]).then(
     () => undefined,
-    (fault: unknown) => {
-      if (fault instanceof JournalDamaged) return fault.sequence;
+    (error: unknown) => {
+      if (error instanceof JournalDamaged) return error.sequence;
       // A changed installation reads as another one's.
-      if (fault instanceof JournalUnfit) return Number(/entry (\d+) /.exec(fault.message)?.[1]);
-      throw fault;
+      if (error instanceof JournalUnfit) return Number(/entry (\d+) /.exec(error.message)?.[1]);
+      throw error;
     },
   );
 
@@ -176,7 +176,7 @@ describe("an accepted loss", () => {
       written.entries.delete(sequence);
       acceptLoss(written, sequence, null);
     }
-    const head: KnownHead = { sequence: 6, knownBy: "the key store" };
+    const head: KnownEntry = { sequence: 6, knownBy: "the key store" };
     expect(await readChain(written.journal, codec, [head])).toHaveLength(6);
   });
 
@@ -198,7 +198,7 @@ describe("an accepted loss", () => {
 
   test("whose digest was not known agrees with whatever a store knows of it", async () => {
     const written = journalOf(3);
-    const known: KnownHead = { sequence: 2, digest: digestOf(written.entries.get(2) ?? ""), knownBy: "the database" };
+    const known: KnownEntry = { sequence: 2, digest: digestOf(written.entries.get(2) ?? ""), knownBy: "the database" };
     written.entries.delete(2);
     acceptLoss(written, 2, null);
     expect(await readChain(written.journal, codec, [known, written.head])).toHaveLength(3);

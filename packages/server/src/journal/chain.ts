@@ -5,18 +5,18 @@ import {
   type ErasureJournal,
   JournalDamaged,
   type JournalEntry,
-  type JournalHead,
+  type EntryReference,
   JournalUnfit,
   type StoredText,
 } from "./journal.ts";
 
 /** An entry in its place in the chain; without `entry` where its loss was accepted. */
-export interface Link extends JournalHead {
+export interface Link extends EntryReference {
   readonly entry?: JournalEntry;
 }
 
 /** An entry that another store knows the journal to have. */
-export interface KnownHead {
+export interface KnownEntry {
   readonly sequence: number;
   /** Absent where only the number is known. */
   readonly digest?: string;
@@ -35,12 +35,12 @@ export interface KnownHead {
 export async function readChain(
   journal: ErasureJournal,
   codec: EntryCodec,
-  known: readonly KnownHead[] = [],
-  after: JournalHead = EMPTY_JOURNAL,
+  known: readonly KnownEntry[] = [],
+  after: EntryReference = EMPTY_JOURNAL,
 ): Promise<readonly Link[]> {
   const losses = await readLosses(journal, codec);
   const links: Link[] = [];
-  const last = (): JournalHead => links.at(-1) ?? after;
+  const last = (): EntryReference => links.at(-1) ?? after;
   const linkLossesBefore = (sequence: number): void => {
     for (let lost = losses.get(last().sequence + 1); lost && lost.sequence < sequence;) {
       links.push(lost);
@@ -79,9 +79,9 @@ function isFound(codec: EntryCodec, stored: StoredText, lost: LostLink): boolean
   try {
     codec.decode(stored);
     return true;
-  } catch (fault) {
-    if (fault instanceof JournalUnfit) return false;
-    throw fault;
+  } catch (error) {
+    if (error instanceof JournalUnfit) return false;
+    throw error;
   }
 }
 
@@ -104,8 +104,8 @@ const missing = ({ description }: ErasureJournal, sequence: number): JournalDama
 /** @param isDigestKnown false where the entry is a loss whose digest no store can know. */
 function requireKnown(
   journal: ErasureJournal,
-  chain: readonly JournalHead[],
-  known: KnownHead,
+  chain: readonly EntryReference[],
+  known: KnownEntry,
   isDigestKnown: boolean,
 ): void {
   const { sequence, digest, knownBy } = known;

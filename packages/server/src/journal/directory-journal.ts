@@ -42,9 +42,9 @@ export function directoryJournal(directory: string): ErasureJournal {
     try {
       await unlinkDrafts(dirname(path));
       await writeExclusively(path, Buffer.from(text));
-    } catch (fault) {
-      if ((fault as NodeJS.ErrnoException).code === "EEXIST") throw exists(fault);
-      throw new Unavailable("the erasure journal can't be written", { cause: fault });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw exists(error);
+      throw new Unavailable("the erasure journal can't be written", { cause: error });
     }
   }
 
@@ -78,8 +78,8 @@ async function* readFolder(folder: string, from: number): AsyncGenerator<StoredT
 
 /** Nothing is there before the first entry. @throws Unavailable */
 async function list(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch((fault: NodeJS.ErrnoException) => {
-    if (fault.code === "ENOENT") return [];
-    throw unreadableJournal(fault);
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw unreadableJournal(error);
   });
 }

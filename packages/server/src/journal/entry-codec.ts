@@ -43,8 +43,8 @@ export class EntryCodec {
       const loss = this.#open(stored) as Partial<AcceptedLoss>;
       const isLoss = loss.kind === "loss" && (loss.digest === null || isText(loss.digest, DIGEST));
       if (isLoss && loss.sequence === stored.sequence) return loss as AcceptedLoss;
-    } catch (fault) {
-      if (!(fault instanceof JournalUnfit)) throw fault;
+    } catch (error) {
+      if (!(error instanceof JournalUnfit)) throw error;
     }
     throw new JournalUnfit(
       `the accepted loss of entry ${stored.sequence} of the erasure journal was changed or is another installation's: ` +

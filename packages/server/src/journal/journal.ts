@@ -86,12 +86,12 @@ export const NO_ENTRY = "0".repeat(64);
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** An entry of the journal, by its sequence and the digest that the next one refers to. */
-export interface JournalHead {
+export interface EntryReference {
   readonly sequence: number;
   readonly digest: string;
 }
 
-export const EMPTY_JOURNAL: JournalHead = { sequence: 0, digest: NO_ENTRY };
+export const EMPTY_JOURNAL: EntryReference = { sequence: 0, digest: NO_ENTRY };
 
 export interface StoredText {
   readonly sequence: number;

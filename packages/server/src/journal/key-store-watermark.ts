@@ -1,16 +1,16 @@
-import { KEY_STORE_MARKS, type KeyStore } from "../crypto/key-store.ts";
-import { EMPTY_JOURNAL, type JournalHead, JournalUnfit } from "./journal.ts";
+import { KEY_STORE_WATERMARKS, type KeyStore } from "../crypto/key-store.ts";
+import { EMPTY_JOURNAL, type EntryReference, JournalUnfit } from "./journal.ts";
 
 /** What was applied to the key store. */
-export interface Mark {
+export interface Watermark {
   readonly sequence: number;
   /** Dropped partitions whose secrets it destroyed. */
   readonly partitions: number;
 }
 
 /** @throws JournalUnfit, Unavailable */
-export async function readMark(keyStore: KeyStore): Promise<Mark> {
-  const text = await keyStore.readMark(KEY_STORE_MARKS.applied);
+export async function readWatermark(keyStore: KeyStore): Promise<Watermark> {
+  const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied);
   const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
   // guard(drop): a mark that is cut is refused
   // fails: e2e/retention.test.ts › a database that is older
@@ -18,13 +18,13 @@ export async function readMark(keyStore: KeyStore): Promise<Mark> {
   return { sequence: Number(sequence), partitions: Number(partitions) };
 }
 
-export async function writeMark(keyStore: KeyStore, { sequence, partitions }: Mark): Promise<void> {
-  await keyStore.writeMark(KEY_STORE_MARKS.applied, `${sequence} ${partitions}`);
+export async function writeWatermark(keyStore: KeyStore, { sequence, partitions }: Watermark): Promise<void> {
+  await keyStore.writeWatermark(KEY_STORE_WATERMARKS.applied, `${sequence} ${partitions}`);
 }
 
 /** The latest entry that the journal is known to have. @throws JournalUnfit, Unavailable */
-export async function readKnownHead(keyStore: KeyStore): Promise<JournalHead> {
-  const text = await keyStore.readMark(KEY_STORE_MARKS.journalHead);
+export async function readLatestEntry(keyStore: KeyStore): Promise<EntryReference> {
+  const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.journalHead);
   if (text === undefined) return EMPTY_JOURNAL;
   const [, sequence, digest] = /^(\d{1,15}) ([\da-f]{64})$/.exec(text) ?? [];
   if (sequence === undefined || digest === undefined) throw markBroken();
@@ -32,8 +32,8 @@ export async function readKnownHead(keyStore: KeyStore): Promise<JournalHead> {
 }
 
 /** Only the holder of the journal's lock writes it: the sequence never falls. */
-export async function writeKnownHead(keyStore: KeyStore, { sequence, digest }: JournalHead): Promise<void> {
-  await keyStore.writeMark(KEY_STORE_MARKS.journalHead, `${sequence} ${digest}`);
+export async function writeLatestEntry(keyStore: KeyStore, { sequence, digest }: EntryReference): Promise<void> {
+  await keyStore.writeWatermark(KEY_STORE_WATERMARKS.journalHead, `${sequence} ${digest}`);
 }
 
 const markBroken = (): JournalUnfit =>

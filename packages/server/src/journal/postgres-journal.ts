@@ -32,9 +32,9 @@ const PAGE = 1_000;
 
 /** In a PostgreSQL that is neither the events' nor the keys', where several hosts share it. */
 export async function postgresJournal(database: DatabaseOptions): Promise<ErasureJournal> {
-  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 2, onFault: () => {} });
-  const unavailable = (fault: unknown): never => {
-    throw asUnusable(fault, "erasure journal's database");
+  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 2, onError: () => {} });
+  const unavailable = (error: unknown): never => {
+    throw asUnusable(error, "erasure journal's database");
   };
   const prepare = async (): Promise<void> => {
     const text = "select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'";
@@ -45,9 +45,9 @@ export async function postgresJournal(database: DatabaseOptions): Promise<Erasur
       await executor.query(SCHEMA);
     });
   };
-  await prepare().catch(async (fault: unknown) => {
+  await prepare().catch(async (error: unknown) => {
     await pool.end();
-    unavailable(fault);
+    unavailable(error);
   });
   const select = async (text: string, values: readonly unknown[]): Promise<readonly StoredText[]> => {
     const { rows } = await pool.query<{ sequence: string; entry: string }>(text, [...values]).catch(unavailable);
@@ -55,9 +55,9 @@ export async function postgresJournal(database: DatabaseOptions): Promise<Erasur
   };
   const insert = async (table: string, sequence: number, entry: string, exists: typeof entryExists): Promise<void> => {
     const text = `insert into drs_journal.${table} (sequence, entry) values ($1, $2)`;
-    await pool.query(text, [sequence, entry]).catch((fault: unknown) => {
-      if (sqlState(fault) === UNIQUE_VIOLATION) throw exists(sequence, fault);
-      unavailable(fault);
+    await pool.query(text, [sequence, entry]).catch((error: unknown) => {
+      if (sqlState(error) === UNIQUE_VIOLATION) throw exists(sequence, error);
+      unavailable(error);
     });
   };
   return {

@@ -24,9 +24,9 @@ export class AppendWatch {
       ...journal,
       append: async (sequence, text) => {
         this.#tried = sequence;
-        await journal.append(sequence, text).catch((fault: unknown) => {
-          if (fault instanceof JournalUnfit) this.#tried = undefined;
-          throw fault;
+        await journal.append(sequence, text).catch((error: unknown) => {
+          if (error instanceof JournalUnfit) this.#tried = undefined;
+          throw error;
         });
         this.#isAppended = true;
       },
@@ -34,7 +34,7 @@ export class AppendWatch {
   }
 
   /** @returns the error of the transaction, or an `UnconfirmedOrder` with it as its cause. */
-  explain(fault: unknown): unknown {
-    return this.#tried === undefined ? fault : new UnconfirmedOrder(this.#tried, this.#isAppended, fault);
+  explain(error: unknown): unknown {
+    return this.#tried === undefined ? error : new UnconfirmedOrder(this.#tried, this.#isAppended, error);
   }
 }

@@ -1,6 +1,6 @@
 import { type AttestPorts, attestErasure, attestExpiry } from "./receipts/attest.ts";
-import { destroyErased } from "./recovery/replay-journal.ts";
-import { markPartitions } from "./recovery/destroyed-partitions.ts";
+import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
+import { recordDestroyedPartitions } from "./recovery/destroyed-partitions.ts";
 import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
 import type { DatabaseOptions, Executor } from "../postgres/database.ts";
@@ -9,7 +9,7 @@ import { type HoldState, holdState } from "./holds/holds.ts";
 import { type RequestState, requestState } from "../subject-requests/data-requests.ts";
 import { type Expired, recordRun, retentionState, type RetentionState } from "./retention/runs.ts";
 import { type FailedStep, runSteps } from "./retention/steps.ts";
-import { alone, ifAlone } from "../postgres/maintenance-lock.ts";
+import { withMaintenanceLock, tryWithMaintenanceLock } from "../postgres/maintenance-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
@@ -28,7 +28,7 @@ export interface Pass {
 /** One pass, on a connection of its own. @returns `undefined` where another worker runs one. */
 export async function runRetention(options: RetentionOptions): Promise<Pass | undefined> {
   const { database, clock, actor, attest, keyStore } = options;
-  return ifAlone(database, async (client) => {
+  return tryWithMaintenanceLock(database, async (client) => {
     const startedAt = clock.now();
     let expired: Expired | undefined;
     const expiry = await expire(client, options);
@@ -46,7 +46,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
       {
         name: "record dropped partitions in the key store",
         run: async () => {
-          if (expired && expired.partitions + expired.secrets > 0) await markPartitions(client, keyStore);
+          if (expired && expired.partitions + expired.secrets > 0) await recordDestroyedPartitions(client, keyStore);
         },
       },
     ]);
@@ -55,8 +55,8 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
 }
 
 /** Finishes what an erasure has begun. */
-export function finishNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
-  return alone(options.database, (client) => finish(client, options));
+export function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
+  return withMaintenanceLock(options.database, (client) => finish(client, options));
 }
 
 /** Erasures that were begun. */
@@ -67,7 +67,7 @@ async function finish(
   if (!(await hasUnfinishedErasures(executor))) return;
   // guard(drop): secrets of the erased are destroyed
   // fails: e2e/erasure.test.ts › is gone: events
-  if (journal) await destroyErased({ executor, keyStore, secrets, codec }, journal);
+  if (journal) await destroyErasedSecrets({ executor, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
   await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });
 }
@@ -86,7 +86,7 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   /** Applies what the erasure journal has and this database or key store lacks. */
   readonly catchUp: () => Promise<unknown>;
   readonly everyMs: number;
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
   /** After every pass, be it another worker's or one that failed. */
   readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
@@ -120,17 +120,17 @@ export class RetentionWorker {
   }
 
   async #pass(): Promise<void> {
-    const { catchUp, executor, onFault, onPass } = this.#options;
+    const { catchUp, executor, onError, onPass } = this.#options;
     // Nothing is deleted before the journal's orders are applied: a hold may be among them.
     const pass = await catchUp()
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
-      .catch(onFault);
+      .catch(onError);
     // guard(throw): what is overdue shows although every pass fails
     // fails: e2e/retention.test.ts › shows what is overdue although
-    for (const { fault } of pass?.failed ?? []) onFault(fault);
+    for (const { error } of pass?.failed ?? []) onError(error);
     // What is overdue because a pass fails, time and again, must show.
     await stateOf(executor)
       .then((state) => onPass(state, pass?.expired))
-      .catch(onFault);
+      .catch(onError);
   }
 }

@@ -13,14 +13,14 @@ const QUOTES_SERVER = /^SASL/;
  * The message of an error where this server or Node wrote all of it: `undefined` where it may hold what another system
  * sent (a body that is no JSON, a certificate's names, a row of the database).
  */
-export function ownMessage(fault: Error): string | undefined {
-  const { code, syscall } = fault as NodeJS.ErrnoException;
+export function safeMessage(error: Error): string | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException;
   // Node composes these messages from the arguments of the call.
-  if (typeof syscall === "string") return fault.message;
+  if (typeof syscall === "string") return error.message;
   const isForeign =
     (code !== undefined && !OWN_CODE.test(code)) ||
-    fault instanceof pg.DatabaseError ||
-    ENGINE_MADE.some((kind) => fault instanceof kind) ||
-    QUOTES_SERVER.test(fault.message);
-  return isForeign ? undefined : fault.message;
+    error instanceof pg.DatabaseError ||
+    ENGINE_MADE.some((kind) => error instanceof kind) ||
+    QUOTES_SERVER.test(error.message);
+  return isForeign ? undefined : error.message;
 }

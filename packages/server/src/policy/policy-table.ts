@@ -1,4 +1,4 @@
-import { closeEpoch } from "../events/exclude-ingestion.ts";
+import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import { plural } from "../messages/plural.ts";
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../audit/audit.ts";
@@ -133,7 +133,7 @@ export async function applyPolicy(
   if (dryRun || (changes.length === 0 && current.version > 0)) return { version: current.version, changes };
 
   // No batch commits from here on under the policy that is replaced.
-  await closeEpoch(executor);
+  await excludeIngestion(executor);
   await requireUnused(executor, omittedBy(policy, current), clock.now() - RECENT_MS);
   const version = current.version + 1;
   const at = new Date(clock.now()).toISOString();

@@ -9,9 +9,9 @@ import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table
 const LOOK_EVERY_MS = 1_000;
 
 /** The policy in memory, looked up anew when another version was applied. */
-export class PurposesInForce implements Purposes {
+export class ActivePurposes implements Purposes {
   readonly #executor: Executor;
-  readonly #onFault: (fault: unknown) => void;
+  readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #version = -1;
   #byType: ReadonlyMap<string, AssignedPurpose> = new Map();
@@ -19,22 +19,22 @@ export class PurposesInForce implements Purposes {
   #active: readonly number[] = [];
   #looking: Promise<void> | undefined;
 
-  private constructor(executor: Executor, onFault: (fault: unknown) => void) {
+  private constructor(executor: Executor, onError: (error: unknown) => void) {
     this.#executor = executor;
-    this.#onFault = onFault;
-    this.#timer = setInterval(() => void this.refresh().catch(this.#onFault), LOOK_EVERY_MS);
+    this.#onError = onError;
+    this.#timer = setInterval(() => void this.refresh().catch(this.#onError), LOOK_EVERY_MS);
     this.#timer.unref();
   }
 
   /** @throws Unavailable */
-  static async open(executor: Executor, onFault: (fault: unknown) => void): Promise<PurposesInForce> {
-    const purposes = new PurposesInForce(executor, onFault);
+  static async open(executor: Executor, onError: (error: unknown) => void): Promise<ActivePurposes> {
+    const purposes = new ActivePurposes(executor, onError);
     try {
       await purposes.refresh();
       return purposes;
-    } catch (fault) {
+    } catch (error) {
       purposes.close();
-      throw asUnavailable(fault);
+      throw asUnavailable(error);
     }
   }
 

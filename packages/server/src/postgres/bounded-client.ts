@@ -9,7 +9,7 @@ export interface Bound {
   /** Backends that may still work for a connection that was given up. */
   readonly abandoned: AbandonedBackends;
   /** Whether an error says that there is no connection, and not that the database answered. */
-  readonly isAway: (fault: unknown) => boolean;
+  readonly isAway: (error: unknown) => boolean;
   /** Statements may take longer than the deadline, as long as their backend works. */
   readonly isPatient?: boolean;
   /** Of a monitor. */
@@ -61,7 +61,7 @@ const IDENTIFY = "select pg_backend_pid() as pid, extract(epoch from now())::tex
 /** In `pg_stat_activity`: a backend that runs no statement, and so no commit. */
 export const IS_IDLE = "state like 'idle%'";
 
-type Callback = (fault: unknown, result: unknown) => void;
+type Callback = (error: unknown, result: unknown) => void;
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
 type Overloaded = (...args: readonly unknown[]) => Promise<unknown> | undefined;
 
@@ -141,9 +141,9 @@ export class BoundedClient extends pg.Client {
         [this.#backend.pid, this.#backend.connectedAt],
       );
       return rows[0]?.works ?? false;
-    } catch (fault) {
+    } catch (error) {
       // A database that answers with an error, as one without a free connection does, is no reason to end the work.
-      return fault instanceof pg.DatabaseError;
+      return error instanceof pg.DatabaseError;
     } finally {
       await other.end();
     }

@@ -43,13 +43,13 @@ const LONGEST_IDLE_MS = 15_000;
 
 /** Every call on a connection of these options has the deadline of the dependency. */
 export function boundTo(dependency: Dependency, database: DatabaseOptions): DatabaseOptions {
-  const bound = { dependency, abandoned: new AbandonedBackends(), isAway: isPassing };
+  const bound = { dependency, abandoned: new AbandonedBackends(), isAway: isTransient };
   // Longer than the deadline, which names the dependency.
   return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };
 }
 
 /** The same for statements that may take long: they go on for as long as their backend works. */
-export function patient({ bound, ...database }: DatabaseOptions): DatabaseOptions {
+export function withoutStatementTimeout({ bound, ...database }: DatabaseOptions): DatabaseOptions {
   return { ...database, statement_timeout: 0, ...(bound && { bound: { ...bound, isPatient: true } }) };
 }
 
@@ -57,7 +57,7 @@ export function patient({ bound, ...database }: DatabaseOptions): DatabaseOption
 const DATABASE_SHARE = 0.8;
 
 /** Statements end in the database as well, a little before the deadline. */
-export function impatient(database: DatabaseOptions): DatabaseOptions {
+export function withStatementTimeout(database: DatabaseOptions): DatabaseOptions {
   const { timeoutMs } = database.bound?.dependency ?? {};
   if (timeoutMs === undefined) return database;
   return {
@@ -70,7 +70,7 @@ export function impatient(database: DatabaseOptions): DatabaseOptions {
 /** Options of a connection that changes what is kept, and for how long: as the owner, at a command's request. */
 export function administrationOptions(owner: DatabaseOptions): DatabaseOptions {
   return {
-    ...patient(owner),
+    ...withoutStatementTimeout(owner),
     types,
     application_name: "drs administration",
     options: SESSION,
@@ -98,15 +98,15 @@ export function monitorOptions({ bound, ...database }: DatabaseOptions): Databas
 export interface PoolSettings {
   readonly max: number;
   /** Called when an idle connection breaks. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
-export function openPool(database: DatabaseOptions, { max, onFault }: PoolSettings): pg.Pool {
+export function openPool(database: DatabaseOptions, { max, onError }: PoolSettings): pg.Pool {
   const Client = BoundedClient as unknown as new () => pg.ClientBase;
   const pool = new pg.Pool({ ...database, Client, max, idleTimeoutMillis: 30_000 });
-  // A pool that ends does not wait for its connections: whatever still happens to them is no fault.
-  pool.on("error", (fault) => {
-    if (!pool.ending) onFault(fault);
+  // A pool that ends does not wait for its connections: whatever still happens to them is no error.
+  pool.on("error", (error) => {
+    if (!pool.ending) onError(error);
   });
   return pool;
 }
@@ -138,11 +138,11 @@ export async function inTransaction<T>(
     const result = await work(client);
     await client.query(end);
     return result;
-  } catch (fault) {
+  } catch (error) {
     await client.query("rollback").catch(() => {
       broken = true;
     });
-    throw fault;
+    throw error;
   } finally {
     client.release(broken);
   }
@@ -155,9 +155,9 @@ export async function inOneTransaction<T>(executor: Executor, work: () => Promis
     const result = await work();
     await executor.query("commit");
     return result;
-  } catch (fault) {
+  } catch (error) {
     await executor.query("rollback").catch(() => {});
-    throw fault;
+    throw error;
   }
 }
 
@@ -171,9 +171,9 @@ export function inSnapshot<T>(database: DatabaseOptions, work: (executor: Execut
   );
 }
 
-/** SQLSTATE of a fault, where PostgreSQL gave one. */
-export function sqlState(fault: unknown): string | undefined {
-  return fault instanceof pg.DatabaseError ? fault.code : undefined;
+/** SQLSTATE of a error, where PostgreSQL gave one. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
 /** How `pg` says that there is no connection, or no answer on it, without a code. */
@@ -184,16 +184,16 @@ const NO_CONNECTION = /connection|timeout|terminated|not queryable|was closed|Ca
  * resources (53, disk full among them), starting up, shutting down or too slow (57), a read-only standby (25006), a
  * system error (58).
  */
-export function isPassing(fault: unknown): boolean {
-  const state = sqlState(fault);
+export function isTransient(error: unknown): boolean {
+  const state = sqlState(error);
   if (state !== undefined) return /^(08|28|53|57|58)/.test(state) || state === "25006";
-  if (!(fault instanceof Error) || fault instanceof TypeError) return false;
-  if (fault instanceof Unavailable) return fault instanceof NoAnswer;
-  return typeof (fault as NodeJS.ErrnoException).code === "string" || NO_CONNECTION.test(fault.message);
+  if (!(error instanceof Error) || error instanceof TypeError) return false;
+  if (error instanceof Unavailable) return error instanceof NoAnswer;
+  return typeof (error as NodeJS.ErrnoException).code === "string" || NO_CONNECTION.test(error.message);
 }
 
 /** Turns what may pass into `Unavailable`; leaves the rest as it is. */
-export function asUnavailable(fault: unknown): unknown {
-  if (fault instanceof Unavailable) return fault;
-  return isPassing(fault) ? new Unavailable("the database can't be reached or has no room", { cause: fault }) : fault;
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof Unavailable) return error;
+  return isTransient(error) ? new Unavailable("the database can't be reached or has no room", { cause: error }) : error;
 }

@@ -1,5 +1,5 @@
 import { Unavailable } from "../ports.ts";
-import { type DatabaseOptions, type Executor, patient, sqlState, withClient } from "./database.ts";
+import { type DatabaseOptions, type Executor, withoutStatementTimeout, sqlState, withClient } from "./database.ts";
 
 /** Held while secrets are destroyed or replaced: one worker at a time, over all servers and commands. */
 const LOCK = 7_236_518;
@@ -9,7 +9,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Work may take long; a worker that is stopped in the middle of a transaction keeps others waiting for a minute. */
 const working = (database: DatabaseOptions): DatabaseOptions => ({
-  ...patient(database),
+  ...withoutStatementTimeout(database),
   idle_in_transaction_session_timeout: 60_000,
 });
 
@@ -17,7 +17,7 @@ const working = (database: DatabaseOptions): DatabaseOptions => ({
  * Runs work on a connection of its own while no other worker is at it; waits for that.
  * @throws Unavailable where another is at it for more than a minute.
  */
-export function alone<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
+export function withMaintenanceLock<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
   return withClient(working(database), async (client) => {
     await client.query(`set lock_timeout = '${LOCK_WITHIN}'`);
     // guard(drop): rotations wait for each other
@@ -35,7 +35,7 @@ export function alone<T>(database: DatabaseOptions, work: (executor: Executor) =
 }
 
 /** The same, unless another worker is at it: then `undefined`. */
-export function ifAlone<T>(
+export function tryWithMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (executor: Executor) => Promise<T>,
 ): Promise<T | undefined> {
@@ -48,7 +48,7 @@ export function ifAlone<T>(
 }
 
 /** Whether anybody waits for whoever is at it: then long work that can go on later ends here. */
-export async function isAwaited(executor: Executor): Promise<boolean> {
+export async function isMaintenanceLockAwaited(executor: Executor): Promise<boolean> {
   const text = `select from pg_locks l join pg_database d on d.oid = l.database
     where d.datname = current_database() and locktype = 'advisory' and classid = 0 and objid = ${LOCK} and not granted limit 1`;
   return (await executor.query(text)).rowCount !== 0;

@@ -79,8 +79,8 @@ export class MicroBatcher<Item, Result> {
         lane,
       );
       batch.forEach(({ resolve }, index) => resolve(results[index] as Result));
-    } catch (fault) {
-      for (const { reject } of batch) reject(fault);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
     } finally {
       this.#idle.push(lane);
       this.#schedule();
@@ -91,5 +91,5 @@ export class MicroBatcher<Item, Result> {
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
-  readonly reject: (fault: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }

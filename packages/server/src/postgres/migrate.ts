@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type pg from "pg";
 import { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, isPassing, patient, SCHEMA, SERVING_ROLE, sqlState } from "./database.ts";
+import { type DatabaseOptions, isTransient, withoutStatementTimeout, SCHEMA, SERVING_ROLE, sqlState } from "./database.ts";
 
 const FOLDER = import.meta.dirname;
 const LOCK = 7_236_514;
@@ -85,8 +85,8 @@ export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
     await client.connect();
     const { migrations, definitions } = await pendingChanges(client, await readSchema());
     return migrations.length === 0 && definitions.length === 0;
-  } catch (fault) {
-    if (sqlState(fault) === undefined && isPassing(fault)) throw fault;
+  } catch (error) {
+    if (sqlState(error) === undefined && isTransient(error)) throw error;
     return false;
   } finally {
     await client.end().catch(() => {});
@@ -101,7 +101,7 @@ export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
  * @throws DatabaseUnfit for a PostgreSQL that is too old or a schema that is newer than this server.
  */
 export async function migrate(owner: DatabaseOptions, servingLogin: string | undefined): Promise<void> {
-  const client = new BoundedClient({ ...patient(owner), application_name: "drs migrate" });
+  const client = new BoundedClient({ ...withoutStatementTimeout(owner), application_name: "drs migrate" });
   await client.connect();
   try {
     await requireFit(client);
@@ -111,14 +111,14 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
     await client.query(LEDGER);
     await apply(client, await readSchema());
     if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
-  } catch (fault) {
-    throw sqlState(fault) === "42501"
+  } catch (error) {
+    throw sqlState(error) === "42501"
       ? new DatabaseUnfit(
           "the login may not create the schema or the role drs_service: name one that may in DRS_MIGRATION_DATABASE_URL, " +
             "or create them by hand (docs/operator.md)",
-          { cause: fault },
+          { cause: error },
         )
-      : fault;
+      : error;
   } finally {
     await client.end().catch(() => {});
   }
@@ -155,9 +155,9 @@ async function apply(client: pg.Client, known: Schema): Promise<void> {
       );
     }
     await client.query("commit");
-  } catch (fault) {
+  } catch (error) {
     await client.query("rollback");
-    throw fault;
+    throw error;
   }
 }
 

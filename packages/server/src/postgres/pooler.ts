@@ -22,11 +22,11 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
     await withClient(bare, async (second) => {
       for (let round = 0; round < ROUNDS; round++) await requireApart(first, second);
     });
-  }).catch((fault: unknown) => {
-    if (sqlState(fault) !== PROTOCOL_VIOLATION) throw fault;
+  }).catch((error: unknown) => {
+    if (sqlState(error) !== PROTOCOL_VIOLATION) throw error;
     throw new DatabaseUnfit(
       "a pooler refuses start-up parameters or transactions of this server: see Poolers in docs/operator.md",
-      { cause: fault },
+      { cause: error },
     );
   });
 }

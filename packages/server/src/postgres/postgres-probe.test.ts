@@ -5,7 +5,7 @@ import { startDatabase, type TestDatabase } from "../../../../e2e/support/databa
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Dependencies } from "../dependencies/dependencies.ts";
 import { AbandonedBackends, BoundedClient } from "./bounded-client.ts";
-import { boundTo, type DatabaseOptions, patient } from "./database.ts";
+import { boundTo, type DatabaseOptions, withoutStatementTimeout } from "./database.ts";
 import { PostgresProbe } from "./postgres-probe.ts";
 
 const TIMEOUT_MS = 200;
@@ -58,7 +58,7 @@ async function setStandby(name: string): Promise<void> {
 test("a commit of a retention pass that waits for a standby is not ended, and counts as held", async () => {
   const { database, dependency, probe } = watch(5_000);
   await setStandby("absent");
-  const client = await open(patient(database));
+  const client = await open(withoutStatementTimeout(database));
   const writing = client.query("insert into work values (1)");
   writing.catch(() => {});
   await until(async () => (await activity(client.pid))?.wait_event === "SyncRep");
@@ -79,10 +79,10 @@ test("a commit of a retention pass that waits for a standby is not ended, and co
 
 test("a retention pass that waits for a lock is ended, one that works is not, and keeps no event from being stored", async () => {
   const { database, dependency, probe } = watch(5_000);
-  const blocker = await open(patient(database));
+  const blocker = await open(withoutStatementTimeout(database));
   await blocker.query("begin");
   await blocker.query("lock table work in access exclusive mode");
-  const clients = await Promise.all([open(patient(database)), open(patient(database))]);
+  const clients = await Promise.all([open(withoutStatementTimeout(database)), open(withoutStatementTimeout(database))]);
   const [blocked, working] = clients;
   const ended = blocked.query("select from work").catch(() => "ended");
   const worked = working.query("select pg_sleep(0.4)");
@@ -134,7 +134,7 @@ test("a backend that is abandoned while the monitor looks is looked at next time
 
 test("work goes on past its deadline while commits wait for a standby", async () => {
   const { database, dependency } = watch();
-  const client = await open(patient(database));
+  const client = await open(withoutStatementTimeout(database));
   const working = client.query("select pg_sleep(0.5)");
   dependency.report("held", "commits wait without end");
   expect((await working).rowCount).toBe(1);

@@ -58,9 +58,9 @@ export class PostgresProbe implements Probe {
         throw new Error("read-only");
       }
       await this.#endAbandoned(client);
-    } catch (fault) {
+    } catch (error) {
       this.#forget(client);
-      throw fault;
+      throw error;
     }
     await observe?.(client, this.#isNew);
     this.#isNew = false;
@@ -78,9 +78,9 @@ export class PostgresProbe implements Probe {
       await client.connect();
       // A pooler's login may have another role by default.
       await client.query("set role none");
-    } catch (fault) {
+    } catch (error) {
       await client.end().catch(() => {});
-      throw fault;
+      throw error;
     }
     this.#client = client;
     this.#isNew = true;
@@ -88,7 +88,7 @@ export class PostgresProbe implements Probe {
       if (this.#client !== client) return;
       this.#forget(client);
       // Until it is known which database answers, nothing is stored.
-      this.#options.dependency.reportAway();
+      this.#options.dependency.reportUnreachable();
       this.#lost();
     });
     return client;

@@ -25,10 +25,10 @@ const AWAY = /^(08|57P)/;
  * database may quote anything.
  * @param name of the database, for people.
  */
-export function asUnusable(fault: unknown, name: string): Unavailable {
-  if (fault instanceof Unavailable) return fault;
-  const state = sqlState(fault);
-  if (state === undefined || AWAY.test(state)) return new Unavailable(`the ${name} can't be reached`, { cause: fault });
+export function asUnusable(error: unknown, name: string): Unavailable {
+  if (error instanceof Unavailable) return error;
+  const state = sqlState(error);
+  if (state === undefined || AWAY.test(state)) return new Unavailable(`the ${name} can't be reached`, { cause: error });
   const why = `${REFUSALS[state] ?? "it refuses a statement"} (SQLSTATE ${state})`;
-  return new Unusable(name, `can't be used: ${why}`, { cause: fault });
+  return new Unusable(name, `can't be used: ${why}`, { cause: error });
 }

@@ -129,10 +129,10 @@ describe("trouble says Unavailable, not bad token", () => {
 
   it("quotes nothing of an answer that is no JSON", async () => {
     server.answer(plain("upstream-text", 200, "application/json"));
-    const fault = await verifierOf()
+    const error = await verifierOf()
       .verify("token-1")
       .catch((caught: unknown) => caught);
-    expect(inspect(fault, { depth: 9 })).not.toContain("upstream-text");
+    expect(inspect(error, { depth: 9 })).not.toContain("upstream-text");
   });
 
   it("a server that starts to answer and never ends", async () => {

@@ -46,9 +46,9 @@ export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier 
         return account === undefined
           ? undefined
           : { account, expiresAt: (payload.exp ?? 0) * 1000 + options.clockSkew };
-      } catch (fault) {
-        if (isBadToken(fault)) return undefined;
-        throw new Unavailable("the keys of session tokens can't be fetched", { cause: fault });
+      } catch (error) {
+        if (isBadToken(error)) return undefined;
+        throw new Unavailable("the keys of session tokens can't be fetched", { cause: error });
       }
     },
   };
@@ -72,9 +72,9 @@ function keyResolver({ keys, fetch: send = fetch }: JwtOptions): JWTVerifyGetKey
   });
 }
 
-/** Whether the token is at fault, rather than the fetching of the keys. */
-function isBadToken(fault: unknown): boolean {
-  if (fault instanceof errors.JWKSTimeout || fault instanceof errors.JWKSInvalid) return false;
+/** Whether the token is at error, rather than the fetching of the keys. */
+function isBadToken(error: unknown): boolean {
+  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
   // jose reports an unexpected answer of the JWKS endpoint as a plain JOSEError.
-  return fault instanceof errors.JOSEError && fault.code !== errors.JOSEError.code;
+  return error instanceof errors.JOSEError && error.code !== errors.JOSEError.code;
 }

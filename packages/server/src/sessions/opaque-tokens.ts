@@ -92,8 +92,8 @@ export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVe
         and revoked_at is null`;
     const { rows } = await executor
       .query<{ token_hash: Buffer; account: string; expires_ms: number }>(text, [byteaArray(hashes)])
-      .catch((fault: unknown) => {
-        throw asUnavailable(fault);
+      .catch((error: unknown) => {
+        throw asUnavailable(error);
       });
     const found = new Map(rows.map((row) => [row.token_hash.toString("hex"), row]));
     return hashes.map((hash) => {

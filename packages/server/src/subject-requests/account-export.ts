@@ -8,7 +8,7 @@ import type { Sealer } from "../ports.ts";
 import { purposeIds } from "../policy/policy-table.ts";
 import { auditQuery, type AuditRow } from "../audit/audit.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
-import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/database.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
@@ -41,7 +41,7 @@ export class ExportUnfit extends Error {
 export interface ExportPorts {
   readonly executor: Executor;
   readonly sealer: Sealer;
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
   /** Called before anything is written. */
   readonly announce: (exportId: string) => Promise<void>;
   readonly onProgress: (events: number) => void;

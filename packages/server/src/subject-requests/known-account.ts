@@ -2,7 +2,7 @@ import { findAccountId, isAccountRefused } from "../accounts/accounts.ts";
 import { isAccountAudited } from "../audit/search-audit.ts";
 import { wasErased } from "../lifecycle/erasure/erasures.ts";
 import { isRequested } from "./data-requests.ts";
-import type { LedgerNames } from "../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/database.ts";
 
 /** What is known of an account: it holds data or did until an erasure, it is named by requests alone, or by nothing. */
@@ -14,7 +14,7 @@ export type AccountKnowledge = "held" | "requested" | "unknown";
  */
 export async function accountKnowledge(
   executor: Executor,
-  names: LedgerNames,
+  names: Pseudonymizer,
   account: string,
 ): Promise<AccountKnowledge> {
   const mac = names.subjectOf("account", account);

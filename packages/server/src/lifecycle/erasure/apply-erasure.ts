@@ -1,6 +1,6 @@
 import { deleteActions } from "../../actions/action-table.ts";
 import { deleteAccountId, markKeysErased, refuseAccount } from "../../accounts/accounts.ts";
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { deleteEvents, deleteLedgerRows } from "../../events/ledger.ts";
 import { insertTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { recordApplied } from "../../journal/applied-entries.ts";
@@ -27,9 +27,9 @@ const BATCH = 5_000;
  * transaction, which has copied what holds keep. The same for an erasure that begins and for one that a restored
  * database lacks.
  */
-export async function carryOut(
+export async function applyErasure(
   executor: Executor,
-  names: LedgerNames,
+  names: Pseudonymizer,
   entry: ErasureEntry,
   digest: string,
   { actor, reason, unreadable }: ErasureRecord,
@@ -62,7 +62,7 @@ async function eraseAccount(executor: Executor, sequence: number, accountId: str
 /** Deletes events, or leaves their copies to the end of a hold; idempotency keys become tombstones. */
 async function eraseEvents(
   executor: Executor,
-  names: LedgerNames,
+  names: Pseudonymizer,
   sequence: number,
   eventIds: readonly string[],
 ): Promise<void> {

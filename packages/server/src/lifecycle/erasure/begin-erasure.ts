@@ -5,19 +5,19 @@ import type { ErasedIds } from "../holds/copy-held-events.ts";
 import { findCopiesOfAccount } from "../holds/erased-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../../ports.ts";
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { branchesOf, findPartitions, RECENT_MS, releasingLocks } from "../../events/partition-slices.ts";
 import { searchSubject } from "../../events/search-events.ts";
 import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
-import { carryOut, copyHeldOf } from "./apply-erasure.ts";
-import { closeEpoch } from "../../events/exclude-ingestion.ts";
+import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
+import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
 import { type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
 
 export interface ErasePorts extends AppendPorts {
   readonly sealer: Sealer;
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
 }
 
 export interface ErasureOrder {
@@ -61,7 +61,7 @@ export async function beginErasure(
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
   // fails: e2e/erasure.test.ts › it begins when
-  await closeEpoch(executor);
+  await excludeIngestion(executor);
   const found = findRecent
     ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
     : await findErased(executor, subject);
@@ -80,7 +80,7 @@ export async function beginErasure(
         ? [ports.names.subjectOf("account", subject.account).toString("hex")]
         : [],
   });
-  await carryOut(executor, ports.names, entry, digest, { actor, reason, unreadable: unreadable.size });
+  await applyErasure(executor, ports.names, entry, digest, { actor, reason, unreadable: unreadable.size });
   return entry.sequence;
 }
 

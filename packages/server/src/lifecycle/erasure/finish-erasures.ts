@@ -1,10 +1,10 @@
 import type { Clock } from "../../ports.ts";
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import { type Executor, inOneTransaction } from "../../postgres/database.ts";
 import { instant } from "../../postgres/instant.ts";
 import { groupByPartition } from "../../events/partition-slices.ts";
-import { closeEpoch } from "../../events/exclude-ingestion.ts";
+import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
 import { insertTombstones, type LedgerRow } from "../../events/tombstones.ts";
 
@@ -12,7 +12,7 @@ import { insertTombstones, type LedgerRow } from "../../events/tombstones.ts";
 const BATCH = 5_000;
 
 export interface FinishPorts {
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
   readonly clock: Clock;
   /** Signs what was done. @param at when: RFC 3339, as the database records it. @returns a JWS. */
   readonly attest: (erasure: ErasureRow, at: string) => Promise<string>;
@@ -98,7 +98,7 @@ async function deleteErased(executor: Executor, { names, signal }: FinishPorts, 
     await inOneTransaction(executor, async () => {
       // guard(drop): no batch is left that has not seen the tombstones
       // fails: e2e/erasure.test.ts › the ledger goes when
-      await closeEpoch(executor);
+      await excludeIngestion(executor);
     });
     // A partition at a time: the locks of one transaction stay few.
     const groups = [...(await groupByPartition(executor, rows)).values()];

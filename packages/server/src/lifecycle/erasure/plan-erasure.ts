@@ -1,7 +1,7 @@
 import { findKeyIds } from "../../accounts/accounts.ts";
 import { countActions } from "../../actions/action-table.ts";
 import { countTokens } from "../../sessions/opaque-tokens.ts";
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { conditionOf, countByHold, type EventSubject } from "../../events/search-events.ts";
 
@@ -15,7 +15,7 @@ export function accountSubjects(account: string, purposes: ReadonlyMap<number, s
 }
 
 /** The keyed MAC that finds an erasure again for whoever can name its subject. */
-export function subjectMac(names: LedgerNames, subject: ErasureSubject): Buffer {
+export function subjectMac(names: Pseudonymizer, subject: ErasureSubject): Buffer {
   switch (subject.kind) {
     case "account":
       return names.subjectOf("account", subject.account);

@@ -1,5 +1,5 @@
 import type { QueryResultRow } from "pg";
-import { KeysGone, type Sealer, type StoredEvent } from "../../ports.ts";
+import { KeysDestroyed, type Sealer, type StoredEvent } from "../../ports.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
 import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
 import type { Executor } from "../../postgres/database.ts";
@@ -80,11 +80,11 @@ async function sealCopyOf(
   try {
     const exact = await sealer.open(event, event.sealedUnder, event.payload);
     return await sealer.sealCopy(event, holdId, exact);
-  } catch (fault) {
-    if (!isUnreadable(fault)) throw fault;
-    if (fault instanceof KeysGone && (await isAcceptedLoss(executor, fault.secrets))) return LOST;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    if (error instanceof KeysDestroyed && (await isAcceptedLoss(executor, error.secrets))) return LOST;
     if (passesOver) return undefined;
-    throw fault;
+    throw error;
   }
 }
 

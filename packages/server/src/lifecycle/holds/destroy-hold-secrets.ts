@@ -34,7 +34,7 @@ export async function destroyHoldSecrets(
 
 /** @returns whether the key store had any of them. */
 export async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<boolean> {
-  const lacking = await secrets.lacking(names);
+  const lacking = await secrets.findMissing(names);
   // guard(drop): a secret of a hold is destroyed before that is recorded
   // fails: e2e/holds.test.ts › can't be destroyed
   // guard(drop): the secret is destroyed with the partition

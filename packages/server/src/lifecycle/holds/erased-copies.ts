@@ -1,5 +1,5 @@
 /** What an erasure does to the copies of held events, in the owner's transaction that applies it. */
-import { reopenLedger } from "../../events/ledger.ts";
+import { reopenIdempotencyKeys } from "../../events/ledger.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import type { KeyName } from "../../events/tombstones.ts";
 import type { Executor } from "../../postgres/database.ts";
@@ -90,5 +90,5 @@ export async function endHold(executor: Executor, holdId: string, actor: string,
     [holdId],
   );
   // Idempotency keys that were kept for these copies alone.
-  await reopenLedger(executor, rows);
+  await reopenIdempotencyKeys(executor, rows);
 }

@@ -8,7 +8,7 @@ import type {
   HoldReviewedEntry,
 } from "../../journal/journal.ts";
 import { recordApplied } from "../../journal/applied-entries.ts";
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "./holds.ts";
 
 export interface HoldOrderPorts extends AppendPorts {
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
 }
 
 /**
@@ -87,7 +87,7 @@ async function append<Entry extends HoldOrderEntry>(
   await recordApplied(executor, { sequence: entry.sequence, digest }, entry.kind);
 }
 
-function heldSubject(names: LedgerNames, { of, value }: HoldSubject): HeldSubject {
+function heldSubject(names: Pseudonymizer, { of, value }: HoldSubject): HeldSubject {
   if (of === "event_id") return { of, event_id: value };
   return { of, mac: names.heldSubjectOf(of, value).toString("hex") };
 }
@@ -99,7 +99,7 @@ const REPLAYED = { actor: "erasure journal", reason: "the database lacked this o
 export async function applyHoldOrder(executor: Executor, entry: HoldOrderEntry): Promise<void> {
   switch (entry.kind) {
     case "hold-placed":
-      return placeAgain(executor, entry);
+      return replayPlacedHold(executor, entry);
     case "hold-reviewed":
       await executor.query("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [
         entry.hold_id,
@@ -115,7 +115,7 @@ export async function applyHoldOrder(executor: Executor, entry: HoldOrderEntry):
   }
 }
 
-async function placeAgain(executor: Executor, { hold_id, subject, review_on, at }: HoldPlacedEntry): Promise<void> {
+async function replayPlacedHold(executor: Executor, { hold_id, subject, review_on, at }: HoldPlacedEntry): Promise<void> {
   const eventId = subject.of === "event_id" ? subject.event_id : null;
   const receivedAt = eventId === null ? null : receivedAtOf(eventId).toISOString();
   const [kind, mac] = subject.of === "event_id" ? [null, null] : [subject.of, Buffer.from(subject.mac, "hex")];

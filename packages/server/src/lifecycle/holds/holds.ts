@@ -3,7 +3,7 @@ import type { QueryResultRow } from "pg";
 import { asUnavailable, type Executor } from "../../postgres/database.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
-import { conditionOf, countKept, countLive, type EventSubject } from "../../events/search-events.ts";
+import { conditionOf, countStored, countLive, type EventSubject } from "../../events/search-events.ts";
 import { instant } from "../../postgres/instant.ts";
 
 /** What a hold is about. */
@@ -47,7 +47,7 @@ export async function placeHold(executor: Executor, hold: NewHold): Promise<Plac
   // guard(drop): no hold brings back what is erased
   // fails: e2e/erasure.test.ts › waits for its end
   await requireNoneErased(executor, hold.subject);
-  const events = await countKept(releasingLocks(executor), eventsOf(hold.subject));
+  const events = await countStored(releasingLocks(executor), eventsOf(hold.subject));
   if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;
   const holdId = randomUUID();
   const receivedAt = of === "event_id" ? receivedAtOf(value).toISOString() : null;
@@ -116,8 +116,8 @@ export async function addHoldSecrets(
 /** The ids of all secrets that a hold has had, the one in use last. @throws Unavailable */
 export async function findHoldSecrets(executor: Executor, holdId: string): Promise<readonly string[]> {
   const text = "select (hold_id || later_secrets)::text[] as secrets from legal_hold where hold_id = $1";
-  const { rows } = await executor.query<{ secrets: string[] }>(text, [holdId]).catch((fault: unknown) => {
-    throw asUnavailable(fault);
+  const { rows } = await executor.query<{ secrets: string[] }>(text, [holdId]).catch((error: unknown) => {
+    throw asUnavailable(error);
   });
   return rows[0]?.secrets ?? [holdId];
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
-import { carryOut } from "../erasure/apply-erasure.ts";
+import { applyErasure } from "../erasure/apply-erasure.ts";
 import { type ErasureEntry, NO_ENTRY } from "../../journal/journal.ts";
 import { erasurePorts, type System } from "../../app/system.ts";
 import { expire } from "../retention/expire.ts";
@@ -76,7 +76,7 @@ async function replayEnd(holdId: string, executor: Executor = owner): Promise<vo
     refused: [],
   };
   await moveCopies(executor, system.sealer, holdId);
-  await carryOut(executor, system.names, entry, NO_ENTRY, { actor: "test", reason: "replay", unreadable: 0 });
+  await applyErasure(executor, system.names, entry, NO_ENTRY, { actor: "test", reason: "replay", unreadable: 0 });
   await system.secrets.destroy(holdSecretName(holdId));
 }
 

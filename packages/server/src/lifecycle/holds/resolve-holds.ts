@@ -1,4 +1,4 @@
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { findPartitions } from "../../events/partition-slices.ts";
 import { searchEvents } from "../../events/search-events.ts";
@@ -40,7 +40,7 @@ export interface ResolveOptions {
  */
 export async function resolveHolds(
   executor: Executor,
-  names: LedgerNames,
+  names: Pseudonymizer,
   { reading = executor, asOwner = (work) => work(executor), backoff }: ResolveOptions = {},
 ): Promise<void> {
   const { rows: holds } = await executor.query<UnresolvedHold>(
@@ -67,7 +67,7 @@ async function shortestPeriod(executor: Executor): Promise<number | undefined> {
 /** Ends with the name of the last subject that is looked for. */
 async function findSubjects(
   reading: Executor,
-  names: LedgerNames,
+  names: Pseudonymizer,
   holds: readonly UnresolvedHold[],
   kind: SubjectKind,
 ): Promise<readonly ResolvedHold[]> {

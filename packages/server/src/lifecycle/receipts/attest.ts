@@ -5,7 +5,7 @@ import type { RunStatement } from "../retention/runs.ts";
 import { acceptedSecretLosses } from "../../accounts/secret-losses.ts";
 import type { Executor } from "../../postgres/database.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
-import { acceptedLosses, headOf } from "../../journal/applied-entries.ts";
+import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
 import { installationId } from "../recovery/installation.ts";
 import type { ReceiptSigner } from "./receipt-signer.ts";
 
@@ -58,14 +58,14 @@ async function common({ executor }: AttestPorts): Promise<Record<string, unknown
     installation: await installationId(executor),
     policy_version: await policyVersion(executor),
     // Shows later, at a start that is given the receipt, that the journal had this entry.
-    journal: { ...(await headOf(executor)), accepted_losses: await acceptedLosses(executor) },
+    journal: { ...(await findLatestApplied(executor)), accepted_losses: await acceptedLosses(executor) },
     // What was sealed under these secrets could not be opened any more before anything was erased or expired.
     secret_losses: await acceptedSecretLosses(executor),
     statement: STATEMENT,
   };
 }
 
-interface Gone {
+interface DeletedKinds {
   /** Secrets were destroyed. */
   readonly keys: boolean;
   /** Rows went whose secrets others need. */
@@ -75,7 +75,7 @@ interface Gone {
 }
 
 /** From when on backups hold nothing of it either; `null` where a period is not declared, or something still waits. */
-function horizon({ config }: AttestPorts, from: number, { keys, rows, waits }: Gone): Record<string, string | null> {
+function horizon({ config }: AttestPorts, from: number, { keys, rows, waits }: DeletedKinds): Record<string, string | null> {
   const after = (...periods: readonly (number | undefined)[]): string | null =>
     waits || periods.includes(undefined) ? null : new Date(from + Math.max(...periods.map(Number))).toISOString();
   const { DRS_KEY_BACKUP_RETENTION: ofKeys, DRS_BACKUP_RETENTION: ofEvents } = config;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
-import type { KnownHead } from "../../journal/chain.ts";
+import type { KnownEntry } from "../../journal/chain.ts";
 import { JournalUnfit } from "../../journal/journal.ts";
 import { ReceiptInvalid, type ReceiptSigner, verifyReceipt } from "./receipt-signer.ts";
 
@@ -14,11 +14,11 @@ interface AttestedJournal {
  * The latest entry of the erasure journal that the receipt in DRS_ERASURE_RECEIPT_FILE names.
  * @throws JournalUnfit where the file holds no receipt that this installation signed.
  */
-export async function attestedHead(
+export async function attestedEntry(
   { DRS_ERASURE_RECEIPT_FILE: file }: Pick<Config, "DRS_ERASURE_RECEIPT_FILE">,
   { publicKey }: ReceiptSigner,
   installation: string,
-): Promise<KnownHead | undefined> {
+): Promise<KnownEntry | undefined> {
   if (file === undefined) return undefined;
   const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
     throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} can't be read (${cause.code})`, { cause });

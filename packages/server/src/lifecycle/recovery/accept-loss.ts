@@ -1,9 +1,9 @@
 import { writeAudit } from "../../audit/audit.ts";
 import type { Executor } from "../../postgres/database.ts";
 import type { AppendPorts } from "../../journal/append-entry.ts";
-import { type KnownHead, readChain } from "../../journal/chain.ts";
+import { type KnownEntry, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
-import { appliedAt, recordAcceptedLoss } from "../../journal/applied-entries.ts";
+import { findApplied, recordAcceptedLoss } from "../../journal/applied-entries.ts";
 import {
   type ErasureJournal,
   JournalDamaged,
@@ -28,14 +28,14 @@ export interface LossStatement {
 export async function acceptLoss(
   executor: Executor,
   { journal, codec, clock }: Omit<AppendPorts, "keyStore">,
-  known: readonly KnownHead[],
+  known: readonly KnownEntry[],
   { sequence, actor, reason }: LossStatement,
 ): Promise<void> {
   await executor.query("select lock_journal()");
   await requireLoss({ journal, codec }, known, sequence);
   const digest =
     (await digestByNext(journal, codec, sequence)) ??
-    (await appliedAt(executor, sequence))?.digest ??
+    (await findApplied(executor, sequence))?.digest ??
     digestByKnown(known, sequence);
   const at = new Date(clock.now()).toISOString();
   await writeAudit(executor, clock, {
@@ -54,7 +54,7 @@ export async function acceptLoss(
 /** @throws JournalUnfit where the entry is not the first one that is damaged. @throws Unavailable */
 export async function requireLoss(
   { journal, codec }: Pick<AppendPorts, "journal" | "codec">,
-  known: readonly KnownHead[],
+  known: readonly KnownEntry[],
   sequence: number,
 ): Promise<void> {
   const damaged = await firstDamaged(journal, codec, known);
@@ -67,14 +67,14 @@ export async function requireLoss(
 async function firstDamaged(
   journal: ErasureJournal,
   codec: EntryCodec,
-  known: readonly KnownHead[],
+  known: readonly KnownEntry[],
 ): Promise<number | undefined> {
   try {
     await readChain(journal, codec, known);
     return undefined;
-  } catch (fault) {
-    if (fault instanceof JournalDamaged || fault instanceof JournalForeign) return fault.sequence;
-    throw fault;
+  } catch (error) {
+    if (error instanceof JournalDamaged || error instanceof JournalForeign) return error.sequence;
+    throw error;
   }
 }
 
@@ -84,13 +84,13 @@ async function digestByNext(journal: ErasureJournal, codec: EntryCodec, sequence
     if (stored.sequence !== sequence + 1) return undefined;
     try {
       return codec.decode(stored).previous;
-    } catch (fault) {
-      if (fault instanceof JournalUnfit) return undefined;
-      throw fault;
+    } catch (error) {
+      if (error instanceof JournalUnfit) return undefined;
+      throw error;
     }
   }
   return undefined;
 }
 
-const digestByKnown = (known: readonly KnownHead[], sequence: number): string | undefined =>
+const digestByKnown = (known: readonly KnownEntry[], sequence: number): string | undefined =>
   known.find((head) => head.sequence === sequence && head.digest !== undefined)?.digest;

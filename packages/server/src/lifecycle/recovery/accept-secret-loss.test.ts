@@ -29,9 +29,9 @@ beforeAll(async () => {
     names,
     canStore: () => true,
     onStale: () => accountKeys.refresh(),
-    onLost: () => accountKeys.forget(),
+    onLost: () => accountKeys.clear(),
     generation: () => accountKeys.generation,
-    onFault: () => {},
+    onError: () => {},
     onBatch: () => {},
   });
 });
@@ -68,7 +68,7 @@ async function expectNewNames(account: string, lostNames: readonly string[]): Pr
   const again = await sealed(account);
   expect(await store.append(again)).toBe("stored");
   expect(await system.sealer.open(again, again.sealed, again.sealed.payload)).toEqual(EXACT);
-  expect(await system.secrets.lacking(lostNames), "no secret is made under a lost name").toEqual(lostNames);
+  expect(await system.secrets.findMissing(lostNames), "no secret is made under a lost name").toEqual(lostNames);
   expect(await accept(), "nothing else is lost").toBeUndefined();
 }
 

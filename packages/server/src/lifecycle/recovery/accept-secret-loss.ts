@@ -9,7 +9,7 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
-import { closeEpoch } from "../../events/exclude-ingestion.ts";
+import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 
 export interface LossPorts {
   readonly secrets: Secrets;
@@ -41,7 +41,7 @@ export async function acceptSecretLoss(
   const partitions = await makeSecrets(secrets, loss.partitions, partitionSecretName);
   const holds = await makeSecrets(secrets, loss.holds, holdSecretName);
   // Batches that are under way are sealed under the old names; later ones are refused as stale.
-  await closeEpoch(executor);
+  await excludeIngestion(executor);
   const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor, reason });
   await addPartitionSecrets(executor, loss.partitions, partitions);
   await addHoldSecrets(executor, loss.holds, holds);

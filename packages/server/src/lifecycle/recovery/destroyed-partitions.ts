@@ -1,5 +1,5 @@
 import type { KeyStore } from "../../crypto/key-store.ts";
-import { readMark, writeMark } from "../../journal/key-store-watermark.ts";
+import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
 import type { Executor } from "../../postgres/database.ts";
 
 /** Dropped partitions whose secrets are destroyed: the ids of the secrets of each. */
@@ -13,11 +13,11 @@ export async function destroyedPartitions(executor: Executor): Promise<readonly 
 /**
  * Records in the key store how many partitions were dropped. The number never falls, also where the database is older.
  */
-export async function markPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
-  const mark = await readMark(keyStore);
+export async function recordDestroyedPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
+  const mark = await readWatermark(keyStore);
   const partitions = (await destroyedPartitions(executor)).length;
   // guard(drop): the key store's mark never falls
   // fails: e2e/retention.test.ts › a database that is older
   if (partitions <= mark.partitions) return;
-  await writeMark(keyStore, { ...mark, partitions });
+  await writeWatermark(keyStore, { ...mark, partitions });
 }

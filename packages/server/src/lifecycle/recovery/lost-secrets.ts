@@ -94,7 +94,7 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 }
 
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
-  const lacking = await secrets.lacking(await names());
+  const lacking = await secrets.findMissing(await names());
   // guard(true): a key store that is older than the events is refused
   // fails: e2e/restore.test.ts › a key store that is older
   if (lacking.length === 0) return [];
@@ -204,7 +204,7 @@ async function lackingOf<Row extends NeededRow>(
   nameOf: (id: string) => string,
 ): Promise<readonly (Row & Needed)[]> {
   const named = rows.map((row) => ({ ...row, name: nameOf(row.secret) }));
-  const lacking = new Set(await secrets.lacking(named.map(({ name }) => name)));
+  const lacking = new Set(await secrets.findMissing(named.map(({ name }) => name)));
   return named.filter(({ name }) => lacking.has(name));
 }
 

@@ -7,10 +7,10 @@ import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";
 import { type Sealer, Unavailable } from "../../ports.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { alone, ifAlone } from "../../postgres/maintenance-lock.ts";
+import { withMaintenanceLock, tryWithMaintenanceLock } from "../../postgres/maintenance-lock.ts";
 import {
   type DatabaseOptions,
   type Executor,
@@ -19,25 +19,25 @@ import {
   withClient,
 } from "../../postgres/database.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
-import { carryOut, copyHeldOf } from "../erasure/apply-erasure.ts";
+import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import type { ErasureOrigin } from "../erasure/erasures.ts";
-import { type KnownHead, type Link, readChain } from "../../journal/chain.ts";
-import { destroyedPartitions, markPartitions } from "./destroyed-partitions.ts";
-import { closeEpoch } from "../../events/exclude-ingestion.ts";
+import { type KnownEntry, type Link, readChain } from "../../journal/chain.ts";
+import { destroyedPartitions, recordDestroyedPartitions } from "./destroyed-partitions.ts";
+import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
-import { acceptedLosses, appliedAt, headOf, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
-import { readKnownHead, readMark, writeMark } from "../../journal/key-store-watermark.ts";
+import { acceptedLosses, findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
+import { readLatestEntry, readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
 import {
   type ErasureEntry,
   type ErasureJournal,
   type HoldOrderEntry,
-  type JournalHead,
+  type EntryReference,
   JournalUnfit,
 } from "../../journal/journal.ts";
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-export interface CatchUpPorts {
+export interface ReplayPorts {
   /** For looking. */
   readonly executor: Executor;
   /** Of a connection that may destroy secrets, and of one that is the owner's and may erase. */
@@ -46,16 +46,16 @@ export interface CatchUpPorts {
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
   /** An entry that a receipt shows the journal to have. */
-  readonly attested: KnownHead | undefined;
+  readonly attested: KnownEntry | undefined;
   readonly keyStore: KeyStore;
   readonly secrets: Secrets;
   readonly sealer: Sealer;
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
   /** Kept from one call to the next. */
   readonly holdSearch: SearchBackoff;
 }
 
-export interface CaughtUp {
+export interface Replayed {
   /** Erasures that the database lacked, as one that is restored from a backup does. */
   readonly erasures: number;
   /** Orders about holds that it lacked. */
@@ -67,7 +67,7 @@ export interface CaughtUp {
 }
 
 /** A link whose entry the journal still has. */
-type Standing = Link & Required<Pick<Link, "entry">>;
+type ReadableLink = Link & Required<Pick<Link, "entry">>;
 
 /**
  * Compares the heads of the database and of the key store with the journal, and applies to either what it lacks:
@@ -77,17 +77,17 @@ type Standing = Link & Required<Pick<Link, "entry">>;
  * @param from `start` verifies the whole journal, `head` the entries after the latest one of the database.
  * @throws JournalUnfit where the journal is damaged, behind, another one, or not there.
  */
-export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Promise<CaughtUp> {
+export async function replayJournal(ports: ReplayPorts, from: "start" | "head"): Promise<Replayed> {
   const { executor, journal, keyStore, names } = ports;
-  const head = await headOf(executor);
-  const mark = await readMark(keyStore);
+  const head = await findLatestApplied(executor);
+  const mark = await readWatermark(keyStore);
   const partitions = (await destroyedPartitions(executor)).length;
   const isDatabaseBehind = mark.partitions > partitions;
-  if (!journal) return withoutJournal(await knownHeads(ports, head), isDatabaseBehind);
+  if (!journal) return withoutJournal(await findKnownEntries(ports, head), isDatabaseBehind);
   const links = await readChain(
     journal,
     ports.codec,
-    await knownHeads(ports, head),
+    await findKnownEntries(ports, head),
     from === "head" ? head : undefined,
   );
   const missing = links.filter(({ sequence }) => sequence > head.sequence);
@@ -101,13 +101,13 @@ export async function catchUp(ports: CatchUpPorts, from: "start" | "head"): Prom
   await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
   const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
   // A replay may copy events again under a hold that has ended since: its secrets are destroyed again.
-  if (ended.length > 0) await alone(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
+  if (ended.length > 0) await withMaintenanceLock(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
   const last = missing.at(-1)?.sequence ?? head.sequence;
   if (mark.sequence >= last && mark.partitions >= partitions) return { ...applied, keyStore: 0, isDatabaseBehind };
-  const work = (): Promise<number> => catchUpKeys(ports, journal);
+  const work = (): Promise<number> => replayIntoKeyStore(ports, journal);
   // Where only partitions are missing, the worker that holds the lock is the pass that drops them.
   const waits = mark.sequence < last;
-  const destroyed = waits ? await alone(ports.database, work) : ((await ifAlone(ports.database, work)) ?? 0);
+  const destroyed = waits ? await withMaintenanceLock(ports.database, work) : ((await tryWithMaintenanceLock(ports.database, work)) ?? 0);
   return { ...applied, isDatabaseBehind, keyStore: destroyed };
 }
 
@@ -117,7 +117,7 @@ const NOTHING = { erasures: 0, holdOrders: 0 };
 async function unrecordedLosses(
   executor: Executor,
   links: readonly Link[],
-  { sequence: last }: JournalHead,
+  { sequence: last }: EntryReference,
 ): Promise<readonly Link[]> {
   const lost = links.filter(({ sequence, entry }) => entry === undefined && sequence <= last);
   const recorded = new Set(lost.length > 0 ? await acceptedLosses(executor) : []);
@@ -129,20 +129,20 @@ async function recordLosses(owner: Executor, links: readonly Link[]): Promise<vo
 }
 
 /** The latest entries that the database, the key store and a receipt know. */
-export async function knownHeads(
-  { keyStore, attested }: Pick<CatchUpPorts, "keyStore" | "attested">,
-  head: JournalHead,
-): Promise<readonly KnownHead[]> {
-  const { sequence } = await readMark(keyStore);
+export async function findKnownEntries(
+  { keyStore, attested }: Pick<ReplayPorts, "keyStore" | "attested">,
+  head: EntryReference,
+): Promise<readonly KnownEntry[]> {
+  const { sequence } = await readWatermark(keyStore);
   return [
     { ...head, knownBy: "the database" },
-    { ...(await readKnownHead(keyStore)), knownBy: "the key store" },
+    { ...(await readLatestEntry(keyStore)), knownBy: "the key store" },
     { sequence, knownBy: "the key store" },
     ...(attested ? [attested] : []),
   ];
 }
 
-function withoutJournal(known: readonly KnownHead[], isDatabaseBehind: boolean): CaughtUp {
+function withoutJournal(known: readonly KnownEntry[], isDatabaseBehind: boolean): Replayed {
   const last = Math.max(...known.map(({ sequence }) => sequence));
   if (last === 0) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
   throw new JournalUnfit(
@@ -150,35 +150,35 @@ function withoutJournal(known: readonly KnownHead[], isDatabaseBehind: boolean):
   );
 }
 
-function asOwner<T>({ administration }: CatchUpPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
-  return withClient(administration, work).catch((fault: unknown) => {
-    if (sqlState(fault) !== INSUFFICIENT_PRIVILEGE) throw fault;
+function asOwner<T>({ administration }: ReplayPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
+  return withClient(administration, work).catch((error: unknown) => {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     throw new JournalUnfit(
       "the database lacks entries of the erasure journal, and its login may not apply them: " +
         "run drs erase list with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
-      { cause: fault },
+      { cause: error },
     );
   });
 }
 
 /** Without the owner's login a pass deletes nothing; events are stored all the same. */
-async function nameAsOwner(ports: CatchUpPorts, work: (owner: Executor) => Promise<void>): Promise<void> {
-  return asOwner(ports, work).catch((fault: unknown) => {
-    if (!(fault instanceof JournalUnfit)) throw fault;
+async function nameAsOwner(ports: ReplayPorts, work: (owner: Executor) => Promise<void>): Promise<void> {
+  return asOwner(ports, work).catch((error: unknown) => {
+    if (!(error instanceof JournalUnfit)) throw error;
     throw new Unavailable(
       "the account or action of a replayed hold is known now, and the owner's login must say so before anything is " +
         "deleted: run drs hold list with DRS_MIGRATION_DATABASE_URL naming it",
-      { cause: fault },
+      { cause: error },
     );
   });
 }
 
 /** Verifies the whole journal against what the database and the key store know. @throws JournalUnfit, Unavailable */
 export async function checkJournal(
-  ports: Pick<CatchUpPorts, "executor" | "keyStore" | "codec" | "attested">,
+  ports: Pick<ReplayPorts, "executor" | "keyStore" | "codec" | "attested">,
   journal: ErasureJournal,
 ): Promise<void> {
-  await readChain(journal, ports.codec, await knownHeads(ports, await headOf(ports.executor)));
+  await readChain(journal, ports.codec, await findKnownEntries(ports, await findLatestApplied(ports.executor)));
 }
 
 /** Of what a restored database lacks, nothing is known but what the journal holds. */
@@ -187,17 +187,17 @@ const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database l
 /** @returns how many of each the database lacked. */
 async function applyAll(
   owner: Executor,
-  ports: CatchUpPorts,
+  ports: ReplayPorts,
   links: readonly Link[],
-): Promise<Pick<CaughtUp, "erasures" | "holdOrders">> {
+): Promise<Pick<Replayed, "erasures" | "holdOrders">> {
   const applied = { ...NOTHING };
   for (const link of links) {
     await inOneTransaction(owner, async () => {
       await owner.query("select lock_holds()");
       await owner.query("select lock_journal()");
       // Its writer has committed by now, or another server was quicker.
-      if ((await headOf(owner)).sequence >= link.sequence) return;
-      if (!isStanding(link)) await recordLoss(owner, link);
+      if ((await findLatestApplied(owner)).sequence >= link.sequence) return;
+      if (!isReadable(link)) await recordLoss(owner, link);
       else if (isHoldOrder(link.entry)) {
         // guard(drop): holds of the journal are placed again
         // fails: e2e/restore.test.ts › placed after the backup
@@ -205,7 +205,7 @@ async function applyAll(
         await recordApplied(owner, link, link.entry.kind);
         applied.holdOrders++;
       } else {
-        await applyErasure(owner, ports, link.entry, link.digest);
+        await replayErasure(owner, ports, link.entry, link.digest);
         applied.erasures++;
       }
     });
@@ -213,12 +213,12 @@ async function applyAll(
   return applied;
 }
 
-const isStanding = (link: Link): link is Standing => link.entry !== undefined;
+const isReadable = (link: Link): link is ReadableLink => link.entry !== undefined;
 const isHoldOrder = (entry: ErasureEntry | HoldOrderEntry): entry is HoldOrderEntry => "hold_id" in entry;
 
-async function applyErasure(
+async function replayErasure(
   owner: Executor,
-  { sealer, names }: CatchUpPorts,
+  { sealer, names }: ReplayPorts,
   entry: ErasureEntry,
   digest: string,
 ): Promise<void> {
@@ -230,16 +230,16 @@ async function applyErasure(
   const order =
     // An erasure that was killed after it wrote the journal has its order of that day in the audit.
     (await findErasureOrder(owner, entry.subject, entry.at)) ?? AGAIN;
-  await closeEpoch(owner);
+  await excludeIngestion(owner);
   const unreadable = await copyHeldOf(owner, sealer, entry);
   for (const holdId of entry.holds) await moveCopies(owner, sealer, holdId);
-  await carryOut(owner, names, entry, digest, { ...order, unreadable: unreadable.length });
+  await applyErasure(owner, names, entry, digest, { ...order, unreadable: unreadable.length });
 }
 
 /**
  * An operator accepted the loss before the database was restored; only the audit of the lost database had the reason.
  */
-async function recordLoss(owner: Executor, link: JournalHead): Promise<void> {
+async function recordLoss(owner: Executor, link: EntryReference): Promise<void> {
   await recordApplied(owner, link, "loss");
   await recordAcceptedLoss(owner, { sequence: link.sequence, ...AGAIN });
 }
@@ -250,13 +250,13 @@ async function recordLoss(owner: Executor, link: JournalHead): Promise<void> {
  *
  * @returns how many erasures the key store did not know of.
  */
-export async function destroyErased(
-  { executor, keyStore, secrets, codec }: Pick<CatchUpPorts, "executor" | "keyStore" | "secrets" | "codec">,
+export async function destroyErasedSecrets(
+  { executor, keyStore, secrets, codec }: Pick<ReplayPorts, "executor" | "keyStore" | "secrets" | "codec">,
   journal: ErasureJournal,
 ): Promise<number> {
-  const mark = await readMark(keyStore);
-  const { sequence: last } = await headOf(executor);
-  const after = await appliedAt(executor, mark.sequence);
+  const mark = await readWatermark(keyStore);
+  const { sequence: last } = await findLatestApplied(executor);
+  const after = await findApplied(executor, mark.sequence);
   const links = (await readChain(journal, codec, [], after)).filter(({ sequence }) => sequence > mark.sequence);
   const missing = links.filter(({ sequence }) => sequence <= last);
   const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
@@ -266,17 +266,17 @@ export async function destroyErased(
     for (const id of keys) await secrets.destroy(accountSecretName(id));
     for (const id of holds) await secrets.destroy(holdSecretName(id));
   }
-  await writeMark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
+  await writeWatermark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
   return erasures.length;
 }
 
 /** The same, and the secrets of dropped partitions. */
-async function catchUpKeys(ports: CatchUpPorts, journal: ErasureJournal): Promise<number> {
+async function replayIntoKeyStore(ports: ReplayPorts, journal: ErasureJournal): Promise<number> {
   const { executor, keyStore, secrets } = ports;
-  const erasures = await destroyErased(ports, journal);
-  const mark = await readMark(keyStore);
+  const erasures = await destroyErasedSecrets(ports, journal);
+  const mark = await readWatermark(keyStore);
   const partitions = await destroyedPartitions(executor);
   if (mark.partitions < partitions.length) await destroyAll(secrets, partitions.flat().map(partitionSecretName));
-  await markPartitions(executor, keyStore);
+  await recordDestroyedPartitions(executor, keyStore);
   return erasures;
 }

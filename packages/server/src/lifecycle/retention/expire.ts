@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResultRow } from "pg";
-import { closeEpoch } from "../../events/exclude-ingestion.ts";
+import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { destroyAll, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/copy-held-events.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { ErasureJournal } from "../../journal/journal.ts";
-import type { Clock, KeysGone, Sealer } from "../../ports.ts";
+import type { Clock, KeysDestroyed, Sealer } from "../../ports.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
-import type { LedgerNames } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
-import { partitionSecretName, type SealBroken } from "../../crypto/sealer.ts";
+import { partitionSecretName, type PayloadDamaged } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { type Executor, inOneTransaction, sqlState } from "../../postgres/database.ts";
 import { type Partition, PARTITION_COLUMNS } from "../../events/partition-slices.ts";
-import { isAwaited } from "../../postgres/maintenance-lock.ts";
+import { isMaintenanceLockAwaited } from "../../postgres/maintenance-lock.ts";
 import { type FailedStep, runSteps, type Step } from "./steps.ts";
 
 /** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
@@ -30,7 +30,7 @@ export interface ExpiryOptions {
   readonly secrets: Secrets;
   /** Re-seals what a hold covers, before its partition goes. */
   readonly sealer: Sealer;
-  readonly names: LedgerNames;
+  readonly names: Pseudonymizer;
   /** For how long a key is remembered after its event is gone: milliseconds. */
   readonly replayWindow: number;
   readonly journal: ErasureJournal | undefined;
@@ -56,7 +56,7 @@ export async function expire(executor: Executor, options: ExpiryOptions): Promis
     { name: "delete released copies", run: () => releaseCopies(executor, options) },
     { name: "destroy secrets of dropped partitions", run: () => destroySecrets(executor, options) },
     { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(executor, options)) },
-    { name: "delete expired idempotency keys", run: () => forgetKeys(executor, options) },
+    { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(executor, options) },
     { name: "reset the lock time-out", run: () => executor.query("reset lock_timeout") },
   ];
   return runSteps(steps);
@@ -89,13 +89,13 @@ async function inBatches(
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     // guard(left): a long pass gives way
     // fails: e2e/retention.test.ts › gives way
-    if (done < BATCH || (await isAwaited(executor))) return;
+    if (done < BATCH || (await isMaintenanceLockAwaited(executor))) return;
   }
 }
 
 /** @throws KeysGone, SealBroken of a held event that can't be opened, or an AggregateError of several. */
 async function dropPartitions(executor: Executor, options: ExpiryOptions): Promise<void> {
-  const unreadable: (KeysGone | SealBroken)[] = [];
+  const unreadable: (KeysDestroyed | PayloadDamaged)[] = [];
   const { rows } = await executor.query<Partition>(
     `select ${PARTITION_COLUMNS}
       from event_partition p join purpose u on u.code = p.purpose
@@ -104,11 +104,11 @@ async function dropPartitions(executor: Executor, options: ExpiryOptions): Promi
   for (const partition of rows) {
     try {
       await drop(executor, partition, options);
-    } catch (fault) {
+    } catch (error) {
       // guard(true): an event that can't be opened stops nothing else
       // fails: e2e/holds.test.ts › can't be opened keeps its partition
-      if (!isUnreadable(fault)) throw fault;
-      unreadable.push(fault);
+      if (!isUnreadable(error)) throw error;
+      unreadable.push(error);
     }
   }
   if (unreadable.length > 1) throw new AggregateError(unreadable, `${unreadable.length} partitions are kept`);
@@ -126,16 +126,16 @@ async function drop(executor: Executor, partition: Partition, options: ExpiryOpt
       await executor.query("select lock_holds()");
       return copyHeldEvents(executor, options.sealer, findHeldOfPartition(executor, partition));
     });
-    const isDropped = held !== undefined && (await dropSoon(executor, partition.partition_id, options.signal));
+    const isDropped = held !== undefined && (await dropWhenUnlocked(executor, partition.partition_id, options.signal));
     await executor.query(isDropped ? "commit" : "rollback");
-  } catch (fault) {
+  } catch (error) {
     await executor.query("rollback").catch(() => {});
-    throw fault;
+    throw error;
   }
 }
 
 /** @returns whether it is dropped. */
-async function dropSoon(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<boolean> {
+async function dropWhenUnlocked(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<boolean> {
   await executor.query("savepoint held");
   for (let tries = 0; tries < TRIES; tries++) {
     if (signal?.aborted) return false;
@@ -151,11 +151,11 @@ async function dropSoon(executor: Executor, id: string, signal: AbortSignal | un
 async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
-  } catch (fault) {
+  } catch (error) {
     // guard(drop): a lock that is taken is tried again
     // fails: e2e/retention.test.ts › waits for nobody for long
-    if ([LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(fault) ?? "")) return undefined;
-    throw fault;
+    if ([LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(error) ?? "")) return undefined;
+    throw error;
   }
 }
 
@@ -181,10 +181,10 @@ async function releaseCopies(executor: Executor, { names, signal }: ExpiryOption
     await insertTombstones(executor, names, ledger);
     await renewTombstones(executor, names, rows);
     // From here on, every commit batch sees the tombstones.
-    if (ledger.length > 0) await inOneTransaction(executor, () => closeEpoch(executor));
+    if (ledger.length > 0) await inOneTransaction(executor, () => excludeIngestion(executor));
     const ids = rows.map(({ event_id }) => event_id);
     const deleted = await unlessLocked(() => executor.query("select delete_released_copies($1::uuid[])", [ids]));
-    if (!deleted || rows.length < BATCH || (await isAwaited(executor))) return;
+    if (!deleted || rows.length < BATCH || (await isMaintenanceLockAwaited(executor))) return;
   }
 }
 
@@ -201,7 +201,7 @@ async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOpt
   }
 }
 
-async function forgetKeys(executor: Executor, { names, replayWindow, signal }: ExpiryOptions): Promise<void> {
+async function deleteIdempotencyKeys(executor: Executor, { names, replayWindow, signal }: ExpiryOptions): Promise<void> {
   const window = `${replayWindow} milliseconds`;
   const { rows } = await executor.query<{ partition_id: string }>(
     "select partition_id from event_partition where keys_forgotten_at is null and dropped_at + $1::interval <= now()",

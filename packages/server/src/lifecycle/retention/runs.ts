@@ -41,7 +41,7 @@ export function recordRun(
   { actor, startedAt, always }: Run,
 ): Promise<Expired> {
   return inOneTransaction(executor, async () => {
-    const expired = await takeEffects(executor);
+    const expired = await takeRetentionEffects(executor);
     if (!always && COUNTS.every((what) => expired[what] === 0)) return expired;
     const run = { run_id: randomUUID(), started_at: new Date(startedAt).toISOString(), actor };
     const receipt = await attest({ ...expired, ...run });
@@ -59,7 +59,7 @@ const SUMS = ["partitions", "rows", "bytes", "deleted", "held", "copies", "keys"
   .map((what) => `coalesce(sum(${what}), 0)::int8 as ${what}`)
   .join(", ");
 
-async function takeEffects(executor: Executor): Promise<Expired> {
+async function takeRetentionEffects(executor: Executor): Promise<Expired> {
   const { rows } = await executor.query<Expired>(
     `select ${SUMS}, count(secret_of) as secrets,
         coalesce(array_agg(secret_of::text order by effect_id) filter (where secret_of is not null), '{}') as destroyed_keys

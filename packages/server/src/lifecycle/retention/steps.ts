@@ -8,30 +8,30 @@ export interface Step {
 
 export interface FailedStep {
   readonly step: string;
-  readonly fault: unknown;
+  readonly error: unknown;
 }
 
 /** Runs steps one after the other; a step that fails keeps no other step from being done. */
 export async function runSteps(steps: readonly Step[]): Promise<readonly FailedStep[]> {
   const failed: FailedStep[] = [];
   for (const { name, run } of steps) {
-    await run().catch((fault: unknown) => failed.push({ step: name, fault }));
+    await run().catch((error: unknown) => failed.push({ step: name, error }));
   }
   return failed;
 }
 
 /** For the audit: which steps failed, and the SQLSTATE or class of each error, whose message may quote another system. */
 export function describeFailed(failed: readonly FailedStep[]): readonly { step: string; error: string }[] {
-  return failed.map(({ step, fault }) => ({ step, error: sqlState(fault) ?? classOf(fault) }));
+  return failed.map(({ step, error }) => ({ step, error: sqlState(error) ?? classOf(error) }));
 }
 
-const classOf = (fault: unknown): string => (fault instanceof Error ? fault.name : typeof fault);
+const classOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
 /** @returns one error that has those of all failed steps. */
 export function errorOf(failed: readonly FailedStep[]): AggregateError {
   const names = [...new Set(failed.map(({ step }) => step))].join(", ");
   return new AggregateError(
-    failed.map(({ fault }) => fault),
+    failed.map(({ error }) => error),
     `The pass is not complete; what failed: ${names}.`,
   );
 }

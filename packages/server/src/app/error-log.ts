@@ -1,18 +1,18 @@
 import type { Logger } from "pino";
 import { sqlState } from "../postgres/database.ts";
-import { ownMessage } from "../messages/own-message.ts";
+import { safeMessage } from "../messages/own-message.ts";
 
-/** The same fault in a row is logged once a second at most: a database that is away must not fill the disk. */
+/** The same error in a row is logged once a second at most: a database that is away must not fill the disk. */
 const EVERY_MS = 1_000;
 
 /**
- * Logs faults without what they may quote: a class, a code, and the message where it is our own (`ownMessage`); of
+ * Logs errors without what they may quote: a class, a code, and the message where it is our own (`ownMessage`); of
  * PostgreSQL's errors only the SQLSTATE and the constraint, because their texts may hold a row's values.
  */
-export function faultLog(logger: Logger): (fault: unknown) => void {
+export function createErrorLog(logger: Logger): (error: unknown) => void {
   const last = new Map<string, { at: number; withheld: number }>();
-  return (fault) => {
-    const described = describe(fault);
+  return (error) => {
+    const described = describe(error);
     const name = JSON.stringify(described);
     const now = Date.now();
     const before = last.get(name);
@@ -22,19 +22,19 @@ export function faultLog(logger: Logger): (fault: unknown) => void {
     }
     if (last.size > 100) last.clear();
     last.set(name, { at: now, withheld: 0 });
-    logger.error({ fault: described, ...(before?.withheld ? { withheld: before.withheld } : {}) }, "fault");
+    logger.error({ error: described, ...(before?.withheld ? { withheld: before.withheld } : {}) }, "error");
   };
 }
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 const CONSTRAINT = /^[a-z\d_]{1,63}$/;
 
-function describe(fault: unknown): Record<string, unknown> {
-  if (!(fault instanceof Error)) return { name: typeof fault };
-  const state = sqlState(fault);
-  const cause = fault.cause === undefined ? {} : { cause: describe(fault.cause) };
+function describe(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const state = sqlState(error);
+  const cause = error.cause === undefined ? {} : { cause: describe(error.cause) };
   if (state !== undefined) {
-    const { constraint = "" } = fault as { constraint?: string };
+    const { constraint = "" } = error as { constraint?: string };
     return {
       name: "DatabaseError",
       ...(SQL_STATE.test(state) && { sqlState: state }),
@@ -42,14 +42,14 @@ function describe(fault: unknown): Record<string, unknown> {
       ...cause,
     };
   }
-  const { code } = fault as NodeJS.ErrnoException;
-  const message = ownMessage(fault);
+  const { code } = error as NodeJS.ErrnoException;
+  const message = safeMessage(error);
   return {
-    name: fault.name,
+    name: error.name,
     ...(typeof code === "string" && { code }),
     ...(message !== undefined && { message }),
-    at: place(fault),
-    ...(fault instanceof AggregateError && { errors: fault.errors.map(describe) }),
+    at: place(error),
+    ...(error instanceof AggregateError && { errors: error.errors.map(describe) }),
     ...cause,
   };
 }

@@ -3,9 +3,9 @@ import pg from "pg";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { Unavailable } from "../ports.ts";
-import { faultLog } from "./fault-log.ts";
+import { createErrorLog } from "./error-log.ts";
 
-function logged(fault: unknown): string {
+function logged(error: unknown): string {
   let text = "";
   const sink = new Writable({
     write(chunk: Buffer, _, done) {
@@ -13,7 +13,7 @@ function logged(fault: unknown): string {
       done();
     },
   });
-  faultLog(pino({}, sink))(fault);
+  createErrorLog(pino({}, sink))(error);
   return text;
 }
 
@@ -21,8 +21,8 @@ function logged(fault: unknown): string {
 function errorOf(work: () => unknown): Error {
   try {
     work();
-  } catch (fault) {
-    return fault as Error;
+  } catch (error) {
+    return error as Error;
   }
   throw new Error("nothing was thrown");
 }
@@ -49,9 +49,9 @@ describe("the log of errors", () => {
     ],
     ["any of them as a cause", new Unavailable("ours", { cause: errorOf(() => JSON.parse(SENT)) })],
   ];
-  it.each(quoting)("never quotes %s", (_, fault) => {
-    const line = logged(fault);
-    expect(line).toContain('"fault"');
+  it.each(quoting)("never quotes %s", (_, error) => {
+    const line = logged(error);
+    expect(line).toContain('"error"');
     expect(line).not.toContain("upstream-text");
   });
 
@@ -60,13 +60,13 @@ describe("the log of errors", () => {
       code: "ECONNREFUSED",
       syscall: "connect",
     });
-    const { fault } = JSON.parse(logged(new Unavailable("the database is away", { cause: refused }))) as {
-      fault: Record<string, unknown>;
+    const { error } = JSON.parse(logged(new Unavailable("the database is away", { cause: refused }))) as {
+      error: Record<string, unknown>;
     };
-    expect(fault).toMatchObject({
+    expect(error).toMatchObject({
       name: "Unavailable",
       message: "the database is away",
-      at: expect.stringContaining("fault-log.test.ts") as string,
+      at: expect.stringContaining("error-log.test.ts") as string,
       cause: { code: "ECONNREFUSED", message: "connect ECONNREFUSED 127.0.0.1:5432" },
     });
     const unique = Object.assign(new pg.DatabaseError("Key (account)=(alice) exists", 1, "error"), {
@@ -74,7 +74,7 @@ describe("the log of errors", () => {
       constraint: "event_pkey",
     });
     expect(JSON.parse(logged(unique))).toMatchObject({
-      fault: { name: "DatabaseError", sqlState: "23505", constraint: "event_pkey" },
+      error: { name: "DatabaseError", sqlState: "23505", constraint: "event_pkey" },
     });
     expect(logged(new Error("Connection terminated unexpectedly"))).toContain("Connection terminated unexpectedly");
   });

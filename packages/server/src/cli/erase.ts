@@ -9,7 +9,6 @@ import { findKnownEntries } from "../lifecycle/recovery/replay-journal.ts";
 import { findLatestApplied } from "../journal/applied-entries.ts";
 import type { KnownEntry } from "../journal/chain.ts";
 import { AppendWatch } from "../journal/unconfirmed-order.ts";
-import type { Clock } from "../ports.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
 import {
   type ErasurePlan,
@@ -25,17 +24,7 @@ import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { type Executor, inOneTransaction, withClient } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
-import {
-  type Context,
-  Failure,
-  operatorOf,
-  PartlyDone,
-  print,
-  printJson,
-  printRows,
-  withAdministration,
-  withSystem,
-} from "./context.ts";
+import { type Context, Failure, operatorOf, PartlyDone, print, printJson, printRows, withSystem } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -211,6 +200,23 @@ async function erase(
   return sequence;
 }
 
+/** Looks before it asks. */
+async function acceptLossOf(
+  context: Context,
+  system: System,
+  { sequence, reason, yes }: { sequence: number; reason: string; yes: boolean | undefined },
+): Promise<void> {
+  const ports = journalPorts(system);
+  const known = async (executor: Executor): Promise<readonly KnownEntry[]> => findKnownEntries(system, await findLatestApplied(executor));
+  await requireLoss(ports, await known(system.pool), sequence);
+  const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
+  await confirm(context, { what, yes });
+  const statement = { sequence, actor: operatorOf(context), reason };
+  await withClient(system.administration, (owner) =>
+    inOneTransaction(owner, async () => acceptLoss(owner, ports, await known(owner), statement)),
+  );
+}
+
 function acceptLossCommand(context: Context): Command {
   return new Command("accept-loss")
     .description("Accept that an entry of the erasure journal is lost for good.")
@@ -219,20 +225,9 @@ function acceptLossCommand(context: Context): Command {
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
     .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {
-      const known = async (executor: Executor, system: System): Promise<readonly KnownEntry[]> =>
-        findKnownEntries(system, await findLatestApplied(executor));
-      const options = { acceptsDamagedJournal: true };
-      await withSystem(
-        context,
-        async (system) => requireLoss(journalPorts(system), await known(system.pool, system), sequence),
-        options,
-      );
-      const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
-      await confirm(context, { what, yes });
-      const statement = { sequence, actor: operatorOf(context), reason };
-      const accept = async (executor: Executor, _: Clock, system: System): Promise<void> =>
-        acceptLoss(executor, journalPorts(system), await known(executor, system), statement);
-      await withAdministration(context, accept, false, options);
+      await withSystem(context, (system) => acceptLossOf(context, system, { sequence, reason, yes }), {
+        acceptsDamagedJournal: true,
+      });
       print(context, `The loss of entry ${sequence} is accepted. Run drs doctor, and start the servers again.`);
     });
 }

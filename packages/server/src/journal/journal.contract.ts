@@ -25,11 +25,11 @@ export function journalContract(name: string, make: () => Promise<{ open: () => 
       await journal.append(1, "one");
       await journal.appendLoss(1, "lost");
       for (const [again, message] of [
-        [journal.append(1, "other"), /has an entry 1 already/],
-        [journal.appendLoss(1, "other"), /the loss of entry 1 .* is accepted already/],
+        [() => journal.append(1, "other"), /has an entry 1 already/],
+        [() => journal.appendLoss(1, "other"), /the loss of entry 1 .* is accepted already/],
       ] as const) {
-        await expect(again).rejects.toThrow(JournalUnfit);
-        await expect(again).rejects.toThrow(message);
+        await expect(again()).rejects.toThrow(JournalUnfit);
+        await expect(again()).rejects.toThrow(message);
       }
       expect([await read(journal), await readLosses(journal)]).toEqual([
         [{ sequence: 1, text: "one" }],

@@ -352,7 +352,7 @@ describe("beside others", () => {
   const count = async (table: string, where: string, value: unknown): Promise<number | null> =>
     (await owner.query(`select from ${table} where ${where} = $1`, [value])).rowCount;
 
-  test.each(["join_epoch", "lock_holds", "lock_journal"])("it begins when what has %s is over", async (lock) => {
+  test.each(["join_ingestion", "lock_holds", "lock_journal"])("it begins when what has %s is over", async (lock) => {
     const who = await party();
     await store(who);
     const before = await entries();
@@ -387,7 +387,7 @@ describe("beside others", () => {
     await begin({ kind: "account", account: who.account });
     const { pool } = system;
     await pool.query("select delete_erased($1, array(select key from idempotency_key where key_id = $1))", [keyId]);
-    await pool.query("select forget_account_key($1)", [keyId]);
+    await pool.query("select delete_account_key($1)", [keyId]);
     expect([await keysOf(who.account), await secretExists(keyId)]).toEqual([[], true]);
     expect((await drs("retention", "run")).code).toBe(0);
     expect(await secretExists(keyId)).toBe(false);
@@ -398,7 +398,7 @@ describe("beside others", () => {
     const stored = await store(who);
     await begin({ kind: "account", account: who.account });
     await seenToWait(
-      "join_epoch",
+      "join_ingestion",
       () => drs("retention", "run"),
       async () => expect(await count("idempotency_key", "event_id", stored.eventId)).toBe(1),
     );
@@ -437,10 +437,10 @@ describe("beside others", () => {
     const client = await system.pool.connect();
     try {
       await client.query("select delete_erased($1, array(select key from idempotency_key))", [key]);
-      await client.query("select forget_account_key($1)", [key]);
+      await client.query("select delete_account_key($1)", [key]);
       const unused = randomUUID();
       await client.query("select ensure_account_key($1, 1, $2)", [other.account, unused]);
-      await client.query("select forget_account_key($1)", [unused]);
+      await client.query("select delete_account_key($1)", [unused]);
       expect(await keysOf(other.account)).toEqual([unused]);
       // It has no secret: a key store without it would count as older than the database.
       await owner.query("delete from account_key where key_id = $1", [unused]);

@@ -288,7 +288,9 @@ describe("nothing else goes", () => {
     expect((await system.pool.query("select * from drop_expired_partition($1)", [partition])).rowCount).toBe(0);
     const deleted = system.pool.query("select delete_expired_events($1, 100) as n", [partition]);
     expect((await deleted).rows).toEqual([{ n: 0 }]);
-    expect((await system.pool.query("select forget_keys($1, '0', 100) as n", [partition])).rows).toEqual([{ n: 0 }]);
+    expect((await system.pool.query("select delete_idempotency_keys($1, '0', 100) as n", [partition])).rows).toEqual([
+      { n: 0 },
+    ]);
     await expect(system.pool.query("update event_partition set dropped_at = now()")).rejects.toMatchObject({
       code: "42501",
     });

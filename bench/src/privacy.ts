@@ -230,7 +230,7 @@ async function forgetting(): Promise<void> {
   const batches = await timed(async () => {
     for (let done = 1; done > 0;) {
       const { rows: told } = await system.pool.query<{ done: number }>(
-        "select forget_tombstones('30 days', 1000) as done",
+        "select delete_expired_tombstones('30 days', 1000) as done",
       );
       done = told[0]?.done ?? 0;
     }

@@ -69,7 +69,7 @@ const corrupt = (name: string, bytes: (good: Buffer) => Uint8Array): Case => ({
   },
 });
 
-const textFault = (name: string, expected: Expected, change: (text: string) => string | Uint8Array): Case => ({
+const textError = (name: string, expected: Expected, change: (text: string) => string | Uint8Array): Case => ({
   row: 8,
   name,
   expected,
@@ -244,59 +244,59 @@ export const REJECTIONS: readonly Case[] = [
     },
   },
 
-  textFault("an empty body", text400("json-invalid"), () => ""),
-  textFault("a body cut short", text400("json-invalid"), (text) => text.slice(0, -1)),
-  textFault("bytes after the JSON text", text400("json-invalid"), (text) => `${text}x`),
-  textFault("two JSON texts", text400("json-invalid"), (text) => text + text),
-  textFault("a trailing comma", text400("json-invalid"), (text) => text.replace(/\}$/, ",}")),
-  textFault("a comment", text400("json-invalid"), (text) => `/* */${text}`),
-  textFault("NaN", text400("json-invalid"), (text) => text.replace('"sensorCount":23', '"sensorCount":NaN')),
-  textFault("a byte order mark", text400("byte-order-mark"), (text) => `\uFEFF${text}`),
-  textFault("UTF-16", text400("utf8-invalid"), (text) => Buffer.from(`\uFEFF${text}`, "utf16le")),
-  textFault("a lone continuation byte", text400("utf8-invalid"), (text) => inText(text, [0x80])),
-  textFault("an overlong encoding", text400("utf8-invalid"), (text) => inText(text, [0xc0, 0xaf])),
-  textFault("a surrogate in UTF-8", text400("utf8-invalid"), (text) => inText(text, [0xed, 0xa0, 0x80])),
-  textFault("beyond U+10FFFF", text400("utf8-invalid"), (text) => inText(text, [0xf4, 0x90, 0x80, 0x80])),
-  textFault("a duplicate member of the transport", text400("duplicate-member", "/action_id"), (text) =>
+  textError("an empty body", text400("json-invalid"), () => ""),
+  textError("a body cut short", text400("json-invalid"), (text) => text.slice(0, -1)),
+  textError("bytes after the JSON text", text400("json-invalid"), (text) => `${text}x`),
+  textError("two JSON texts", text400("json-invalid"), (text) => text + text),
+  textError("a trailing comma", text400("json-invalid"), (text) => text.replace(/\}$/, ",}")),
+  textError("a comment", text400("json-invalid"), (text) => `/* */${text}`),
+  textError("NaN", text400("json-invalid"), (text) => text.replace('"sensorCount":23', '"sensorCount":NaN')),
+  textError("a byte order mark", text400("byte-order-mark"), (text) => `\uFEFF${text}`),
+  textError("UTF-16", text400("utf8-invalid"), (text) => Buffer.from(`\uFEFF${text}`, "utf16le")),
+  textError("a lone continuation byte", text400("utf8-invalid"), (text) => inText(text, [0x80])),
+  textError("an overlong encoding", text400("utf8-invalid"), (text) => inText(text, [0xc0, 0xaf])),
+  textError("a surrogate in UTF-8", text400("utf8-invalid"), (text) => inText(text, [0xed, 0xa0, 0x80])),
+  textError("beyond U+10FFFF", text400("utf8-invalid"), (text) => inText(text, [0xf4, 0x90, 0x80, 0x80])),
+  textError("a duplicate member of the transport", text400("duplicate-member", "/action_id"), (text) =>
     text.replace("{", '{"action_id":"first",'),
   ),
-  textFault("a duplicate member of the envelope", text400("duplicate-member", `${O}/session_id`), (text) =>
+  textError("a duplicate member of the envelope", text400("duplicate-member", `${O}/session_id`), (text) =>
     text.replace('"observations":{', '"observations":{"session_id":"first",'),
   ),
-  textFault("a duplicate probe", text400("duplicate-member", `${P}/fonts`), (text) =>
+  textError("a duplicate probe", text400("duplicate-member", `${P}/fonts`), (text) =>
     text.replace('"probes":{', '"probes":{"fonts":{"status":"timeout"},'),
   ),
-  textFault("a duplicate member with the same value", text400("duplicate-member", `${P}/fonts/status`), (text) =>
+  textError("a duplicate member with the same value", text400("duplicate-member", `${P}/fonts/status`), (text) =>
     text.replace('"status":"error"', '"status":"error","status":"error"'),
   ),
-  textFault("a duplicate field deep in unknown data", text400("duplicate-member", `${P}/new/data/list/1/x`), (text) =>
+  textError("a duplicate field deep in unknown data", text400("duplicate-member", `${P}/new/data/list/1/x`), (text) =>
     text.replace('"probes":{', '"probes":{"new":{"status":"success","data":{"list":[{"x":1},{"x":1,"y":2,"x":3}]}},'),
   ),
-  textFault("a duplicate name spelt with an escape", text400("duplicate-member", `${P}/fonts/status`), (text) =>
+  textError("a duplicate name spelt with an escape", text400("duplicate-member", `${P}/fonts/status`), (text) =>
     text.replace('"status":"error"', '"status":"error","st\\u0061tus":"error"'),
   ),
-  textFault("a duplicate __proto__", text400("duplicate-member", `${P}/fonts/__proto__`), (text) =>
+  textError("a duplicate __proto__", text400("duplicate-member", `${P}/fonts/__proto__`), (text) =>
     text.replace('"status":"error"', '"__proto__":1,"__proto__":2,"status":"error"'),
   ),
-  textFault("a lone high surrogate", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
+  textError("a lone high surrogate", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
     text.replace("unreadable", "\\ud83d"),
   ),
-  textFault("a lone low surrogate", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
+  textError("a lone low surrogate", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
     text.replace("unreadable", "\\uDE00 x"),
   ),
-  textFault("surrogates in the wrong order", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
+  textError("surrogates in the wrong order", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
     text.replace("unreadable", "\\ude00\\ud83d"),
   ),
-  textFault("a lone surrogate in a name", text400("lone-surrogate", `${P}/os_integrity/data`), (text) =>
+  textError("a lone surrogate in a name", text400("lone-surrogate", `${P}/os_integrity/data`), (text) =>
     text.replace('"sensorCount"', '"\\ud800"'),
   ),
-  textFault("1e400", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
+  textError("1e400", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
     text.replace('"sensorCount":23', '"sensorCount":1e400'),
   ),
-  textFault("-1e400", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
+  textError("-1e400", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
     text.replace('"sensorCount":23', '"sensorCount":-1e400'),
   ),
-  textFault("400 digits", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
+  textError("400 digits", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
     text.replace('"sensorCount":23', `"sensorCount":${"9".repeat(400)}`),
   ),
   change(
@@ -305,7 +305,7 @@ export const REJECTIONS: readonly Case[] = [
     text400("nesting-too-deep", `${P}/os_integrity/data/deep${nestedPointer(60, 59)}`),
     (request) => set(request, `${P}/os_integrity/data/deep`, nested(60)),
   ),
-  textFault(
+  textError(
     "100,000 brackets",
     text400("nesting-too-deep", "/0".repeat(64)),
     () => "[".repeat(100_000) + "]".repeat(100_000),
@@ -338,10 +338,10 @@ export const REJECTIONS: readonly Case[] = [
   setting(9, "value-not-allowed", "/platform", ""),
   setting(9, "member-unknown", "/risk_score", 1),
   setting(9, "member-unknown", "/constructor", {}),
-  textFault("__proto__ beside the transport's members", request400("member-unknown", "/__proto__"), (text) =>
+  textError("__proto__ beside the transport's members", request400("member-unknown", "/__proto__"), (text) =>
     text.replace("{", '{"__proto__":{"action_id":"x"},'),
   ),
-  textFault(
+  textError(
     "a member named by an escape, behind an object with a backslash at its place",
     request400("member-unknown", `${P}/y/~1`),
     (text) =>
@@ -356,7 +356,7 @@ export const REJECTIONS: readonly Case[] = [
   ...["session_id", "event_type", "schema_version", "collected_at", "probes"].map((name) =>
     setting(10, "member-missing", `${O}/${name}`, undefined),
   ),
-  textFault(
+  textError(
     "a required member that only a prototype could bring",
     request400("member-missing", `${O}/session_id`),
     (text) => text.replace(/"session_id":"[^"]*"/, '"__proto__":{"session_id":"s"}'),
@@ -396,12 +396,12 @@ export const REJECTIONS: readonly Case[] = [
   setting(10, "type-wrong", `${P}/os_integrity/data`, null),
   setting(10, "member-unknown", `${P}/os_integrity/reason`, "x"),
   setting(10, "type-wrong", `${P}/unknown_probe`, 1),
-  textFault("__proto__ on an outcome", request400("member-unknown", `${P}/gpu_benchmark/__proto__`), (text) =>
+  textError("__proto__ on an outcome", request400("member-unknown", `${P}/gpu_benchmark/__proto__`), (text) =>
     text.replace('"status":"timeout"', '"status":"timeout","__proto__":{"status":"success"}'),
   ),
-  change(10, "several errors, all named (first)", request400("member-missing", "/action_id"), severalFaults),
-  change(10, "several errors, all named (second)", request400("type-wrong", `${P}/fonts/error`), severalFaults),
-  change(10, "several errors, all named (third)", request400("date-time-invalid", `${O}/collected_at`), severalFaults),
+  change(10, "several errors, all named (first)", request400("member-missing", "/action_id"), severalErrors),
+  change(10, "several errors, all named (second)", request400("type-wrong", `${P}/fonts/error`), severalErrors),
+  change(10, "several errors, all named (third)", request400("date-time-invalid", `${O}/collected_at`), severalErrors),
 
   ...[
     "2026-01-31",
@@ -533,7 +533,7 @@ function inText(text: string, bytes: readonly number[]): Uint8Array {
   return Buffer.concat([Buffer.from(text.slice(0, at)), Buffer.from(bytes), Buffer.from(text.slice(at))]);
 }
 
-function severalFaults(request: Json): void {
+function severalErrors(request: Json): void {
   set(request, "/action_id", undefined);
   set(request, `${P}/fonts/error`, 1);
   set(request, `${O}/collected_at`, "now");

@@ -29,7 +29,9 @@ function fieldsOutside(
     if (!field.platforms.includes(platform) && !field.required) return [`${path} is never filled on ${platform}`];
     if (field.fields) return fieldsOutside(platform, system, `${path}.`, value as Data, field.fields);
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    const violations = items.flatMap((item) => (fits(item, field, platform) ? [] : [`${path}: ${JSON.stringify(item)}`]));
+    const violations = items.flatMap((item) =>
+      fits(item, field, platform) ? [] : [`${path}: ${JSON.stringify(item)}`],
+    );
     return isGivenOut(field, platform, system)
       ? violations
       : [...violations, `${path} is not given out by ${platform} ${system}`];

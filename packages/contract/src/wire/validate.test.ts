@@ -349,7 +349,9 @@ describe("a member name", () => {
 
   it("is escaped in a pointer by RFC 6901", () => {
     expect(violationsOf(bodyNaming("a/b~c~1", "*", 1))).toEqual(["/a~1b~0c~01 member-unknown"]);
-    expect(violationsOf(bodyNaming("~/", "observations.probes.*", 1))).toEqual(["/observations/probes/~0~1 type-wrong"]);
+    expect(violationsOf(bodyNaming("~/", "observations.probes.*", 1))).toEqual([
+      "/observations/probes/~0~1 type-wrong",
+    ]);
     expect(violationsOf(bodyNaming("", "observations.probes.*", 1))).toEqual(["/observations/probes/ type-wrong"]);
   });
 

@@ -31,7 +31,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     registers,
   });
   const remarks = new Counter({
-    name: "drs_event_remarks_total",
+    name: "drs_event_warnings_total",
     help: "Stored events that are remarkable: of an unmapped action type, beyond their purpose, of another session.",
     labelNames: ["remark"],
     registers,
@@ -49,13 +49,13 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     registers,
   });
   const gone = new Counter({
-    name: "drs_retention_gone_total",
+    name: "drs_retention_deleted_total",
     help: "What this server's retention passes let go of: partitions, rows, secrets, keys, copies.",
     labelNames: ["what"],
     registers,
   });
   const goneBytes = new Counter({
-    name: "drs_retention_gone_bytes_total",
+    name: "drs_retention_deleted_bytes_total",
     help: "Bytes on disk that this server's retention passes let go of.",
     registers,
   });

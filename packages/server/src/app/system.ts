@@ -206,7 +206,9 @@ function databaseAt(
   dependencies: Dependencies,
   name: DependencyName,
 ): DatabaseOptions | undefined {
-  return url === undefined ? undefined : withStatementTimeout(boundTo(dependencies.get(name), { connectionString: url }));
+  return url === undefined
+    ? undefined
+    : withStatementTimeout(boundTo(dependencies.get(name), { connectionString: url }));
 }
 
 async function openKeyStore(

@@ -207,7 +207,8 @@ async function acceptLossOf(
   { sequence, reason, yes }: { sequence: number; reason: string; yes: boolean | undefined },
 ): Promise<void> {
   const ports = journalPorts(system);
-  const known = async (executor: Executor): Promise<readonly KnownEntry[]> => findKnownEntries(system, await findLatestApplied(executor));
+  const known = async (executor: Executor): Promise<readonly KnownEntry[]> =>
+    findKnownEntries(system, await findLatestApplied(executor));
   await requireLoss(ports, await known(system.pool), sequence);
   const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
   await confirm(context, { what, yes });

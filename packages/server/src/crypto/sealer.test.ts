@@ -181,7 +181,9 @@ describe("SealBroken", () => {
     const sealed = await sealer.seal(identity, payload(40, "json"));
     for (let length = 0; length < sealed.length; length++) {
       await expect(sealer.open(identity, sealed.subarray(0, length))).rejects.toBeInstanceOf(PayloadDamaged);
-      await expect(sealer.open(identity, sealed.subarray(sealed.length - length))).rejects.toBeInstanceOf(PayloadDamaged);
+      await expect(sealer.open(identity, sealed.subarray(sealed.length - length))).rejects.toBeInstanceOf(
+        PayloadDamaged,
+      );
     }
     const longer = Buffer.concat([sealed, Buffer.of(0)]);
     await expect(sealer.open(identity, longer)).rejects.toBeInstanceOf(PayloadDamaged);

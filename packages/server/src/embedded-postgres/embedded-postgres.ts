@@ -79,7 +79,7 @@ export class EmbeddedPostgres {
     this.#socketDir = socketDir;
   }
 
-  /** @throws EmbeddedFault */
+  /** @throws EmbeddedPostgresError */
   static async open(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
     const binaries = options.binaries ?? (await findBinaries());
     await makePrivate(options.dataDir);
@@ -119,7 +119,8 @@ export class EmbeddedPostgres {
     const user = this.#user;
     this.#user = undefined;
     if (!user) return;
-    const expired = (): Error => new EmbeddedPostgresError("the embedded PostgreSQL gave no answer, and was left as it is");
+    const expired = (): Error =>
+      new EmbeddedPostgresError("the embedded PostgreSQL gave no answer, and was left as it is");
     try {
       const isAlone = await withDeadline({ ms: LEAVE_WITHIN_MS, expired }, () => this.#leave(user));
       if (isAlone) await this.#stop();

@@ -65,7 +65,7 @@ const AS_NOBODY_PASSING: Launcher = {
 /**
  * @param cluster the cluster's folder, which may not exist yet; whoever owns it keeps it.
  * @param others further paths that the child must reach.
- * @throws EmbeddedFault where root can't start an unprivileged child that reaches them.
+ * @throws EmbeddedPostgresError where root can't start an unprivileged child that reaches them.
  */
 export async function chooseLauncher(cluster: string, others: readonly string[]): Promise<Launcher> {
   if (process.getuid?.() !== 0) return PLAIN;

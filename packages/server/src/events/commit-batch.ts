@@ -31,7 +31,7 @@ const CLAIM_KEYS = {
 };
 
 /** The lock first: what the next statement sees of erasures, no other transaction changes any more. */
-const BEGIN = "begin; select join_epoch()";
+const BEGIN = "begin; select join_ingestion()";
 
 const LATEST = { name: "latest_epoch_and_policy", text: `select ${EPOCH} as epoch, ${POLICY} as policy` };
 

@@ -16,7 +16,7 @@ export async function excludeIngestion(executor: Executor): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     await executor.query(`savepoint epoch; set local lock_timeout = '${LOCK_WITHIN}'`);
     try {
-      await executor.query("select close_epoch()");
+      await executor.query("select exclude_ingestion()");
       await executor.query("set local lock_timeout = 0; release epoch");
       return;
     } catch (error) {

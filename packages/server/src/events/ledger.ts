@@ -53,7 +53,7 @@ export async function reopenIdempotencyKeys(
   events: readonly { readonly purpose: number; readonly received_at: string }[],
 ): Promise<void> {
   await executor.query(
-    `update event_partition p set keys_forgotten_at = null
+    `update event_partition p set idempotency_keys_deleted_at = null
       from unnest($1::integer[], $2::timestamptz[]) as named (purpose, received_at)
       where p.purpose = named.purpose and p.lower_bound <= named.received_at and named.received_at < p.upper_bound`,
     [events.map(({ purpose }) => purpose), events.map(({ received_at }) => received_at)],

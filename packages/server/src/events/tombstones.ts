@@ -30,7 +30,11 @@ export async function insertTombstones(
 }
 
 /** Restarts the replay window of the tombstones of these keys. */
-export async function renewTombstones(executor: Executor, names: Pseudonymizer, keys: readonly KeyName[]): Promise<void> {
+export async function renewTombstones(
+  executor: Executor,
+  names: Pseudonymizer,
+  keys: readonly KeyName[],
+): Promise<void> {
   if (keys.length === 0) return;
   await executor.query("select renew_tombstones($1::bytea[])", [
     keys.map(({ account, key }) => names.nameOf(account, key)),

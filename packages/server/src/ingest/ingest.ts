@@ -26,7 +26,14 @@ import { parseTextInTurns } from "./parse-text.ts";
 import { readBody } from "./read-body.ts";
 import { scanText } from "./scan-text.ts";
 import { answerCreated, type Retry, resolveDuplicate } from "./resolve-duplicate.ts";
-import { type Answer, answerRejection, type AnswerHeaders, type IngestRequest, RejectedRequest, rejectRequest } from "./request.ts";
+import {
+  type Answer,
+  answerRejection,
+  type AnswerHeaders,
+  type IngestRequest,
+  RejectedRequest,
+  rejectRequest,
+} from "./request.ts";
 import type { FailureThrottle, RateThrottle, RateDecision } from "./throttle.ts";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { validate } from "./validate.ts";
@@ -66,7 +73,8 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
       return error instanceof Unavailable ? rejectRequest("unavailable", RETRY_SOON) : rejectRequest("storage-failed");
     });
     const answer = result instanceof RejectedRequest ? answerRejection(result) : result;
-    const code = result instanceof RejectedRequest ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
+    const code =
+      result instanceof RejectedRequest ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
     if (result instanceof RejectedRequest) {
       const { account } = progress;
       const who = account !== undefined && code !== "account-erased" ? { account } : { peer: request.peer };
@@ -129,7 +137,8 @@ async function run(
     const valid = validate(parsed, ports.adopted.current);
     if (valid instanceof RejectedRequest) return valid;
 
-    const chargeComparison = (): RejectedRequest | undefined => charge(account, costOfComparison(cost), progress, ports);
+    const chargeComparison = (): RejectedRequest | undefined =>
+      charge(account, costOfComparison(cost), progress, ports);
     const retry: Retry = { account, body, request: valid.request, chargeComparison };
     const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
       if (!entry.location) delete progress.account;
@@ -180,11 +189,19 @@ async function run(
 }
 
 /** Debits what a request costs beyond the 1 that was taken before it was read. */
-function charge(account: string, more: number, progress: Progress, { throttle }: IngestPorts): RejectedRequest | undefined {
+function charge(
+  account: string,
+  more: number,
+  progress: Progress,
+  { throttle }: IngestPorts,
+): RejectedRequest | undefined {
   return more > 0 ? answerRateDecision(throttle.charge(account, more), progress) : undefined;
 }
 
-function answerRateDecision({ isAllowed, headers, retryAfterSeconds }: RateDecision, progress: Progress): RejectedRequest | undefined {
+function answerRateDecision(
+  { isAllowed, headers, retryAfterSeconds }: RateDecision,
+  progress: Progress,
+): RejectedRequest | undefined {
   progress.headers = headers;
   return isAllowed ? undefined : rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
 }

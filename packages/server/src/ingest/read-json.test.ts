@@ -292,7 +292,9 @@ describe("nesting", () => {
   it("counts empty ones, and those that come late", () => {
     const late = `[1, {"x": 2}, ${"[".repeat(64)}${"]".repeat(64)}]`;
     expect(parseText(Buffer.from(late))).toBeInstanceOf(RejectedRequest);
-    expect(parseText(Buffer.from(`[1, {"x": 2}, ${"[".repeat(63)}${"]".repeat(63)}]`))).not.toBeInstanceOf(RejectedRequest);
+    expect(parseText(Buffer.from(`[1, {"x": 2}, ${"[".repeat(63)}${"]".repeat(63)}]`))).not.toBeInstanceOf(
+      RejectedRequest,
+    );
   });
 
   it("of as many levels as fit into a body is refused, not a crash", () => {

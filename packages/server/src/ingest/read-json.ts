@@ -46,7 +46,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
   let at = 0;
   let members = 0;
   const path: (string | number)[] = [];
-  const syntaxFault = (): TextError => error("json-invalid", "the body is not one JSON text");
+  const syntaxError = (): TextError => error("json-invalid", "the body is not one JSON text");
   const error = (code: ViolationCode, detail: string): TextError => new TextError(pointerOf(path), code, detail);
 
   function skipSpace(): void {
@@ -85,7 +85,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
 
   function readText(): string | TextError {
     const value = readString();
-    if (value === undefined) return syntaxFault();
+    if (value === undefined) return syntaxError();
     return value.isWellFormed() ? value : error("lone-surrogate", "a string holds half a surrogate pair");
   }
 
@@ -97,17 +97,17 @@ export function* readInTurns(text: string): Generator<void, unknown> {
       if (++members % MEMBERS_OF_TURN === 0) yield;
       skipSpace();
       const name = text.charCodeAt(at) === QUOTE ? readString() : undefined;
-      if (name === undefined) return syntaxFault();
+      if (name === undefined) return syntaxError();
       if (!name.isWellFormed()) return error("lone-surrogate", "a member name holds half a surrogate pair");
       path.push(name);
       if (Object.hasOwn(object, name)) return error("duplicate-member", "a member name occurs twice in one object");
-      if (!accepts(COLON)) return syntaxFault();
+      if (!accepts(COLON)) return syntaxError();
       const value = isContainer() ? yield* readContainer() : readLeaf();
       if (value instanceof TextError) return value;
       path.pop();
       setOwn(object, name, value);
     } while (accepts(COMMA));
-    return accepts(CLOSE_OBJECT) ? object : syntaxFault();
+    return accepts(CLOSE_OBJECT) ? object : syntaxError();
   }
 
   function* readArray(): Generator<void, unknown[] | TextError> {
@@ -122,13 +122,13 @@ export function* readInTurns(text: string): Generator<void, unknown> {
       path.pop();
       array.push(value);
     } while (accepts(COMMA));
-    return accepts(CLOSE_ARRAY) ? array : syntaxFault();
+    return accepts(CLOSE_ARRAY) ? array : syntaxError();
   }
 
   function readScalar(): unknown {
     SCALAR.lastIndex = at;
     const scalar = SCALAR.exec(text)?.[0];
-    if (scalar === undefined) return syntaxFault();
+    if (scalar === undefined) return syntaxError();
     at += scalar.length;
     if (scalar === "true") return true;
     if (scalar === "false") return false;
@@ -161,7 +161,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
   const value = isContainer() ? yield* readContainer() : readLeaf();
   if (value instanceof TextError) return value;
   skipSpace();
-  return at === text.length ? value : syntaxFault();
+  return at === text.length ? value : syntaxError();
 }
 
 /** @param string with its quotes. */

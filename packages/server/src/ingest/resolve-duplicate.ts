@@ -1,6 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalRequest, type CreateResponse, type TransportRequest } from "@device-risk-signals/contract";
-import { type AuditLog, type EventStore, KeysDestroyed, type LedgerEntry, type Sealer, type StoredEvent } from "../ports.ts";
+import {
+  type AuditLog,
+  type EventStore,
+  KeysDestroyed,
+  type LedgerEntry,
+  type Sealer,
+  type StoredEvent,
+} from "../ports.ts";
 import { parseTextInTurns } from "./parse-text.ts";
 import { type Answer, type RejectedRequest, rejectRequest } from "./request.ts";
 
@@ -23,7 +30,11 @@ export interface ResolvePorts {
  * Equal bytes are equal; otherwise both are compared in canonical form. Where the raw event is gone, other bytes are a
  * conflict: there is nothing left to compare with.
  */
-export async function resolveDuplicate(retry: Retry, entry: LedgerEntry, ports: ResolvePorts): Promise<Answer | RejectedRequest> {
+export async function resolveDuplicate(
+  retry: Retry,
+  entry: LedgerEntry,
+  ports: ResolvePorts,
+): Promise<Answer | RejectedRequest> {
   const mac = ports.sealer.requestMac(entry.eventId, retry.body);
   if (!timingSafeEqual(mac, entry.requestMac)) {
     const tooCostly = retry.chargeComparison();

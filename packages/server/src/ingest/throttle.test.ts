@@ -145,10 +145,10 @@ describe("by account", () => {
     expect(throttle.take("first").isAllowed).toBe(true);
     throttle.take("one too many");
     expect(throttle.take("first").isAllowed, "still remembered").toBe(false);
-    expect([throttle.take("second").isAllowed, throttle.take("second").isAllowed], "forgotten: a full burst again").toEqual([
-      true,
-      true,
-    ]);
+    expect(
+      [throttle.take("second").isAllowed, throttle.take("second").isAllowed],
+      "forgotten: a full burst again",
+    ).toEqual([true, true]);
   });
 
   it("a long pause gives a burst, not more", () => {
@@ -156,7 +156,14 @@ describe("by account", () => {
     const throttle = accountThrottle(10, 5, clock);
     for (let count = 0; count < 5; count++) throttle.take("a");
     time.now += 86_400_000;
-    expect(Array.from({ length: 6 }, () => throttle.take("a").isAllowed)).toEqual([true, true, true, true, true, false]);
+    expect(Array.from({ length: 6 }, () => throttle.take("a").isAllowed)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+    ]);
   });
 });
 

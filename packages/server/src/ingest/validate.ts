@@ -26,5 +26,7 @@ export function validate(body: unknown, adopted: AdoptedFields): ValidRequest | 
       detail: "departs from the published schema, and a feature reads it",
     });
   }
-  return errors.entries.length > 0 ? new RejectedRequest({ code: "adopted-field-invalid", errors: errors.entries }) : result;
+  return errors.entries.length > 0
+    ? new RejectedRequest({ code: "adopted-field-invalid", errors: errors.entries })
+    : result;
 }

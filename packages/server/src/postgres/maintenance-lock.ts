@@ -17,7 +17,10 @@ const working = (database: DatabaseOptions): DatabaseOptions => ({
  * Runs work on a connection of its own while no other worker is at it; waits for that.
  * @throws Unavailable where another is at it for more than a minute.
  */
-export function withMaintenanceLock<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
+export function withMaintenanceLock<T>(
+  database: DatabaseOptions,
+  work: (executor: Executor) => Promise<T>,
+): Promise<T> {
   return withClient(working(database), async (client) => {
     await client.query(`set lock_timeout = '${LOCK_WITHIN}'`);
     // guard(drop): rotations wait for each other

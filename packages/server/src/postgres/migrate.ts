@@ -3,7 +3,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type pg from "pg";
 import { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, isTransient, withoutStatementTimeout, SCHEMA, SERVING_ROLE, sqlState } from "./database.ts";
+import {
+  type DatabaseOptions,
+  isTransient,
+  withoutStatementTimeout,
+  SCHEMA,
+  SERVING_ROLE,
+  sqlState,
+} from "./database.ts";
 
 const FOLDER = import.meta.dirname;
 const LOCK = 7_236_514;

@@ -36,7 +36,7 @@ export async function finishErasures(executor: Executor, ports: FinishPorts): Pr
   );
   for (const key of keys) {
     await deleteErased(executor, ports, key);
-    await executor.query("select forget_account_key($1)", [key.key_id]);
+    await executor.query("select delete_account_key($1)", [key.key_id]);
     if (ports.signal?.aborted) return;
   }
   await finishOpen(executor, ports);

@@ -115,7 +115,10 @@ export async function applyHoldOrder(executor: Executor, entry: HoldOrderEntry):
   }
 }
 
-async function replayPlacedHold(executor: Executor, { hold_id, subject, review_on, at }: HoldPlacedEntry): Promise<void> {
+async function replayPlacedHold(
+  executor: Executor,
+  { hold_id, subject, review_on, at }: HoldPlacedEntry,
+): Promise<void> {
   const eventId = subject.of === "event_id" ? subject.event_id : null;
   const receivedAt = eventId === null ? null : receivedAtOf(eventId).toISOString();
   const [kind, mac] = subject.of === "event_id" ? [null, null] : [subject.of, Buffer.from(subject.mac, "hex")];

@@ -75,7 +75,11 @@ interface DeletedKinds {
 }
 
 /** From when on backups hold nothing of it either; `null` where a period is not declared, or something still waits. */
-function horizon({ config }: AttestPorts, from: number, { keys, rows, waits }: DeletedKinds): Record<string, string | null> {
+function horizon(
+  { config }: AttestPorts,
+  from: number,
+  { keys, rows, waits }: DeletedKinds,
+): Record<string, string | null> {
   const after = (...periods: readonly (number | undefined)[]): string | null =>
     waits || periods.includes(undefined) ? null : new Date(from + Math.max(...periods.map(Number))).toISOString();
   const { DRS_KEY_BACKUP_RETENTION: ofKeys, DRS_BACKUP_RETENTION: ofEvents } = config;

@@ -25,7 +25,13 @@ import { type KnownEntry, type Link, readChain } from "../../journal/chain.ts";
 import { destroyedPartitions, recordDestroyedPartitions } from "./destroyed-partitions.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
-import { acceptedLosses, findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
+import {
+  acceptedLosses,
+  findApplied,
+  findLatestApplied,
+  recordAcceptedLoss,
+  recordApplied,
+} from "../../journal/applied-entries.ts";
 import { readLatestEntry, readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
 import {
   type ErasureEntry,
@@ -101,13 +107,16 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
   await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
   const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
   // A replay may copy events again under a hold that has ended since: its secrets are destroyed again.
-  if (ended.length > 0) await withMaintenanceLock(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
+  if (ended.length > 0)
+    await withMaintenanceLock(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
   const last = missing.at(-1)?.sequence ?? head.sequence;
   if (mark.sequence >= last && mark.partitions >= partitions) return { ...applied, keyStore: 0, isDatabaseBehind };
   const work = (): Promise<number> => replayIntoKeyStore(ports, journal);
   // Where only partitions are missing, the worker that holds the lock is the pass that drops them.
   const waits = mark.sequence < last;
-  const destroyed = waits ? await withMaintenanceLock(ports.database, work) : ((await tryWithMaintenanceLock(ports.database, work)) ?? 0);
+  const destroyed = waits
+    ? await withMaintenanceLock(ports.database, work)
+    : ((await tryWithMaintenanceLock(ports.database, work)) ?? 0);
   return { ...applied, isDatabaseBehind, keyStore: destroyed };
 }
 

@@ -201,15 +201,18 @@ async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOpt
   }
 }
 
-async function deleteIdempotencyKeys(executor: Executor, { names, replayWindow, signal }: ExpiryOptions): Promise<void> {
+async function deleteIdempotencyKeys(
+  executor: Executor,
+  { names, replayWindow, signal }: ExpiryOptions,
+): Promise<void> {
   const window = `${replayWindow} milliseconds`;
   const { rows } = await executor.query<{ partition_id: string }>(
-    "select partition_id from event_partition where keys_forgotten_at is null and dropped_at + $1::interval <= now()",
+    "select partition_id from event_partition where idempotency_keys_deleted_at is null and dropped_at + $1::interval <= now()",
     [window],
   );
   for (const { partition_id } of rows) {
-    await inBatches(executor, "forget_keys($1, $2, $3)", [partition_id, window], signal);
+    await inBatches(executor, "delete_idempotency_keys($1, $2, $3)", [partition_id, window], signal);
   }
   await renewHeldTombstones(executor, names, window);
-  await inBatches(executor, "forget_tombstones($1, $2)", [window], signal);
+  await inBatches(executor, "delete_expired_tombstones($1, $2)", [window], signal);
 }

@@ -81,12 +81,12 @@ create table event_partition (
   -- From then on no backup of the database can be opened, once the backups of the key store are deleted too.
   secret_destroyed_at timestamptz,
   -- When the last idempotency key of its events was deleted, after the replay window.
-  keys_forgotten_at timestamptz,
+  idempotency_keys_deleted_at timestamptz,
   primary key (purpose, lower_bound),
   check (lower_bound < upper_bound)
 );
 create index event_partition_unfinished on event_partition (dropped_at)
-  where dropped_at is not null and (secret_destroyed_at is null or keys_forgotten_at is null);
+  where dropped_at is not null and (secret_destroyed_at is null or idempotency_keys_deleted_at is null);
 grant select on event_partition to drs_service;
 
 create table event (

@@ -1,5 +1,5 @@
 -- Deletes an erased account key that no ledger row names: its events are deleted in the same transaction as their rows.
-create or replace function forget_account_key(in_key uuid) returns void
+create or replace function delete_account_key(in_key uuid) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
   delete from account_key k where k.key_id = in_key
@@ -9,5 +9,5 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
     and not exists (select from idempotency_key i where i.account = k.account and i.key_id = k.key_id)
 $$;
 
-revoke all on function forget_account_key(uuid) from public;
-grant execute on function forget_account_key(uuid) to drs_service;
+revoke all on function delete_account_key(uuid) from public;
+grant execute on function delete_account_key(uuid) to drs_service;

@@ -1,5 +1,5 @@
 -- Deletes at most `in_limit` tombstones whose replay window is over.
-create or replace function forget_tombstones(in_window interval, in_limit integer) returns bigint
+create or replace function delete_expired_tombstones(in_window interval, in_limit integer) returns bigint
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
 declare
@@ -15,5 +15,5 @@ begin
 end
 $$;
 
-revoke all on function forget_tombstones(interval, integer) from public;
-grant execute on function forget_tombstones(interval, integer) to drs_service;
+revoke all on function delete_expired_tombstones(interval, integer) from public;
+grant execute on function delete_expired_tombstones(interval, integer) to drs_service;

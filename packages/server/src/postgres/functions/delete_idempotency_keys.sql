@@ -1,6 +1,6 @@
 -- Deletes at most `in_limit` idempotency keys of a dropped partition whose replay window is over, except those of held
 -- copies. Records when none is left to delete.
-create or replace function forget_keys(in_partition uuid, in_window interval, in_limit integer) returns bigint
+create or replace function delete_idempotency_keys(in_partition uuid, in_window interval, in_limit integer) returns bigint
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
 declare
@@ -8,7 +8,7 @@ declare
   forgotten bigint;
 begin
   select * into found_row from event_partition p
-    where p.partition_id = in_partition and p.keys_forgotten_at is null
+    where p.partition_id = in_partition and p.idempotency_keys_deleted_at is null
       -- guard(true): idempotency keys outlive their events by the replay window
       -- fails: e2e/retention.test.ts › its key goes when the replay window
       and p.dropped_at + in_window <= now();
@@ -25,11 +25,11 @@ begin
     insert into retention_effect (keys) values (forgotten);
   end if;
   if forgotten < in_limit then
-    update event_partition set keys_forgotten_at = now() where partition_id = in_partition;
+    update event_partition set idempotency_keys_deleted_at = now() where partition_id = in_partition;
   end if;
   return forgotten;
 end
 $$;
 
-revoke all on function forget_keys(uuid, interval, integer) from public;
-grant execute on function forget_keys(uuid, interval, integer) to drs_service;
+revoke all on function delete_idempotency_keys(uuid, interval, integer) from public;
+grant execute on function delete_idempotency_keys(uuid, interval, integer) to drs_service;

@@ -3,9 +3,9 @@
  * no other listener is left.
  */
 export function guarded(onError: (error: unknown) => unknown): (error: unknown) => void {
-  return (error) => {
+  return (cause) => {
     try {
-      Promise.resolve(onError(error)).catch(() => {});
+      Promise.resolve(onError(cause)).catch(() => {});
     } catch {
       // As above.
     }

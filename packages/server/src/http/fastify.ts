@@ -35,10 +35,10 @@ function route(fastify: FastifyInstance, path: string, respond: Respond): void {
     const answer = await respond(request, reply);
     return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
   };
-  const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+  const errorHandler = (cause: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     // Fastify refuses a malformed media type before it looks for a parser; what is said to that is ours too.
-    if (error.code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw error;
-    handler(request, reply).catch((refused: unknown) => reply.send(refused));
+    if (cause.code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw cause;
+    handler(request, reply).catch((failure: unknown) => reply.send(failure));
   };
   fastify.all(path, { errorHandler }, handler);
 }

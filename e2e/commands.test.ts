@@ -149,8 +149,8 @@ describe("help, usage and failure", () => {
       ["hold", "add", "--account", "one", "--approver", "x", "--review", "2999-01-31", "--reason", text],
       ["hold", "review", NO_EVENT, "--review", "2999-01-31", "--approver", "x", "--reason", text],
       ["hold", "lift", NO_EVENT, "--yes", "--reason", text],
-      ["request", "extend", NO_EVENT, "--ground", text],
-      ["request", "close", NO_EVENT, "--outcome", "refused", "--ground", text],
+      ["request", "extend", NO_EVENT, "--reason", text],
+      ["request", "close", NO_EVENT, "--outcome", "refused", "--reason", text],
     ];
     for (const args of commands) {
       const { code, stdout, stderr } = await command(usual, ...args);
@@ -207,8 +207,8 @@ describe("help, usage and failure", () => {
     "key destroy": ["0123456789abcdef"],
     "key accept-loss": ["--reason", "no copy has them"],
     "request add": ["--account", "a", "--kind", "erasure"],
-    "request extend": [NO_EVENT, "--ground", "request 17"],
-    "request close": [NO_EVENT, "--outcome", "refused", "--ground", "request 17"],
+    "request extend": [NO_EVENT, "--reason", "request 17"],
+    "request close": [NO_EVENT, "--outcome", "refused", "--reason", "request 17"],
     "account export": ["--account", "a", "--out", "/nowhere/export", "--reason", "request 17"],
     "hold add": ["--account", "a", "--reason", "request 17", "--approver", "x", "--review", "2999-01-31"],
     "hold review": [NO_EVENT, "--review", "2999-01-31", "--approver", "x"],

@@ -55,10 +55,10 @@ describe("a request", () => {
     const added = await object("request", "add", "--account", "a", "--kind", "access", "--received", received);
     expect(added).toMatchObject({ account: "a", due_at: `${due}T00:00:00.000Z`, closed_at: null });
     const id = String(added["request_id"]);
-    const longer = await object("request", "extend", id, "--ground", "many at once");
+    const longer = await object("request", "extend", id, "--reason", "many at once");
     expect(longer).toMatchObject({ due_at: `${extended}T00:00:00.000Z`, extension_ground: "many at once" });
-    expect(await drs("request", "extend", id, "--ground", "again")).toMatchObject({ code: 1, stdout: "" });
-    await object("request", "close", id, "--outcome", "refused", "--ground", "no such person");
+    expect(await drs("request", "extend", id, "--reason", "again")).toMatchObject({ code: 1, stdout: "" });
+    await object("request", "close", id, "--outcome", "refused", "--reason", "no such person");
   });
 
   test("is overdue until it is closed: in the list, the doctor, the metrics", async () => {
@@ -146,7 +146,7 @@ describe("a request", () => {
     expect(objects((await drs("request", "list", "--json")).stdout)).toContainEqual(
       expect.objectContaining({ request_id: request, completable: true }),
     );
-    const unused = { "--identity": "passport", "--export": randomUUID(), "--erasure": erasure, "--ground": "by phone" };
+    const unused = { "--identity": "passport", "--export": randomUUID(), "--erasure": erasure, "--reason": "by phone" };
     for (const [option, value] of Object.entries(unused)) {
       const refused = await close("--outcome", "done", option, value);
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`without ${option}`) });

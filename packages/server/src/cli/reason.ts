@@ -6,7 +6,7 @@ const LONGEST = 1_000;
 const LEAST_DIFFERENT = 4;
 
 /**
- * The reader of a `--reason` or `--ground`: it returns the text without the blanks around it.
+ * The reader of a `--reason`: it returns the text without the blanks around it.
  * What it throws is a usage error: exit code 2.
  */
 export function reasonReader({ environment }: Context): (text: string) => string {

@@ -47,7 +47,7 @@ interface AddOptions {
 
 interface CloseOptions {
   readonly outcome: RequestOutcome;
-  readonly ground?: string;
+  readonly reason?: string;
   readonly identity?: string;
   readonly erasure?: string;
   readonly export?: string;
@@ -56,7 +56,7 @@ interface CloseOptions {
 }
 
 interface ExtendOptions {
-  readonly ground: string;
+  readonly reason: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
@@ -120,13 +120,13 @@ function extendCommand(context: Context): Command {
   return new Command("extend")
     .description("Extend a request by two further months, once.")
     .argument("<request-id>", "as `list` shows it", uuid)
-    .requiredOption("--ground <text>", "why it takes longer", reasonReader(context))
+    .requiredOption("--reason <text>", "why it takes longer", reasonReader(context))
     .option("--dry-run", "look, and change nothing")
     .option("--json", "print one JSON object")
-    .addHelpText("after", example('drs request extend 5f0c2b9e-… --ground "many requests at once"'))
-    .action(async (id: string, { ground, dryRun = false, json }: ExtendOptions) => {
+    .addHelpText("after", example('drs request extend 5f0c2b9e-… --reason "many requests at once"'))
+    .action(async (id: string, { reason, dryRun = false, json }: ExtendOptions) => {
       await change(context, { operation: "request.extend", dryRun, json }, async (executor) => {
-        const row = await extendRequest(executor, id, ground);
+        const row = await extendRequest(executor, id, reason);
         if (!row) throw new Failure(`There is no request ${id} that is open and was not extended yet.`);
         return row;
       });
@@ -140,7 +140,7 @@ function closeCommand(context: Context): Command {
     .addOption(
       new Option("--outcome <outcome>", "what came of it").choices([...REQUEST_OUTCOMES]).makeOptionMandatory(),
     )
-    .option("--ground <text>", "why; required with refused", reasonReader(context))
+    .option("--reason <text>", "why; required with refused", reasonReader(context))
     .option(
       "--identity <text>",
       "how it was made sure who asks; required with done and partly",
@@ -152,8 +152,8 @@ function closeCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs request close 5f0c2b9e-… --outcome done --erasure 0d3c…"))
     .action(async (id: string, options: CloseOptions, self: Command) => {
-      const { outcome, ground, identity, erasure, export: exportId, dryRun = false, json } = options;
-      if (outcome === "refused" && ground === undefined) self.error("error: --outcome refused needs --ground");
+      const { outcome, reason, identity, erasure, export: exportId, dryRun = false, json } = options;
+      if (outcome === "refused" && reason === undefined) self.error("error: --outcome refused needs --reason");
       if (outcome === "partly" && erasure === undefined) self.error("error: --outcome partly needs --erasure");
       await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor, names) => {
         const open = await findRequest(executor, id);
@@ -173,7 +173,7 @@ function closeCommand(context: Context): Command {
         if (exportId !== undefined && !(await wasExported(executor, open.account, exportId))) {
           throw new Failure(`There is no export ${exportId} of this account: see drs audit list.`);
         }
-        const closed = { outcome, actor, ground, identity, erasureId: erasure, exportId };
+        const closed = { outcome, actor, ground: reason, identity, erasureId: erasure, exportId };
         return (await closeRequest(executor, id, closed)) ?? open;
       });
     });
@@ -183,9 +183,9 @@ function closeCommand(context: Context): Command {
 async function complete(
   executor: Executor,
   { request_id, still_held }: RequestRow,
-  { ground, identity, erasure, export: exportId }: CloseOptions,
+  { reason, identity, erasure, export: exportId }: CloseOptions,
 ): Promise<RequestRow> {
-  const given = Object.entries({ ground, identity, erasure, export: exportId }).filter(
+  const given = Object.entries({ reason, identity, erasure, export: exportId }).filter(
     ([, value]) => value !== undefined,
   );
   if (given.length > 0) {

@@ -149,7 +149,7 @@ export const VARIABLES = {
   DRS_REASON_MIN_LENGTH: variable(
     integer(1, 500),
     "8",
-    "Minimum number of characters of a `--reason` or `--ground`, without blanks around it; four of them must differ.",
+    "Minimum number of characters of a `--reason`, without blanks around it; four of them must differ.",
   ),
   DRS_TLS_CERT_FILE: optional(text, "Certificate chain in PEM; re-read when the file changes and on SIGHUP."),
   DRS_TLS_KEY_FILE: optional(text, "Private key in PEM, re-read together with the certificate."),

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { Writable } from "node:stream";
-import { fullEvent } from "@device-risk-signals/bench/full-event";
+import { fullEvent } from "../bench/src/full-event.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProgram } from "../packages/server/src/cli/program.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
 import { GUIDE_CODE } from "./fresh-expo.ts";
 import { writeFromGuide } from "./guide.ts";
-import { jestCounts } from "./jest-counts.ts";
-import { bin, type Runner } from "./run.ts";
-import type { Suite } from "./suite.ts";
+import { jestCounts } from "../suite/jest-counts.ts";
+import { bin, type Runner } from "../suite/run.ts";
+import type { Suite } from "../suite/suite.ts";
 
 const APP = join(import.meta.dirname, "bare-app");
 const PROBES = "os_integrity,media_bluetooth_apps";

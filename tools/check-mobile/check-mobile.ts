@@ -12,11 +12,11 @@ import { checkBareApp } from "./bare.ts";
 import { checkAutolinking, checkBundles, checkSources, installExample } from "./example.ts";
 import { checkFreshExpoApp } from "./fresh-expo.ts";
 import { checkPrebuild } from "./prebuild.ts";
-import { Runner } from "./run.ts";
-import { Suite } from "./suite.ts";
+import { Runner } from "../suite/run.ts";
+import { Suite } from "../suite/suite.ts";
 import { ROOT, VERSION } from "../pack/manifest.ts";
 
-const suite = new Suite((text) => void process.stdout.write(text));
+const suite = new Suite("mobile", (text) => void process.stdout.write(text));
 const start = performance.now();
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "drs-mobile-")));
 

@@ -3,10 +3,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join, relative } from "node:path";
 import { APP, GUIDE_CODE } from "./fresh-expo.ts";
 import { writeFromGuide } from "./guide.ts";
-import { jestCounts } from "./jest-counts.ts";
+import { jestCounts } from "../suite/jest-counts.ts";
 import type { Probe } from "../../packages/contract/src/catalog/declare.ts";
-import { bin, type Runner } from "./run.ts";
-import type { Suite } from "./suite.ts";
+import { bin, type Runner } from "../suite/run.ts";
+import type { Suite } from "../suite/suite.ts";
 import { ROOT } from "../pack/manifest.ts";
 
 const EXAMPLE = join(ROOT, "examples/mobile");

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { declarationsFor } from "../../packages/react-native/src/app-config/declarations.ts";
 import { ROOT } from "../pack/manifest.ts";
 import { writeFromGuide } from "./guide.ts";
-import { jestCounts } from "./jest-counts.ts";
-import { bin, type Runner } from "./run.ts";
-import type { Suite } from "./suite.ts";
+import { jestCounts } from "../suite/jest-counts.ts";
+import { bin, type Runner } from "../suite/run.ts";
+import type { Suite } from "../suite/suite.ts";
 
 export const APP = join(import.meta.dirname, "fresh-expo-app");
 /** The guide's code that `index.ts` of the app imports. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
 import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
 import { copyExample } from "./example.ts";
-import { bin, type Runner } from "./run.ts";
-import type { Suite } from "./suite.ts";
+import { bin, type Runner } from "../suite/run.ts";
+import type { Suite } from "../suite/suite.ts";
 
 interface AppConfig {
   readonly expo: { readonly plugins?: readonly unknown[]; readonly ios: Readonly<Record<string, unknown>> };

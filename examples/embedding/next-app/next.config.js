@@ -1,7 +1,7 @@
 /** @type {import("next").NextConfig} */
 const config = {
   distDir: "dist",
-  // `npm run typecheck` of the workspace does it.
+  // `npm run check:embedding` does it.
   typescript: { ignoreBuildErrors: true },
 };
 

@@ -2,8 +2,7 @@
  * Checks the Android half without an Android SDK, and closes with one line of counts. Arguments go on to Maven, such as
  * `--offline`. Needs JDK 17 or later and Maven; what it downloads comes from where Maven's own settings say.
  *
- * What is looked at, in this order: that the generated spec is that of the TypeScript; style (ktlint) and faults
- * (detekt); that it compiles against React Native; that it refers to nothing newer than the oldest supported system
+ * What is looked at, in this order: style (ktlint) and faults (detekt); that it compiles against React Native; that it refers to nothing newer than the oldest supported system
  * outside a guard, and to no hidden API; the tests; and that shrinking keeps what is reached by name.
  */
 import { spawnSync } from "node:child_process";
@@ -16,11 +15,13 @@ const REACTOR = join(TOOLS, "android-check");
 const REPORTS = join(REACTOR, "library/target/surefire-reports");
 
 rmSync(REPORTS, { recursive: true, force: true });
-const steps = [
-  [process.execPath, [join(TOOLS, "codegen.mjs"), "--check"]],
-  ["mvn", ["--batch-mode", "--no-transfer-progress", "--fail-at-end", "test", ...process.argv.slice(2)]],
-];
-const succeeded = steps.every(([command, args]) => run(command, args));
+const succeeded = run("mvn", [
+  "--batch-mode",
+  "--no-transfer-progress",
+  "--fail-at-end",
+  "test",
+  ...process.argv.slice(2),
+]);
 
 const { passed, failed, skipped } = counts();
 // What fails beside the tests counts as one failure: the line must never look better than the run.

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bin, type Runner } from "./run.ts";
+import { bin, type Done, type Runner } from "./run.ts";
 import type { Counts } from "./suite.ts";
 
 interface Report {
@@ -8,8 +8,8 @@ interface Report {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
-  /** Files that could not be loaded: their tests are counted nowhere. */
-  readonly numRuntimeErrorTestSuites: number;
+  /** Files that could not be loaded: their tests are counted nowhere. Vitest has no such member. */
+  readonly numRuntimeErrorTestSuites?: number;
 }
 
 /** Of what failed the first is worth reading; each failure prints the whole screen. */
@@ -21,11 +21,18 @@ const MOST = 20_000;
  */
 export async function jestCounts(runner: Runner, folder: string): Promise<Counts & { readonly said: string }> {
   const file = join(folder, "jest.json");
-  const { code, all } = await runner.run(bin("jest"), ["--runInBand", "--json", `--outputFile=${file}`]);
-  if (!existsSync(file)) throw new Error(`Jest ended with ${code}:\n${all}`);
+  return countsOf(await runner.run(bin("jest"), ["--runInBand", "--json", `--outputFile=${file}`]), file);
+}
+
+/**
+ * Counts in the JSON report of Jest or Vitest.
+ * @throws Error with what the runner printed, where it wrote no report.
+ */
+export function countsOf({ code, all }: Done, file: string): Counts & { readonly said: string } {
+  if (!existsSync(file)) throw new Error(`the tests ended with ${code}:\n${all}`);
   const report = JSON.parse(readFileSync(file, "utf8")) as Report;
   const passed = report.numPassedTests;
-  const told = report.numFailedTests + report.numRuntimeErrorTestSuites;
+  const told = report.numFailedTests + (report.numRuntimeErrorTestSuites ?? 0);
   const failed = told === 0 && (code !== 0 || passed === 0) ? 1 : told;
   return { passed, failed, skipped: report.numPendingTests + report.numTodoTests, said: all.slice(0, MOST) };
 }

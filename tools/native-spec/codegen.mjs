@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), "..");
+const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), "../../packages/react-native");
 const PLATFORMS = [
   { name: "android", generators: ["modulesAndroid"], assumeNonnull: false },
   { name: "ios", generators: ["modulesIOS", "modulesCxx"], assumeNonnull: true },

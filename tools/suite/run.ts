@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
 import { delimiter, dirname } from "node:path";
 
 export interface Done {
@@ -23,7 +24,7 @@ export class Runner {
   readonly #environment: NodeJS.ProcessEnv;
 
   /** @param temporary what programs take for the system's, so that no cache of an earlier run is used or left behind. */
-  constructor(folder: string, temporary: string) {
+  constructor(folder: string, temporary = tmpdir()) {
     this.#folder = folder;
     this.#environment = {
       ...process.env,

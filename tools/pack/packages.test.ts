@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROOT, VERSION } from "../tools/pack/manifest.ts";
+import { ROOT, VERSION } from "./manifest.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
@@ -30,14 +30,18 @@ async function filesOf(name: string): Promise<string[]> {
 
 describe.each(NAMES)("the package %s", (name) => {
   it("is what publint takes", async () => {
-    const { stdout } = await run("npx", ["publint", "--level", "warning", "--strict", tarballOf(name)], { cwd: ROOT });
+    const { stdout } = await run("npx", ["publint", "--level", "warning", "--strict", tarballOf(name)], {
+      cwd: import.meta.dirname,
+    });
     expect(stdout).toContain("All good!");
   });
 
   it("has types under every module mode that it is for", async () => {
     const profile = FOR_APPS.has(name) ? [] : ["--profile", "esm-only"];
     // It exits with 1 when it finds a problem.
-    const { stdout } = await run("npx", ["attw", tarballOf(name), "--no-emoji", ...profile], { cwd: ROOT });
+    const { stdout } = await run("npx", ["attw", tarballOf(name), "--no-emoji", ...profile], {
+      cwd: import.meta.dirname,
+    });
     expect(stdout).toContain(`@device-risk-signals/${name} v`);
   });
 

@@ -6,12 +6,14 @@ export interface Counts {
 
 /** Counts checks, and tells of each as it ends. */
 export class Suite {
+  readonly #name: string;
   readonly #write: (text: string) => void;
   #passed = 0;
   #failed = 0;
   #skipped = 0;
 
-  constructor(write: (text: string) => void) {
+  constructor(name: string, write: (text: string) => void) {
+    this.#name = name;
     this.#write = write;
   }
 
@@ -46,7 +48,7 @@ export class Suite {
   }
 
   get line(): string {
-    return `mobile: ${this.#passed} passed, ${this.#failed} failed, ${this.#skipped} skipped`;
+    return `${this.#name}: ${this.#passed} passed, ${this.#failed} failed, ${this.#skipped} skipped`;
   }
 }
 

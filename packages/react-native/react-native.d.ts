@@ -1,0 +1,21 @@
+/**
+ * What this package uses of React Native, so that its sources compile where React Native is not installed. `npm run
+ * check:native-spec` compiles them against React Native's own types.
+ */
+declare module "react-native" {
+  export interface TurboModule {
+    getConstants?(): object;
+  }
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- React Native's own signature.
+  export const TurboModuleRegistry: { get<T extends TurboModule>(name: string): T | null };
+  export const Platform: {
+    readonly OS: "ios" | "android" | "macos" | "windows" | "web";
+    readonly constants: {
+      readonly reactNativeVersion: { readonly major: number; readonly minor: number; readonly patch: number };
+    };
+  };
+}
+
+declare module "react-native/Libraries/Types/CodegenTypes" {
+  export type UnsafeObject = object;
+}

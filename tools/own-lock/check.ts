@@ -1,0 +1,44 @@
+/**
+ * `node tools/own-lock/check.ts FOLDER`: installs a folder with a lock file of its own and runs every script of its
+ * manifest. Ends with one line of counts; the tests of the script `test` (Vitest) are counted one by one.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { countsOf } from "../suite/jest-counts.ts";
+import { Runner } from "../suite/run.ts";
+import { Suite } from "../suite/suite.ts";
+import { installOnce } from "./install-once.ts";
+
+const [folder = ""] = process.argv.slice(2);
+const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+const name = basename(folder);
+const suite = new Suite(name, (text) => void process.stdout.write(text));
+const temporary = mkdtempSync(join(tmpdir(), `drs-${name}-`));
+const runner = new Runner(folder, temporary);
+const run = (script: string, ...flags: string[]) => runner.run("npm", ["run", "--silent", script, "--", ...flags]);
+
+try {
+  if (await suite.check(`${name}: npm ci`, () => installOnce(folder, runner))) {
+    for (const script of Object.keys(scripts)) await checkScript(script);
+  }
+} finally {
+  rmSync(temporary, { recursive: true, force: true });
+}
+process.stdout.write(`${suite.line}\n`);
+process.exitCode = suite.failed ? 1 : 0;
+
+async function checkScript(script: string): Promise<void> {
+  if (script === "test") {
+    const report = join(temporary, "vitest.json");
+    const flags = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+    await suite.tests(`${name}: test`, async () => countsOf(await run(script, ...flags), report));
+  } else {
+    await suite.check(`${name}: ${script}`, async () => {
+      const { code, all } = await run(script);
+      if (code !== 0) throw new Error(all);
+    });
+  }
+}

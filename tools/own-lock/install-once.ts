@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Runner } from "../suite/run.ts";
+
+/** Inside `node_modules`, so that it disappears together with what it describes. */
+const INSTALLED = "node_modules/.installed-from";
+
+/**
+ * Runs `npm ci` in the folder where its manifest or lock file is not the one that was installed last. Two at a time
+ * would disturb each other; npm itself does not lock a folder.
+ */
+export async function installOnce(folder: string, runner: Pick<Runner, "install">): Promise<void> {
+  const wanted = digestOf(["package.json", "package-lock.json", ".npmrc"].map((name) => join(folder, name)));
+  if (installedFrom(folder) === wanted) return;
+  await runner.install();
+  writeFileSync(join(folder, INSTALLED), wanted);
+}
+
+function digestOf(files: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest("hex");
+}
+
+function installedFrom(folder: string): string | undefined {
+  try {
+    return readFileSync(join(folder, INSTALLED), "utf8");
+  } catch {
+    return undefined;
+  }
+}

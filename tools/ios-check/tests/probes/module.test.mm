@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#import "../../../../ios/DeviceRiskSignals.h"
+#import "../../../../packages/react-native/ios/DeviceRiskSignals.h"
 #import "Support.h"
 
 namespace {

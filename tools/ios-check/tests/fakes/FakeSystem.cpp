@@ -1,10 +1,10 @@
 // Stands for the parts of ios/darwin that only Darwin has; the rest of that folder runs as it is.
 #include <cerrno>
 
-#include "../../../../ios/darwin/ForkAttempt.h"
-#include "../../../../ios/darwin/Images.h"
-#include "../../../../ios/darwin/Kernel.h"
-#include "../../../../ios/darwin/Sha256.h"
+#include "../../../../packages/react-native/ios/darwin/ForkAttempt.h"
+#include "../../../../packages/react-native/ios/darwin/Images.h"
+#include "../../../../packages/react-native/ios/darwin/Kernel.h"
+#include "../../../../packages/react-native/ios/darwin/Sha256.h"
 #include "FakeSystem.h"
 
 FakeSystem fakeSystem;

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#import "../../../../ios/core/Texts.h"
+#import "../../../../packages/react-native/ios/core/Texts.h"
 #import "Published.h"
 #import "Support.h"
 

@@ -3,11 +3,11 @@
 #include <cerrno>
 #include <vector>
 
-#include "../../../../ios/core/Existence.h"
-#include "../../../../ios/core/ForkResult.h"
-#include "../../../../ios/core/MachO.h"
-#include "../../../../ios/core/Texts.h"
-#include "../../../../ios/core/Utf8.h"
+#include "../../../../packages/react-native/ios/core/Existence.h"
+#include "../../../../packages/react-native/ios/core/ForkResult.h"
+#include "../../../../packages/react-native/ios/core/MachO.h"
+#include "../../../../packages/react-native/ios/core/Texts.h"
+#include "../../../../packages/react-native/ios/core/Utf8.h"
 
 using namespace drs;
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <thread>
 
-#include "../../../../ios/core/Calls.h"
+#include "../../../../packages/react-native/ios/core/Calls.h"
 
 using namespace drs;
 using namespace std::chrono_literals;

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "../../../../ios/core/ClockSamples.h"
-#include "../../../../ios/core/NumberVector.h"
-#include "../../../../ios/core/Statistics.h"
+#include "../../../../packages/react-native/ios/core/ClockSamples.h"
+#include "../../../../packages/react-native/ios/core/NumberVector.h"
+#include "../../../../packages/react-native/ios/core/Statistics.h"
 
 using namespace drs;
 using namespace drs::statistics;

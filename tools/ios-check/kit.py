@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TypeVar
 
 KIT = Path(__file__).resolve().parent
-PACKAGE = KIT.parents[1]
+ROOT = KIT.parents[1]
+PACKAGE = ROOT / "packages/react-native"
 IOS = PACKAGE / "ios"
-BUILD = PACKAGE / "build" / "ios-check"
+BUILD = KIT / "build"
 TRUTH = BUILD / "truth"
-TYPES = TRUTH / "npm/node_modules/@nativescript/types-ios/lib/ios/objc-x86_64"
-REACT_NATIVE = TRUTH / "npm/node_modules/react-native"
+TYPES = KIT / "node_modules/@nativescript/types-ios/lib/ios/objc-x86_64"
+REACT_NATIVE = ROOT / "tools/native-spec/node_modules/react-native"
 HEADERS = BUILD / "headers"
 REACT = BUILD / "react"
 SDK = BUILD / "sdk"

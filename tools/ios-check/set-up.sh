@@ -14,7 +14,6 @@ readonly CRATES=(
   avf-audio metal cf-network quartz-core
 )
 readonly CRATE_VERSION=0.3.2
-readonly NPM_PACKAGES=(react-native@0.86.3 @react-native/codegen@0.86.3 @nativescript/types-ios@9.1.2)
 readonly DARWIN_HEADERS=ziglang==0.17.0
 
 install_compilers() {
@@ -62,17 +61,6 @@ fetch_crates() {
   mv "$truth/crates.part" "$truth/crates"
 }
 
-# The other reading (properties, availability, presence on iOS), and React Native itself.
-fetch_npm_packages() {
-  if [ -f "$truth/npm/.complete" ]; then return; fi
-  mkdir -p "$truth/npm"
-  echo '{"private":true}' >"$truth/npm/package.json"
-  (cd "$truth/npm" && npm install --silent --no-audit --no-fund --ignore-scripts --legacy-peer-deps --no-save \
-    --no-package-lock --workspaces=false "${NPM_PACKAGES[@]}" >/dev/null)
-  touch "$truth/npm/.complete"
-}
-
 install_compilers
 fetch_darwin_headers
 fetch_crates
-fetch_npm_packages

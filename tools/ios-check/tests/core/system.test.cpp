@@ -12,11 +12,11 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "../../../../ios/core/Addresses.h"
-#include "../../../../ios/darwin/Files.h"
-#include "../../../../ios/darwin/ForkAttempt.h"
-#include "../../../../ios/darwin/Loopback.h"
-#include "../../../../ios/darwin/NetworkInterfaces.h"
+#include "../../../../packages/react-native/ios/core/Addresses.h"
+#include "../../../../packages/react-native/ios/darwin/Files.h"
+#include "../../../../packages/react-native/ios/darwin/ForkAttempt.h"
+#include "../../../../packages/react-native/ios/darwin/Loopback.h"
+#include "../../../../packages/react-native/ios/darwin/NetworkInterfaces.h"
 
 using namespace drs;
 

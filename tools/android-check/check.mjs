@@ -10,8 +10,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const TOOLS = dirname(fileURLToPath(import.meta.url));
-const REACTOR = join(TOOLS, "android-check");
+const REACTOR = dirname(fileURLToPath(import.meta.url));
 const REPORTS = join(REACTOR, "library/target/surefire-reports");
 
 rmSync(REPORTS, { recursive: true, force: true });

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#import "../../../../ios/probes/Values.h"
+#import "../../../../packages/react-native/ios/probes/Values.h"
 #import "Support.h"
 
 namespace {

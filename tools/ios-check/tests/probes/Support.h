@@ -1,6 +1,6 @@
 #pragma once
 
-#import "../../../../ios/probes/Probes.h"
+#import "../../../../packages/react-native/ios/probes/Probes.h"
 #import "../fakes/FakeSystem.h"
 #import "../fakes/Fakes.h"
 

@@ -12,6 +12,7 @@ export interface Folder {
 export const FOLDERS: readonly Folder[] = [
   { name: "ports", purpose: "what the ingest core needs: clock, store, sealer, registries", imports: [] },
   { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: [] },
+  { name: "caches", purpose: "a map of limited size", imports: [] },
   { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: [] },
   { name: "files", purpose: "files that survive a power cut", imports: [] },
   { name: "config", purpose: "`DRS_*` variables, declared once, and warnings about them", imports: [] },
@@ -30,7 +31,11 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "starts, adopts and stops a PostgreSQL of its own",
     imports: ["dependencies", "postgres"],
   },
-  { name: "ingest", purpose: "the path of an event, one stage in each file", imports: ["ports", "identifiers"] },
+  {
+    name: "ingest",
+    purpose: "the path of an event, one stage in each file",
+    imports: ["ports", "identifiers", "caches"],
+  },
   {
     name: "http",
     purpose: "node:http, Fastify plugin, Fetch handler, admin listener, TLS",
@@ -45,17 +50,17 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "accounts",
     purpose: "account ids, key ids, refused accounts, lost secrets",
-    imports: ["ports", "postgres", "crypto"],
+    imports: ["ports", "caches", "postgres", "crypto"],
   },
   {
     name: "sessions",
     purpose: "session verifiers: opaque tokens, JWT, introspection",
-    imports: ["ports", "identifiers", "config", "dependencies", "postgres", "accounts"],
+    imports: ["ports", "identifiers", "caches", "config", "dependencies", "postgres", "accounts"],
   },
   {
     name: "actions",
     purpose: "action registries: table, signed ids",
-    imports: ["ports", "config", "postgres", "accounts"],
+    imports: ["ports", "caches", "config", "postgres", "accounts"],
   },
   { name: "drift", purpose: "counts of members that the catalog does not know", imports: ["ports", "postgres"] },
   {

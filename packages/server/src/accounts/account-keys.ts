@@ -4,6 +4,7 @@ import type { AccountKeys, CurrentKey } from "../crypto/sealer.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
+import { LimitedMap } from "../caches/limited-map.ts";
 import { Unavailable } from "../ports.ts";
 import { asUnavailable, type Executor } from "../postgres/database.ts";
 
@@ -18,7 +19,7 @@ export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
   readonly #secrets: Secrets;
   readonly #names: Pseudonymizer;
-  readonly #known = new Map<string, string>();
+  readonly #known = new LimitedMap<string>(MOST_KNOWN);
   readonly #finding = new Map<string, Promise<CurrentKey>>();
   #refused: ReadonlySet<string> = new Set();
   /** The last erasure and the last accepted loss that it knows of. */
@@ -111,7 +112,7 @@ export class PostgresAccountKeys implements AccountKeys {
   async #find(name: string, account: string, purpose: number): Promise<CurrentKey> {
     const { epoch, generation } = this;
     const keyId = (await this.#findKnown(account, purpose)) ?? (await this.#create(account, purpose));
-    if (epoch === this.epoch && generation === this.generation) this.#remember(name, keyId);
+    if (epoch === this.epoch && generation === this.generation) this.#known.set(name, keyId);
     return { keyId, epoch };
   }
 
@@ -131,14 +132,6 @@ export class PostgresAccountKeys implements AccountKeys {
     if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");
     if (row.key_id !== mine) await this.#secrets.destroy(accountSecretName(mine));
     return row.key_id;
-  }
-
-  #remember(name: string, keyId: string): void {
-    this.#known.set(name, keyId);
-    if (this.#known.size > MOST_KNOWN) {
-      const [oldest = ""] = this.#known.keys();
-      this.#known.delete(oldest);
-    }
   }
 
   #query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ensureAccountId } from "../accounts/accounts.ts";
+import { LimitedMap } from "../caches/limited-map.ts";
 import { type ActionRegistry, type Clock, type RegisteredAction } from "../ports.ts";
 import { asUnavailable, type Executor } from "../postgres/database.ts";
 import { textArray } from "../postgres/binary-array.ts";
@@ -98,7 +99,7 @@ const MOST_REMEMBERED = 50_000;
 
 /** The registry over the table. Actions that were found are remembered for some seconds; absent ones are not. */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
-  const remembered = new Map<string, { readonly action: RegisteredAction; readonly until: number }>();
+  const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MOST_REMEMBERED);
   const lookUps = new MicroBatcher<ActionName, RegisteredAction | undefined>({
     work: findAll,
     maxItems: 256,
@@ -139,10 +140,6 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
       const action = await lookUps.add({ account, actionId });
       if (!action) return undefined;
       remembered.set(name, { action, until: clock.now() + REMEMBER_MS });
-      if (remembered.size > MOST_REMEMBERED) {
-        const [oldest = ""] = remembered.keys();
-        remembered.delete(oldest);
-      }
       return action;
     },
   };

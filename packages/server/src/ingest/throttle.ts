@@ -1,3 +1,4 @@
+import { LimitedMap } from "../caches/limited-map.ts";
 import type { MonotonicClock } from "../ports.ts";
 import type { AnswerHeaders } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
@@ -76,7 +77,7 @@ const TINY = 1e-6;
 
 /** A leaky bucket for each name: what was taken runs out at the rate. */
 class LeakyBuckets {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new LimitedMap<Bucket>(MOST_NAMES);
   readonly #intervalMs: number;
   readonly #burst: number;
   readonly #clock: MonotonicClock;
@@ -112,20 +113,11 @@ class LeakyBuckets {
 
   #add(name: string, bucket: Bucket, requests: number): void {
     bucket.level += requests;
-    this.#buckets.delete(name);
     this.#buckets.set(name, bucket);
-    if (this.#buckets.size > MOST_NAMES) this.#forgetOldest();
   }
 
   #describe(ok: boolean, { level }: Bucket): Level {
     const room = this.#burst - level;
     return { ok, left: Math.max(0, Math.floor(room + TINY)), waitMs: Math.max(0, 1 - room - TINY) * this.#intervalMs };
-  }
-
-  #forgetOldest(): void {
-    for (const name of this.#buckets.keys()) {
-      this.#buckets.delete(name);
-      return;
-    }
   }
 }

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { LimitedMap } from "../caches/limited-map.ts";
 import { type Clock, type Session, type SessionVerifier, Unavailable } from "../ports.ts";
 
 const MOST_SESSIONS = 50_000;
@@ -39,7 +40,7 @@ export function cachedVerifier(
     return answer;
   }
 
-  const remembered = new Map<string, { readonly session: Session; readonly until: number }>();
+  const remembered = new LimitedMap<{ readonly session: Session; readonly until: number }>(MOST_SESSIONS);
   return {
     async verify(token, source = "") {
       const name = hash("sha256", token, "base64");
@@ -50,10 +51,6 @@ export function cachedVerifier(
       const session = await ask(name, token, source);
       if (!session) return undefined;
       remembered.set(name, { session, until: Math.min(now + maxAgeMs, session.expiresAt ?? Infinity) });
-      if (remembered.size > MOST_SESSIONS) {
-        const [oldest = ""] = remembered.keys();
-        remembered.delete(oldest);
-      }
       return session;
     },
   };

@@ -111,7 +111,7 @@ describe("by account", () => {
     const indebted = throttle.charge("a", 39);
     expect(indebted.isAllowed, "a lone request passes, whatever it costs").toBe(true);
     expect(indebted.headers["RateLimit"]).toBe('"account";r=0;t=4');
-    expect(throttle.take("a")).toMatchObject({ ok: false, retryAfterSeconds: 4 });
+    expect(throttle.take("a")).toMatchObject({ isAllowed: false, retryAfterSeconds: 4 });
     expect(throttle.take("b").isAllowed).toBe(true);
     time.now += 3_099;
     expect(throttle.take("a").isAllowed).toBe(false);
@@ -130,8 +130,8 @@ describe("by account", () => {
   it("of rate 0 is off, and says nothing", () => {
     const throttle = accountThrottle(0, 1, clockAt().clock);
     for (let count = 0; count < 1_000; count++) {
-      expect(throttle.take("a")).toEqual({ ok: true, retryAfterSeconds: 0, headers: {} });
-      expect(throttle.charge("a", 100)).toEqual({ ok: true, retryAfterSeconds: 0, headers: {} });
+      expect(throttle.take("a")).toEqual({ isAllowed: true, retryAfterSeconds: 0, headers: {} });
+      expect(throttle.charge("a", 100)).toEqual({ isAllowed: true, retryAfterSeconds: 0, headers: {} });
     }
   });
 

@@ -67,7 +67,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
     );
     expect(findings.find(({ what }) => what === "keys")).toMatchObject({
       ok: false,
-      detail: expect.stringMatching(/lost: 1 secret\. .* account\/[\da-f-]{36}: 1 event from 2/),
+      detail: expect.stringMatching(/lost: 1 secret; .* account\/[\da-f-]{36}: 1 event from 2/),
     });
 
     await swap();

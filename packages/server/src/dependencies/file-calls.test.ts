@@ -78,7 +78,7 @@ test("a directory that hangs takes one thread, however often it is asked, and is
   const answers: (() => void)[] = [];
   const inner = {
     ...memoryKeyStore().store,
-    readMark: () => new Promise<string>((resolve) => answers.push(() => resolve("mark"))),
+    readWatermark: () => new Promise<string>((resolve) => answers.push(() => resolve("mark"))),
   };
   const store = boundedKeyStore(inner, new Dependencies(20).get("key_store"));
   for (let call = 0; call < 5; call++) await expect(store.readWatermark("mark")).rejects.toThrow(NoAnswer);

@@ -364,6 +364,9 @@ describe("trouble that passes", () => {
     await expect(store.append(event)).rejects.toThrow(Unavailable);
     await expect(store.append(event)).rejects.toThrow(Unavailable);
     expect(await storedIds([event])).toEqual([]);
+    // The pool notices one dead connection after another.
+    const answers = (): Promise<unknown> => Promise.all(range(8).map(() => system.pool.query("select")));
+    await expect.poll(() => answers().then(Boolean, () => false)).toBe(true);
   });
 
   it("a connection that is being opened while the store closes ends with it", async () => {

@@ -7,7 +7,7 @@ import { validRequest } from "./wire/request.fixture.ts";
 const canonicalText = (json: string): string => canonicalize(JSON.parse(json));
 
 describe("RFC 8785", () => {
-  it("its example (§3.2.2) in canonical form", () => {
+  it("gives the canonical form of its example (§3.2.2)", () => {
     expect(
       canonicalText(String.raw`{
         "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -128,7 +128,7 @@ describe("as a function of JSON values", () => {
     );
   }
 
-  it("loses nothing and is idempotent", () => {
+  it("keeps every value and is idempotent", () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = canonicalize(value);
@@ -164,7 +164,7 @@ describe("as a function of JSON values", () => {
 describe("a transport request", () => {
   const { app_version: _, ...without } = validRequest();
 
-  it("without app_version equals one with an empty app_version, and no other", () => {
+  it("without app_version equals one with an empty app_version only", () => {
     expect(canonicalRequest(without)).toBe(canonicalRequest({ ...without, app_version: "" }));
     expect(canonicalRequest(without)).not.toBe(canonicalRequest({ ...without, app_version: "1" }));
   });

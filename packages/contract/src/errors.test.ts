@@ -23,7 +23,7 @@ describe("a problem document", () => {
     expect(PROBLEMS[code].status).toBeGreaterThanOrEqual(400);
   });
 
-  it("has the given detail and place", () => {
+  it("has the given detail and pointer", () => {
     const problem = problemOf(reject("collected-at-stale", "too old", "/observations/collected_at"));
     expect(problem.detail).toBe("too old");
     expect(problem.errors).toEqual([
@@ -40,7 +40,7 @@ describe("a problem document", () => {
     expect(detail(101)).toBe("violation 0 (and more, see errors)");
   });
 
-  it("lists 100 entries and says that there are more, without their number", () => {
+  it("lists 100 entries, then one that says that there are more", () => {
     const listed = (count: number): readonly ErrorItem[] =>
       problemOf({ code: "request-invalid", errors: entries(count) }).errors;
     expect(listed(100)).toHaveLength(100);

@@ -20,7 +20,7 @@ export const PROBLEMS = {
   "credentials-missing": {
     status: 401,
     title: "Credentials missing",
-    when: "No `Authorization` header came. Send `Authorization: Bearer <application-session-token>`.",
+    when: "The `Authorization` header is absent. Send `Authorization: Bearer <application-session-token>`.",
   },
   "credentials-invalid": {
     status: 401,
@@ -35,7 +35,7 @@ export const PROBLEMS = {
   "too-many-requests": {
     status: 429,
     title: "Too many requests",
-    when: "The account is past its rate, or has too many requests under way. Try again after `Retry-After`, with the same idempotency key.",
+    when: "The account exceeds its rate, or has too many requests in progress. Try again after `Retry-After`, with the same idempotency key.",
   },
   "idempotency-key-missing": {
     status: 400,
@@ -45,7 +45,7 @@ export const PROBLEMS = {
   "idempotency-key-invalid": {
     status: 400,
     title: "Idempotency key invalid",
-    when: "`Idempotency-Key` came more than once, is longer than 128 characters, or holds other than visible ASCII.",
+    when: "`Idempotency-Key` was sent more than once, is longer than 128 characters, or contains characters other than visible ASCII.",
   },
   "media-type-unsupported": {
     status: 415,
@@ -65,7 +65,7 @@ export const PROBLEMS = {
   "body-too-large": {
     status: 400,
     title: "Body too large",
-    when: "The decompressed body is past the limit (262,144 bytes unless configured). Reading stopped there.",
+    when: "The decompressed body exceeds the limit (262,144 bytes unless configured). Reading stopped there.",
   },
   "text-invalid": {
     status: 400,
@@ -75,7 +75,7 @@ export const PROBLEMS = {
   "request-invalid": {
     status: 400,
     title: "Request invalid",
-    when: "The transport request or its raw event breaks the contract. `errors` names every place, up to 100.",
+    when: "The transport request or its raw event breaks the contract. `errors` lists every violation, up to 100.",
   },
   "adopted-field-invalid": {
     status: 400,
@@ -85,7 +85,7 @@ export const PROBLEMS = {
   "collected-at-stale": {
     status: 400,
     title: "Collection too old",
-    when: "`collected_at` is further in the past than the freshness window. Collect anew.",
+    when: "`collected_at` is further in the past than the freshness window. Collect again.",
   },
   "collected-at-future": {
     status: 400,
@@ -95,12 +95,12 @@ export const PROBLEMS = {
   "action-refused": {
     status: 403,
     title: "Action refused",
-    when: "`action_id` is unknown, expired, of another account or of another `action_type`; which, is not said.",
+    when: "`action_id` is unknown, expired, of another account or of another `action_type`. The answer does not say which.",
   },
   "account-erased": {
     status: 403,
     title: "Account erased",
-    when: "The account was erased, and it was decided that its later events are refused.",
+    when: "The account was erased with the order to reject its later events.",
   },
   "purpose-missing": {
     status: 403,
@@ -110,7 +110,7 @@ export const PROBLEMS = {
   "purpose-exceeded": {
     status: 403,
     title: "More than the purpose covers",
-    when: "The purpose of this `action_type` does not cover everything that the event holds, and the operator refuses such events. `errors` names what; collect without it.",
+    when: "The purpose of this `action_type` does not cover everything that the event holds, and the operator rejects such events. `errors` names the excess; collect without it.",
   },
   "session-mismatch": {
     status: 403,
@@ -120,9 +120,9 @@ export const PROBLEMS = {
   "idempotency-conflict": {
     status: 409,
     title: "Idempotency key already used",
-    when: "This account has used the key for another payload. Use a new key for a new event.",
+    when: "This account has used the idempotency key for another payload. Use a new one for a new event.",
   },
-  "not-found": { status: 404, title: "Not found", when: "Nothing answers at this path." },
+  "not-found": { status: 404, title: "Not found", when: "No resource exists at this path." },
   "request-timeout": {
     status: 408,
     title: "Request timed out",
@@ -131,20 +131,20 @@ export const PROBLEMS = {
   "headers-too-large": {
     status: 431,
     title: "Header section too large",
-    when: "The request's header section is past the HTTP parser's limit.",
+    when: "The request's header section exceeds the HTTP parser's limit.",
   },
-  "http-malformed": { status: 400, title: "Malformed HTTP request", when: "The HTTP parser refused the request." },
+  "http-malformed": { status: 400, title: "Malformed HTTP request", when: "The HTTP parser rejected the request." },
   "storage-failed": {
     status: 500,
     title: "Storage failed",
-    when: "The event was not stored. The key is not burnt: retry with the same key.",
+    when: "The event was not stored. Retry with the same idempotency key.",
   },
   overloaded: { status: 503, title: "Overloaded", when: "The queue is full. Retry after `Retry-After`." },
   draining: { status: 503, title: "Shutting down", when: "This process is about to stop. Retry after `Retry-After`." },
   unavailable: {
     status: 503,
     title: "Temporarily unavailable",
-    when: "The database, the key store or the verifier of credentials can't be reached, or the disk is full. Retry after `Retry-After`.",
+    when: "The database, the key store or the session verifier can't be reached, or the disk is full. Retry after `Retry-After`.",
   },
 } as const satisfies Record<string, ProblemDefinition>;
 

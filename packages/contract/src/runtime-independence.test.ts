@@ -9,8 +9,8 @@ function importsOf(source: string): string[] {
   return [...source.matchAll(IMPORT)].map(({ groups }) => String(groups?.["named"] ?? groups?.["called"]));
 }
 
-/** The package runs in Hermes, in browsers and in Node: so it may import its own files and nothing else. */
-it("no source file imports anything but its neighbours", () => {
+/** The package runs in Hermes, in browsers and in Node: so it may import its own files only. */
+it("source files import only files of this package", () => {
   const root = import.meta.dirname;
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
     (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
@@ -23,7 +23,7 @@ it("no source file imports anything but its neighbours", () => {
   expect(imports.filter((line) => !/: \.{1,2}\/.+\.ts$/.test(line))).toEqual([]);
 });
 
-it("every way to import is seen", () => {
+it("the check finds every form of import", () => {
   const source = `import a from "a"; import "b"; export * from 'c'; await import("d"); require(name); import type { F } from "node:f"`;
   expect(importsOf(source)).toEqual(["a", "b", "c", `"d"`, "name", "node:f"]);
 });

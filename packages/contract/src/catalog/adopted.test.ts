@@ -15,13 +15,13 @@ const BUILD = ["device_identity", "androidBuild"];
 const MODEL = ["device_identity", "model"];
 
 describe("an adopted field", () => {
-  it("may be as published, and an optional one may be absent", () => {
+  it("does not depart when it is as published, or optional and absent", () => {
     expect(departuresOf(`{"androidBuild":{"sdkInt":36}}`, SDK_INT)).toEqual([]);
     expect(departuresOf(`{"androidBuild":{}}`, SDK_INT)).toEqual([]);
     expect(departuresOf(`{}`, SDK_INT)).toEqual([]);
   });
 
-  it("departs where its type is another, or where it is required and absent", () => {
+  it("departs when its type is another, or when it is required and absent", () => {
     expect(departuresOf(`{"model":1}`, MODEL)).toEqual(["device_identity > model wrong-type"]);
     expect(departuresOf(`{"model":null}`, MODEL)).toEqual(["device_identity > model wrong-type"]);
     expect(departuresOf(`{}`, MODEL)).toEqual(["device_identity > model missing-field"]);
@@ -42,7 +42,7 @@ describe("an adopted field", () => {
     expect(departuresOf(`{"androidBuild.sdkInt":"x"}`, SDK_INT)).toEqual([]);
   });
 
-  it("that is an object takes its members with it, whichever of them are adopted as well", () => {
+  it("that is an object adopts all its members, listed or not", () => {
     const data = `{"androidBuild":{"sdkInt":"36","board":1}}`;
     const both = [
       "device_identity > androidBuild > board wrong-type",
@@ -58,7 +58,7 @@ describe("an adopted field", () => {
     expect(departuresOf(`{"androidBuild":{"serial":"x"}}`, BUILD)).toEqual([]);
   });
 
-  it("of a probe that did not succeed is not looked for", () => {
+  it("of a probe that did not succeed is not checked", () => {
     const adoption = adoptFields([MODEL]);
     if (!adoption.ok) throw new Error("an unknown path");
     for (const outcome of [undefined, { status: "timeout" }, { status: "skipped", reason: "disabled" }]) {
@@ -66,12 +66,12 @@ describe("an adopted field", () => {
     }
   });
 
-  it("is not looked for where none is adopted", () => {
+  it("is never reported when no field is adopted", () => {
     expect(checkAdopted({ device_identity: { status: "success", data: {} } }, NOTHING_ADOPTED)).toEqual([]);
   });
 });
 
-it("paths that name no field of the catalog are all named", () => {
+it("every path that names no field of the catalog is reported", () => {
   const unknown = [
     [],
     ["device_identity"],

@@ -73,7 +73,7 @@ export const application: Probe = {
       "The bundle holds a provisioning profile; App Store installs hold none.",
       { on: "ios" },
     ),
-    getTaskAllowEntitlement: boolean("The entitlement get-task-allow is set. Never filled: no public API tells.", {
+    getTaskAllowEntitlement: boolean("The entitlement get-task-allow is set. Never filled: no public API reports it.", {
       on: "never",
     }),
 
@@ -83,7 +83,7 @@ export const application: Probe = {
       form: IDENTIFIER,
     }),
     installingPackageName: string(
-      "InstallSourceInfo.getInstallingPackageName (API 30 and later): package that carried out the install.",
+      "InstallSourceInfo.getInstallingPackageName (API 30 and later): package that performed the install.",
       {
         on: "android",
         sensitivity: "medium",
@@ -92,7 +92,7 @@ export const application: Probe = {
       },
     ),
     initiatingPackageName: string(
-      "InstallSourceInfo.getInitiatingPackageName (API 30 and later): package that asked for the install.",
+      "InstallSourceInfo.getInitiatingPackageName (API 30 and later): package that requested the install.",
       {
         on: "android",
         sensitivity: "medium",
@@ -101,7 +101,7 @@ export const application: Probe = {
       },
     ),
     initiatingPackageSigningCertificateSha256: strings(
-      "SHA-256 of the certificates of the package that asked for the install.",
+      "SHA-256 of the certificates of the package that requested the install.",
       {
         on: "android",
         sensitivity: "medium",
@@ -140,7 +140,7 @@ export const application: Probe = {
       },
     ),
     receiptPresent: boolean(
-      "A store receipt lies where the bundle says; false is normal for builds that never came from the store.",
+      "A store receipt exists where the bundle says; false is normal for builds that never came from the store.",
       {
         on: "ios",
         sensitivity: "medium",
@@ -159,7 +159,7 @@ export const application: Probe = {
       on: "android",
       sensitivity: "medium",
     }),
-    grantedPermissions: strings("Permissions this app asks for and holds now; one that is missing was not granted.", {
+    grantedPermissions: strings("Permissions this app requests and holds now; one that is missing was not granted.", {
       on: "android",
       sensitivity: "medium",
       form: IDENTIFIER,

@@ -9,7 +9,7 @@ export const audioLatency: Probe = {
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
   fields: {
-    measured: boolean("The audio path was examined; false means that it was not, and then nothing else is said.", {
+    measured: boolean("The audio path was examined; false means that it was not, and then no other field is present.", {
       required: true,
     }),
     outputLatencyMs: number(

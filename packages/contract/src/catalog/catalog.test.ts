@@ -67,7 +67,7 @@ describe("the catalog against the contract's tables", () => {
   });
 });
 
-describe("where and when the SDK fills a field", () => {
+describe("a field's platforms and requirements", () => {
   const exactly = (...wanted: Platform[]) => {
     return ({ platforms }: Field): boolean => platforms.join() === wanted.join();
   };
@@ -81,14 +81,14 @@ describe("where and when the SDK fills a field", () => {
     expect(namesWhere(probe, exactly())).toEqual(names(written?.neverFilled).sort());
   });
 
-  it("is never outside the platforms of the probe, but for the two required flags of single-platform probes", () => {
+  it("stay within the platforms of the probe, except the two required flags of single-platform probes", () => {
     const outside = CATALOG.flatMap((probe) =>
       namesWhere(probe, ({ platforms }) => platforms.some((platform) => !probe.platforms.includes(platform))),
     );
     expect(outside).toEqual(["scanPerformed", "testPerformed"]);
   });
 
-  it("never requires a field that is not filled everywhere its probe runs", () => {
+  it("require only fields that are filled wherever the probe runs", () => {
     for (const probe of CATALOG) {
       const partial = ({ required, platforms }: Field): boolean =>
         required && probe.platforms.some((platform) => !platforms.includes(platform));
@@ -96,7 +96,7 @@ describe("where and when the SDK fills a field", () => {
     }
   });
 
-  it("is a constant only for developerModeEnabled on ios", () => {
+  it("mark only developerModeEnabled as a constant, on ios", () => {
     const constant = EVERY_FIELD.filter(([, , field]) => field.constantOn !== undefined);
     expect(constant.map(([path, , field]) => [path, field.constantOn])).toEqual([
       ["os_integrity.developerModeEnabled", ["ios"]],
@@ -104,7 +104,7 @@ describe("where and when the SDK fills a field", () => {
   });
 });
 
-describe("what is said about a field", () => {
+describe("a field's description", () => {
   it("is one non-empty line", () => {
     for (const { meaning, title } of CATALOG) {
       expect(title).toMatch(/^\S(?:.*\S)?$/);
@@ -136,18 +136,18 @@ describe("what is said about a field", () => {
     }
   });
 
-  it("holds a unit for numbers and for nothing else", () => {
+  it("holds a unit exactly for numbers", () => {
     for (const [path, , field] of EVERY_FIELD) {
       expect(field.unit !== undefined, path).toBe(field.type === "number" || field.type === "number[]");
     }
   });
 });
 
-describe("what can fill a field", () => {
+describe("a field's vocabulary", () => {
   const filled = EVERY_FIELD.filter(([, , { platforms }]) => platforms.length > 0);
   const texts = filled.filter(([, , { type }]) => type === "string" || type === "string[]");
 
-  it("is said of each text, in one way", () => {
+  it("is declared for each text, in exactly one way", () => {
     for (const [path, , { values, form, raw }] of texts) {
       expect(
         [values, form, raw].filter((said) => said !== undefined),
@@ -156,7 +156,7 @@ describe("what can fill a field", () => {
     }
   });
 
-  it("is said for each platform that fills the field, and for no other", () => {
+  it("is declared for exactly the platforms that fill the field", () => {
     for (const [path, , { platforms, values, range }] of filled) {
       for (const said of [values, range]) if (said) expect(Object.keys(said), path).toEqual(platforms);
     }
@@ -169,7 +169,7 @@ describe("what can fill a field", () => {
     }
   });
 
-  it("is an annotation of the schema, and rejects nothing", () => {
+  it("is an annotation of the schema that rejects no value", () => {
     const documents = schemaDocuments();
     const data = JSON.stringify(documents["raw-signal-event.schema.json"]).matchAll(
       /"data":(\{"type":"object".*?\}\})\}/g,

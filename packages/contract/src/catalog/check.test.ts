@@ -67,7 +67,7 @@ describe("departures from the catalog", () => {
     ]);
   });
 
-  it("look into androidBuild, which takes no extra members", () => {
+  it("include extra members of androidBuild, which is closed", () => {
     const rest = `"manufacturer":"m","model":"m","brand":"b","systemName":"s","systemVersion":"1","isTablet":false`;
     const build = (value: string): string =>
       `{"device_identity":{"status":"success","data":{${rest},"androidBuild":${value}}}}`;

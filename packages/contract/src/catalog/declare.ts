@@ -1,6 +1,6 @@
 /**
  * The words in which a probe file declares its fields. Everything that is known about a field (types, JSON Schema,
- * OpenAPI, data dictionary, validation, drift) derives from such a declaration; nothing is written twice.
+ * OpenAPI, data dictionary, validation, drift) derives from such a declaration, so that no fact is written twice.
  */
 
 import type { Disclosure } from "./disclosure.ts";
@@ -43,12 +43,12 @@ export type Unit =
 
 export type FieldType = "string" | "boolean" | "number" | "string[]" | "number[]" | "object";
 
-/** A permission (or, on iOS, an entitlement or authorisation) without which the platform does not give the value out. */
+/** A permission (or, on iOS, an entitlement or authorisation) without which the platform withholds the value. */
 export type Permission = Partial<Record<Platform, string>>;
 
 export type ByPlatform<Content> = Readonly<Partial<Record<Platform, Content>>>;
 
-/** Bounds that are values themselves. */
+/** Inclusive bounds. */
 export interface Range {
   readonly min?: number;
   readonly max?: number;
@@ -72,7 +72,7 @@ export interface Vocabulary {
   /** The value is what the platform says, unchanged. */
   readonly raw?: true;
   readonly range?: ByPlatform<Range>;
-  /** Systems that give the value out. */
+  /** System versions that provide the value. */
   readonly systems?: ByPlatform<Systems>;
 }
 
@@ -195,7 +195,7 @@ export function boolean(meaning: string, options: FieldOptions = {}): Field {
   return field("boolean", meaning, options);
 }
 
-/** A finite JSON number. `unit` stands in the name too wherever the contract's name carries one. */
+/** A finite JSON number. The name ends in the `unit` wherever the contract's name carries one. */
 export function number(unit: Unit, meaning: string, options: FieldOptions = {}): Field {
   return field("number", meaning, options, { unit });
 }

@@ -1,6 +1,6 @@
 /**
  * The catalog without its prose: what an app needs of it at run time, small enough for its bundle. Names, types,
- * platforms; titles, meanings and sensitivity stand in `catalog.ts` alone.
+ * platforms; titles, meanings and sensitivity are in `catalog.ts` only.
  */
 import type { ProbeDataById } from "../generated/raw-signal-event.ts";
 import { FIELD_INDEX } from "../generated/field-index.ts";

@@ -15,7 +15,7 @@ export const geolocation: Probe = {
   disclosure: POSITION,
   fields: {
     authorizationStatus: string(
-      "What the app is allowed to learn of the location; Android does not tell a denial from a question never asked.",
+      "What the app is allowed to learn of the location; Android does not distinguish a denial from a request that was never made.",
       {
         sensitivity: "medium",
         values: {
@@ -63,7 +63,7 @@ export const geolocation: Probe = {
     }),
     locationAgeMs: number(
       "ms",
-      "Age of the position when it was read; an old one says little of now. Negative on iOS where the clock was set back.",
+      "Age of the position when it was read; an old one says little about the present. Negative on iOS where the clock was set back.",
       {
         sensitivity: "high",
         permission: LOCATION,

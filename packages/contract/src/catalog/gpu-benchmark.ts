@@ -10,11 +10,10 @@ export const gpuBenchmark: Probe = {
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
   fields: {
-    benchmarkPerformed: boolean(
-      "The drawing run was carried out; false means it was not, and skippedReason may say why.",
-      { required: true },
-    ),
-    skippedReason: string("Why the run was not carried out; absent when it was.", {
+    benchmarkPerformed: boolean("The drawing run took place; false means it was not, and skippedReason may say why.", {
+      required: true,
+    }),
+    skippedReason: string("Why the run did not take place; absent when it did.", {
       values: { android: ["no_context", "no_shader", "time"], ios: ["background", "no_device", "failed"] },
     }),
     rendererName: string("Name of the graphics processor: GL_RENDERER on Android, MTLDevice.name on iOS.", {

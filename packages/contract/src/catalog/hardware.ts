@@ -67,7 +67,7 @@ export const hardware: Probe = {
     ),
     freeMemoryBytes: number(
       "bytes",
-      "Memory still to be had, as the OS counts it: ActivityManager.MemoryInfo.availMem on Android.",
+      "Memory still available, as the OS counts it: ActivityManager.MemoryInfo.availMem on Android.",
       { sensitivity: "medium" },
     ),
     processResidentMemoryBytes: number("bytes", "Main memory this app's process occupies now (resident set size).", {

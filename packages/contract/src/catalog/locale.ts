@@ -6,7 +6,7 @@ export const locale: Probe = {
   id: "locale",
   title: "Locale",
   meaning:
-    "Language, region, time zone and formats the person chose. A choice, not a place: it does not tell where the device is.",
+    "Language, region, time zone and formats the person chose. A choice, not a place: it does not show where the device is.",
   platforms: ["android", "ios"],
   enabledByDefault: true,
   disclosure: DIAGNOSTICS,

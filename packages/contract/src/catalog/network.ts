@@ -55,11 +55,14 @@ export const network: Probe = {
         permission: { android: "ACCESS_NETWORK_STATE" },
       },
     ),
-    hasCaptivePortal: boolean("NET_CAPABILITY_CAPTIVE_PORTAL: a sign-in page stands before the internet.", {
-      on: "android",
-      sensitivity: "medium",
-      permission: { android: "ACCESS_NETWORK_STATE" },
-    }),
+    hasCaptivePortal: boolean(
+      "NET_CAPABILITY_CAPTIVE_PORTAL: a sign-in page must be passed before the internet is reachable.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        permission: { android: "ACCESS_NETWORK_STATE" },
+      },
+    ),
     linkDownstreamKbps: number(
       "kbps",
       "NetworkCapabilities.getLinkDownstreamBandwidthKbps: the system's estimate, not a measurement.",
@@ -90,7 +93,7 @@ export const network: Probe = {
     ),
 
     isVpnActive: boolean(
-      "Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then.",
+      "Traffic goes through a VPN as far as the OS reports; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then.",
       {
         sensitivity: "medium",
         permission: { android: "ACCESS_NETWORK_STATE" },
@@ -131,10 +134,10 @@ export const network: Probe = {
       },
     ),
 
-    interfaceNames: strings(
-      "Names of the network interfaces; a tunnel's name alone does not mean a VPN (utun on iOS).",
-      { sensitivity: "medium", raw: true },
-    ),
+    interfaceNames: strings("Names of the network interfaces; a tunnel's name is no proof of a VPN (utun on iOS).", {
+      sensitivity: "medium",
+      raw: true,
+    }),
     localIpAddresses: strings(
       "Addresses of the device's own interfaces; not the address a server sees behind NAT. Link-local ones and those made from a hardware address (EUI-64) are left out.",
       {

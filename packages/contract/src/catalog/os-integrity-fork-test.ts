@@ -9,10 +9,10 @@ export const osIntegrityForkTest: Probe = {
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
   fields: {
-    testPerformed: boolean("The test was run; false means that it was held back, and then nothing else is said.", {
+    testPerformed: boolean("The test was run; false means that it was not, and then no other field is present.", {
       required: true,
     }),
-    forkSucceeded: boolean("fork() returned a child. A sandboxed app on a stock iPhone is refused.", {
+    forkSucceeded: boolean("fork() returned a child. On a stock iPhone the sandbox denies it.", {
       on: "ios",
       sensitivity: "medium",
     }),

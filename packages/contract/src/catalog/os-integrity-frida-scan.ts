@@ -9,12 +9,12 @@ export const osIntegrityFridaScan: Probe = {
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
   fields: {
-    scanPerformed: boolean("The scan was run; false means that it was held back, and then nothing else is said.", {
+    scanPerformed: boolean("The scan was run; false means that it was not, and then no other field is present.", {
       required: true,
     }),
     scannedPort: number("port", "The loopback port that was tried.", { on: "android" }),
     defaultPortOpen: boolean(
-      "The port accepted a connection; false means refused. Any program may listen there, not only Frida.",
+      "The port accepted a connection; false means that it did not. Any program may listen there, not only Frida.",
       {
         on: "android",
         sensitivity: "medium",

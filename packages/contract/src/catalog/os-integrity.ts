@@ -71,7 +71,10 @@ export const osIntegrity: Probe = {
       "An su executable exists at a listed path; false means that all were looked at and none was seen.",
       { sensitivity: "medium" },
     ),
-    suOnPath: boolean("An su executable lies in one of the folders of PATH.", { on: "android", sensitivity: "medium" }),
+    suOnPath: boolean("An su executable exists in one of the folders of PATH.", {
+      on: "android",
+      sensitivity: "medium",
+    }),
     rootManagementAppFound: boolean(
       "A listed root manager or, on iOS, jailbreak store is installed; only listed ones are looked for.",
       {
@@ -114,7 +117,7 @@ export const osIntegrity: Probe = {
     }),
     magiskMountsFound: boolean("The mount table names Magisk.", { on: "android", sensitivity: "medium" }),
     magiskAbstractSocketFound: boolean(
-      "An abstract socket with the marks of Magisk's daemon was seen; a long random name alone does not count.",
+      "An abstract socket with the marks of Magisk's daemon was seen; a long random name without them does not count.",
       {
         on: "android",
         sensitivity: "medium",
@@ -241,11 +244,14 @@ export const osIntegrity: Probe = {
       on: "android",
       sensitivity: "medium",
     }),
-    fridaListenerPortFound: boolean("A listener on one of Frida's default ports was seen; who listens was not asked.", {
-      on: "android",
-      sensitivity: "medium",
-      systems: { android: { until: 28 } },
-    }),
+    fridaListenerPortFound: boolean(
+      "A listener on one of Frida's default ports was seen; which program listens was not examined.",
+      {
+        on: "android",
+        sensitivity: "medium",
+        systems: { android: { until: 28 } },
+      },
+    ),
     openReverseEngineeringPorts: numbers(
       "port",
       "Listed ports of analysis tools that accept connections on this device; empty means none did.",
@@ -313,7 +319,7 @@ export const osIntegrity: Probe = {
       },
     }),
     emulatorChecksPerformed: strings(
-      "The emulator checks that could be carried out; a marker of any other check is unknown, not absent.",
+      "The emulator checks that could run; a marker of any other check is unknown, not absent.",
       {
         values: { android: ["build", "files", "properties", "mounts", "cpu"], ios: ["environment", "images", "files"] },
       },
@@ -323,7 +329,7 @@ export const osIntegrity: Probe = {
       raw: true,
     }),
     simulatorEnvironmentPresent: boolean("The environment variables of the iOS Simulator are set.", { on: "ios" }),
-    abi: string("Instruction set this process or device prefers; x86 alone does not make an emulator.", {
+    abi: string("Instruction set this process or device prefers; x86 is no proof of an emulator.", {
       on: "android",
       raw: true,
     }),

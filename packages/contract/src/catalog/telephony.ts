@@ -17,7 +17,7 @@ export const telephony: Probe = {
     ),
     simCount: number(
       "count",
-      "SIMs or cellular plans in use, as the platform counts them; cards and eSIMs are not told apart.",
+      "SIMs or cellular plans in use, as the platform counts them; cards and eSIMs are not distinguished.",
       { sensitivity: "high" },
     ),
     simState: string("TelephonyManager.getSimState: whether the SIM is absent, locked, ready and the like.", {

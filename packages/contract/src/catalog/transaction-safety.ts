@@ -52,7 +52,7 @@ export const transactionSafety: Probe = {
       },
     ),
     screenshotObservationActive: boolean(
-      "Screenshots are being watched for (Android 14 and later); while false, none seen means nothing.",
+      "Screenshots are being watched for (Android 14 and later); while false, the absence of screenshots has no meaning.",
       {
         on: "android",
         permission: SCREENSHOT,
@@ -80,7 +80,7 @@ export const transactionSafety: Probe = {
 
     observedTouchCount: number(
       "count",
-      "Touches that were looked at since the start; with 0 the fields on obscured touches mean nothing.",
+      "Touches that were looked at since the start; with 0 the fields on obscured touches have no meaning.",
       {
         on: "android",
         sensitivity: "medium",

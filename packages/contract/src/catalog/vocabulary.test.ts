@@ -23,7 +23,7 @@ describe("values that no device sends", () => {
     ]);
   });
 
-  it("are those of the other platform, too", () => {
+  it("include values that only the other platform sends", () => {
     expect(outsideVocabulary("ios", event("hardware", { batteryState: "not_charging" }))).toHaveLength(1);
     expect(outsideVocabulary("android", event("hardware", { batteryState: "not_charging" }))).toEqual([]);
     expect(outsideVocabulary("ios", event("network", { isMetered: true }))).toEqual([
@@ -31,10 +31,10 @@ describe("values that no device sends", () => {
     ]);
   });
 
-  it("are those of systems that do not give the field out", () => {
+  it("include values on system versions that do not provide the field", () => {
     const captured = event("media_bluetooth_apps", { isScreenCaptured: false }, build(34));
     expect(outsideVocabulary("android", captured)).toEqual([
-      "media_bluetooth_apps.isScreenCaptured is not given out by android 34",
+      "media_bluetooth_apps.isScreenCaptured is not provided by android 34",
     ]);
     expect(outsideVocabulary("android", { ...captured, ...build(35) })).toEqual([]);
     const socket = event("os_integrity", { magiskAbstractSocketFound: false }, build(29));
@@ -46,7 +46,7 @@ describe("values that no device sends", () => {
   });
 });
 
-it("has nothing to say of other outcomes, and of fields that it does not know", () => {
+it("other outcomes and unknown fields are never outside the vocabulary", () => {
   expect(
     outsideVocabulary("android", { network: { status: "timeout" }, later: { status: "success", data: {} } }),
   ).toEqual([]);

@@ -32,9 +32,9 @@ function fieldsOutside(
     const violations = items.flatMap((item) =>
       fits(item, field, platform) ? [] : [`${path}: ${JSON.stringify(item)}`],
     );
-    return isGivenOut(field, platform, system)
+    return isProvided(field, platform, system)
       ? violations
-      : [...violations, `${path} is not given out by ${platform} ${system}`];
+      : [...violations, `${path} is not provided by ${platform} ${system}`];
   });
 }
 
@@ -48,7 +48,7 @@ function isWithin(value: number, { min = -Infinity, max = Infinity, integer }: R
   return value >= min && value <= max && (!integer || Number.isInteger(value));
 }
 
-function isGivenOut({ systems }: Field, platform: Platform, system: number | undefined): boolean {
+function isProvided({ systems }: Field, platform: Platform, system: number | undefined): boolean {
   const { since = 0, until = Infinity } = systems?.[platform] ?? {};
   return system === undefined || (system >= since && system <= until);
 }

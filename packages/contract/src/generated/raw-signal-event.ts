@@ -57,7 +57,7 @@ export interface ProbeDataById {
   readonly network: NetworkData;
   /** SIM and mobile network as apps may read them without a telephone permission; no number, no subscriber identity. */
   readonly telephony: TelephonyData;
-  /** Language, region, time zone and formats the person chose. A choice, not a place: it does not tell where the device is. */
+  /** Language, region, time zone and formats the person chose. A choice, not a place: it does not show where the device is. */
   readonly locale: LocaleData;
   /** A position the platform already has or gives under a permission granted before; the SDK never asks the user for one. */
   readonly geolocation: GeolocationData;
@@ -197,7 +197,7 @@ export interface HardwareData {
   readonly cpuMaxFrequencyMhz?: number;
   /** Main memory the OS can use: MemoryInfo.totalMem on Android, NSProcessInfo.physicalMemory on iOS. Unit: bytes. */
   readonly totalMemoryBytes?: number;
-  /** Memory still to be had, as the OS counts it: ActivityManager.MemoryInfo.availMem on Android. Unit: bytes. */
+  /** Memory still available, as the OS counts it: ActivityManager.MemoryInfo.availMem on Android. Unit: bytes. */
   readonly freeMemoryBytes?: number;
   /** Main memory this app's process occupies now (resident set size). Unit: bytes. */
   readonly processResidentMemoryBytes?: number;
@@ -269,7 +269,7 @@ export interface OsIntegrityData {
   readonly hiddenApiPolicy?: string;
   /** An su executable exists at a listed path; false means that all were looked at and none was seen. */
   readonly suBinaryFound?: boolean;
-  /** An su executable lies in one of the folders of PATH. Only on android. */
+  /** An su executable exists in one of the folders of PATH. Only on android. */
   readonly suOnPath?: boolean;
   /** A listed root manager or, on iOS, jailbreak store is installed; only listed ones are looked for. */
   readonly rootManagementAppFound?: boolean;
@@ -289,7 +289,7 @@ export interface OsIntegrityData {
   readonly suspiciousMountsFound?: boolean;
   /** The mount table names Magisk. Only on android. */
   readonly magiskMountsFound?: boolean;
-  /** An abstract socket with the marks of Magisk's daemon was seen; a long random name alone does not count. Only on android. */
+  /** An abstract socket with the marks of Magisk's daemon was seen; a long random name without them does not count. Only on android. */
   readonly magiskAbstractSocketFound?: boolean;
   /** Files of the system image are overlaid by a module from the data partition. Only on android. */
   readonly magicMountModulesFound?: boolean;
@@ -337,7 +337,7 @@ export interface OsIntegrityData {
   readonly fridaThreadNamesFound?: readonly string[];
   /** A pipe of Frida's injector (linjector) is open in this process. Only on android. */
   readonly fridaInjectorPipeFound?: boolean;
-  /** A listener on one of Frida's default ports was seen; who listens was not asked. Only on android. */
+  /** A listener on one of Frida's default ports was seen; which program listens was not examined. Only on android. */
   readonly fridaListenerPortFound?: boolean;
   /** Listed ports of analysis tools that accept connections on this device; empty means none did. Unit: port. Only on ios. */
   readonly openReverseEngineeringPorts?: readonly number[];
@@ -365,13 +365,13 @@ export interface OsIntegrityData {
   readonly emulatorCpuMarkers?: readonly string[];
   /** Names of the emulator products that the markers seen belong to. */
   readonly emulatorVendorMarkers?: readonly string[];
-  /** The emulator checks that could be carried out; a marker of any other check is unknown, not absent. */
+  /** The emulator checks that could run; a marker of any other check is unknown, not absent. */
   readonly emulatorChecksPerformed?: readonly string[];
   /** Marks of remotely operated test devices; such devices are real, not virtual. */
   readonly deviceFarmMarkers?: readonly string[];
   /** The environment variables of the iOS Simulator are set. Only on ios. */
   readonly simulatorEnvironmentPresent?: boolean;
-  /** Instruction set this process or device prefers; x86 alone does not make an emulator. Only on android. */
+  /** Instruction set this process or device prefers; x86 is no proof of an emulator. Only on android. */
   readonly abi?: string;
   /** Sensors that SensorManager lists. Unit: count. Only on android. */
   readonly sensorCount?: number;
@@ -386,20 +386,20 @@ export interface OsIntegrityData {
 }
 
 export interface OsIntegrityFridaScanData {
-  /** The scan was run; false means that it was held back, and then nothing else is said. */
+  /** The scan was run; false means that it was not, and then no other field is present. */
   readonly scanPerformed: boolean;
   /** The loopback port that was tried. Unit: port. Only on android. */
   readonly scannedPort?: number;
-  /** The port accepted a connection; false means refused. Any program may listen there, not only Frida. Only on android. */
+  /** The port accepted a connection; false means that it did not. Any program may listen there, not only Frida. Only on android. */
   readonly defaultPortOpen?: boolean;
   /** The listener turned the handshake down in the way of a Frida server; false means it did not. Only on android. */
   readonly fridaHandshakeReject?: boolean;
 }
 
 export interface OsIntegrityForkTestData {
-  /** The test was run; false means that it was held back, and then nothing else is said. */
+  /** The test was run; false means that it was not, and then no other field is present. */
   readonly testPerformed: boolean;
-  /** fork() returned a child. A sandboxed app on a stock iPhone is refused. Only on ios. */
+  /** fork() returned a child. On a stock iPhone the sandbox denies it. Only on ios. */
   readonly forkSucceeded?: boolean;
 }
 
@@ -414,7 +414,7 @@ export interface NetworkData {
   readonly isMetered?: boolean;
   /** NET_CAPABILITY_VALIDATED: the system itself has reached the internet over this network. Only on android. */
   readonly isInternetValidated?: boolean;
-  /** NET_CAPABILITY_CAPTIVE_PORTAL: a sign-in page stands before the internet. Only on android. */
+  /** NET_CAPABILITY_CAPTIVE_PORTAL: a sign-in page must be passed before the internet is reachable. Only on android. */
   readonly hasCaptivePortal?: boolean;
   /** NetworkCapabilities.getLinkDownstreamBandwidthKbps: the system's estimate, not a measurement. Unit: kbps. Only on android. */
   readonly linkDownstreamKbps?: number;
@@ -422,7 +422,7 @@ export interface NetworkData {
   readonly linkUpstreamKbps?: number;
   /** LinkProperties.getMtu: largest packet of the active network; absent when the system states none. Unit: bytes. Only on android. */
   readonly activeNetworkMtu?: number;
-  /** Traffic goes through a VPN as far as the OS tells; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then. */
+  /** Traffic goes through a VPN as far as the OS reports; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then. */
   readonly isVpnActive?: boolean;
   /** An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none. */
   readonly isProxyConfigured?: boolean;
@@ -436,7 +436,7 @@ export interface NetworkData {
   readonly privateDnsServerName?: string;
   /** LinkProperties.getDnsServers: addresses of the DNS servers of the active network. Link-local ones and those made from a hardware address (EUI-64) are left out. Only on android. */
   readonly dnsServerAddresses?: readonly string[];
-  /** Names of the network interfaces; a tunnel's name alone does not mean a VPN (utun on iOS). */
+  /** Names of the network interfaces; a tunnel's name is no proof of a VPN (utun on iOS). */
   readonly interfaceNames?: readonly string[];
   /** Addresses of the device's own interfaces; not the address a server sees behind NAT. Link-local ones and those made from a hardware address (EUI-64) are left out. */
   readonly localIpAddresses?: readonly string[];
@@ -457,7 +457,7 @@ export interface NetworkData {
 export interface TelephonyData {
   /** TelephonyManager.getPhoneType: radio family, such as GSM or CDMA, or none on devices without one. Only on android. */
   readonly phoneType?: string;
-  /** SIMs or cellular plans in use, as the platform counts them; cards and eSIMs are not told apart. Unit: count. */
+  /** SIMs or cellular plans in use, as the platform counts them; cards and eSIMs are not distinguished. Unit: count. */
   readonly simCount?: number;
   /** TelephonyManager.getSimState: whether the SIM is absent, locked, ready and the like. Only on android. */
   readonly simState?: string;
@@ -515,7 +515,7 @@ export interface LocaleData {
 }
 
 export interface GeolocationData {
-  /** What the app is allowed to learn of the location; Android does not tell a denial from a question never asked. */
+  /** What the app is allowed to learn of the location; Android does not distinguish a denial from a request that was never made. */
   readonly authorizationStatus?: string;
   /** The app may read at least an approximate location; false means not granted. */
   readonly hasCoarsePermission?: boolean;
@@ -531,7 +531,7 @@ export interface GeolocationData {
   readonly accuracyMeters?: number;
   /** Altitude of the position; absent when the platform has none. Unit: m. */
   readonly altitudeMeters?: number;
-  /** Age of the position when it was read; an old one says little of now. Negative on iOS where the clock was set back. Unit: ms. */
+  /** Age of the position when it was read; an old one says little about the present. Negative on iOS where the clock was set back. Unit: ms. */
   readonly locationAgeMs?: number;
   /** Location.getProvider: the source of the position, such as gps, network or fused. Only on android. */
   readonly provider?: string;
@@ -579,9 +579,9 @@ export interface MediaBluetoothAppsData {
 }
 
 export interface GpuBenchmarkData {
-  /** The drawing run was carried out; false means it was not, and skippedReason may say why. */
+  /** The drawing run took place; false means it was not, and skippedReason may say why. */
   readonly benchmarkPerformed: boolean;
-  /** Why the run was not carried out; absent when it was. */
+  /** Why the run did not take place; absent when it did. */
   readonly skippedReason?: string;
   /** Name of the graphics processor: GL_RENDERER on Android, MTLDevice.name on iOS. */
   readonly rendererName?: string;
@@ -612,7 +612,7 @@ export interface GpuBenchmarkData {
 }
 
 export interface AudioLatencyData {
-  /** The audio path was examined; false means that it was not, and then nothing else is said. */
+  /** The audio path was examined; false means that it was not, and then no other field is present. */
   readonly measured: boolean;
   /** Delay of the output. iOS: AVAudioSession.outputLatency, which depends on the route. Android: how long one native buffer plays (framesPerBuffer over nativeSampleRate), which is the least that the delay can be. Unit: ms. */
   readonly outputLatencyMs?: number;
@@ -669,15 +669,15 @@ export interface ApplicationData {
   readonly hasMultipleSigners?: boolean;
   /** The bundle holds a provisioning profile; App Store installs hold none. Only on ios. */
   readonly embeddedProvisioningProfilePresent?: boolean;
-  /** The entitlement get-task-allow is set. Never filled: no public API tells. Never filled by the SDK. */
+  /** The entitlement get-task-allow is set. Never filled: no public API reports it. Never filled by the SDK. */
   readonly getTaskAllowEntitlement?: boolean;
   /** Installer of record, as PackageManager reports it; absent when the system knows none. Only on android. */
   readonly installerPackage?: string;
-  /** InstallSourceInfo.getInstallingPackageName (API 30 and later): package that carried out the install. Only on android. */
+  /** InstallSourceInfo.getInstallingPackageName (API 30 and later): package that performed the install. Only on android. */
   readonly installingPackageName?: string;
-  /** InstallSourceInfo.getInitiatingPackageName (API 30 and later): package that asked for the install. Only on android. */
+  /** InstallSourceInfo.getInitiatingPackageName (API 30 and later): package that requested the install. Only on android. */
   readonly initiatingPackageName?: string;
-  /** SHA-256 of the certificates of the package that asked for the install. Only on android. */
+  /** SHA-256 of the certificates of the package that requested the install. Only on android. */
   readonly initiatingPackageSigningCertificateSha256?: readonly string[];
   /** InstallSourceInfo.getPackageSource (API 33 and later), such as store or local file; the installer states it. Only on android. */
   readonly installPackageSource?: string;
@@ -687,7 +687,7 @@ export interface ApplicationData {
   readonly firstInstallTimeMs?: number;
   /** PackageInfo.lastUpdateTime: when the app was last updated; equal to the install time if never. Unit: epoch ms. Only on android. */
   readonly lastUpdateTimeMs?: number;
-  /** A store receipt lies where the bundle says; false is normal for builds that never came from the store. Only on ios. */
+  /** A store receipt exists where the bundle says; false is normal for builds that never came from the store. Only on ios. */
   readonly receiptPresent?: boolean;
   /** Production or sandbox, by the location of the receipt; its contents are not verified. Only on ios. */
   readonly receiptEnvironment?: string;
@@ -695,7 +695,7 @@ export interface ApplicationData {
   readonly isForeground?: boolean;
   /** Time since this app's process was started. Unit: ms. Only on android. */
   readonly processUptimeMs?: number;
-  /** Permissions this app asks for and holds now; one that is missing was not granted. Only on android. */
+  /** Permissions this app requests and holds now; one that is missing was not granted. Only on android. */
   readonly grantedPermissions?: readonly string[];
 }
 
@@ -741,13 +741,13 @@ export interface TransactionSafetyData {
   readonly isScreenMirrored?: boolean;
   /** A screen recording shows this app (WindowManager screen recording callback, Android 15 and later). Only on android. */
   readonly isVisibleInScreenRecording?: boolean;
-  /** Screenshots are being watched for (Android 14 and later); while false, none seen means nothing. Only on android. */
+  /** Screenshots are being watched for (Android 14 and later); while false, the absence of screenshots has no meaning. Only on android. */
   readonly screenshotObservationActive?: boolean;
   /** A screenshot of the app was noticed since the start; false means watched and saw none. Only on android. */
   readonly screenshotDetectedSinceObservationStart?: boolean;
   /** When the last screenshot was noticed, on the clock that counts from boot; absent if none was. Unit: ms. Only on android. */
   readonly lastScreenshotDetectedElapsedMs?: number;
-  /** Touches that were looked at since the start; with 0 the fields on obscured touches mean nothing. Unit: count. Only on android. */
+  /** Touches that were looked at since the start; with 0 the fields on obscured touches have no meaning. Unit: count. Only on android. */
   readonly observedTouchCount?: number;
   /** A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot. Dialogs and modals have windows of their own, which are not looked at. Only on android. */
   readonly obscuredTouchObserved?: boolean;

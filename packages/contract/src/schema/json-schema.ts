@@ -23,7 +23,7 @@ function idOf(name: SchemaName): string {
   return `urn:device-risk-signals:schema:${SCHEMA_FILES[name]}`;
 }
 
-/** The schemas as self-standing documents, by file name. */
+/** The schemas as self-contained documents, by file name. */
 export function schemaDocuments(): Readonly<Record<string, JsonSchema>> {
   const schemas = schemasReferring(idOf);
   const names = Object.keys(schemas) as SchemaName[];
@@ -146,7 +146,7 @@ function dataSchema(fields: Readonly<Record<string, Field>>, open: boolean): Jso
   };
 }
 
-/** What can fill a field is said by annotations (`x-…`), which reject nothing. */
+/** Annotations (`x-…`) describe what can fill a field; they reject no value. */
 function fieldSchema(field: Field): JsonSchema {
   const about = {
     description: field.meaning,

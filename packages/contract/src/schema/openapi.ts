@@ -11,7 +11,7 @@ export function openApiDocument(version: string): JsonSchema {
     info: {
       title: "Device Risk Signals",
       version,
-      summary: "Takes raw device-signal events, once, exactly and for good.",
+      summary: "Stores each raw device-signal event once, with its exact bytes.",
       description:
         "The host application sends the raw event that its on-device SDK returned. The endpoint stores the exact event, " +
         "once per idempotency key, and returns no verdict. Errors are problem documents of RFC 9457.",
@@ -54,7 +54,7 @@ function createEvent(): JsonSchema {
     summary: "Store a raw event, once",
     description:
       "A retry with the same `Idempotency-Key` and an equal payload (equal by RFC 8785) gets the answer of the first; " +
-      "another payload under the same key is a conflict. A rejected request stores nothing and burns no key.",
+      "another payload under the same key is a conflict. A rejected request stores nothing; its key stays unused.",
     security: [{ sessionToken: [] }],
     parameters: [
       {

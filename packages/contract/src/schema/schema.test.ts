@@ -66,8 +66,8 @@ const FULL_BODY = bodyWith("observations.probes", {
   unknown_probe: { status: "success", data: { x: 1 } },
 });
 
-/** Values that are right in one place and wrong in another; `undefined` takes a member away. */
-const SPOILING = [
+/** Values that are right in one place and wrong in another; `undefined` removes a member. */
+const REPLACEMENTS = [
   [undefined, null, true, 0, 1, 2, [], ["text"], {}, { x: 1 }],
   ["", "text", "\0", "ios", "success", "timeout", "error", "2026-03-01T12:00:00Z", "2026-02-30T12:00:00Z"],
   ["a".repeat(65), "a".repeat(129), "\u{1f600}".repeat(128), "\u{1f600}".repeat(129)],
@@ -86,7 +86,7 @@ describe("the JSON Schemas", () => {
     expect(accepts("transport-request.schema.json", validRequest())).toBe(true);
   });
 
-  it("refuse each field of the catalog when its type is wrong or, being required, it is missing", () => {
+  it("reject each field of the catalog that has the wrong type or is required and missing", () => {
     const places = pathsOf(FULL_BODY).filter((path) => path[3] === "data" && path.length > 4);
     expect(places.filter((path) => path.length === 5 && path[2] !== "unknown_probe")).toHaveLength(322);
     for (const path of places) {
@@ -97,20 +97,20 @@ describe("the JSON Schemas", () => {
     }
   });
 
-  it("say what the validator says of a body that is spoilt anywhere", () => {
+  it("agree with the validator on a body that is changed in any place", () => {
     const bodies = [validRequest(), FULL_BODY].map((body) => [body, pathsOf(body)] as const);
-    const spoil = fc.constantFrom<unknown>(...SPOILING);
+    const replacement = fc.constantFrom<unknown>(...REPLACEMENTS);
     const seen = { true: 0, false: 0 };
     fc.assert(
       fc.property(
         fc.constantFrom(...bodies),
-        fc.array(fc.tuple(fc.nat(), fc.boolean(), spoil), { minLength: 1, maxLength: 2 }),
+        fc.array(fc.tuple(fc.nat(), fc.boolean(), replacement), { minLength: 1, maxLength: 2 }),
         ([valid, paths], changes) => {
-          const spoilt = changes.reduce<unknown>((body, [index, beside, put]) => {
+          const changed = changes.reduce<unknown>((body, [index, isAdded, put]) => {
             const path: Path = paths[index % paths.length] ?? [];
-            return replaced(body, beside ? [...path.slice(0, -1), "added"] : path, put);
+            return replaced(body, isAdded ? [...path.slice(0, -1), "added"] : path, put);
           }, valid);
-          const body: unknown = JSON.parse(JSON.stringify(spoilt));
+          const body: unknown = JSON.parse(JSON.stringify(changed));
           const expected = conforms(body);
           seen[`${expected}`]++;
           expect(accepts("transport-request.schema.json", body)).toBe(expected);

@@ -9,7 +9,7 @@ export type Member =
       readonly kind: "string";
       readonly minLength: number;
       readonly maxLength?: number;
-      /** Becomes a column of its own, so U+0000 is refused. */
+      /** Is stored as a column as well, so U+0000 is rejected. */
       readonly promoted: boolean;
     }
   | { readonly kind: "enum"; readonly values: readonly string[] }
@@ -22,7 +22,7 @@ export type Member =
 export type MemberRule = Member & { readonly required: boolean; readonly meaning: string };
 
 export interface ObjectRule {
-  /** Whether members that are not listed are kept rather than refused. */
+  /** Whether members that are not listed are kept rather than rejected. */
   readonly open: boolean;
   readonly members: Readonly<Record<string, MemberRule>>;
 }

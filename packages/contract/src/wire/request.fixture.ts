@@ -1,4 +1,4 @@
-/** A valid body for the tests, and ways to spoil it. */
+/** A valid body for the tests, and ways to change it. */
 import type { TransportRequest } from "./transport.ts";
 
 /** A fresh request that holds every member and every outcome. */
@@ -37,7 +37,7 @@ export function pathsOf(value: unknown): Path[] {
   });
 }
 
-/** A copy of `value` with another value at `path`, if there is such a place; `undefined` takes the member away. */
+/** A copy of `value` with another value at `path`, if there is such a place; `undefined` removes the member. */
 export function replaced(value: unknown, path: Path, put: unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return put;
@@ -51,7 +51,7 @@ export function replaced(value: unknown, path: Path, put: unknown): unknown {
   return Object.fromEntries(member === undefined ? others : [...others, [name, member]]);
 }
 
-/** The valid body, spoilt or extended in one place: a path whose names are joined by `.`. */
+/** The valid body, changed or extended in one place: a path whose names are joined by `.`. */
 export function bodyWith(path: string, put: unknown): unknown {
   return replaced(validRequest(), path.split("."), put);
 }

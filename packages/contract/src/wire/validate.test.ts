@@ -14,7 +14,7 @@ const NO_STRINGS = [null, 1, true, [], {}];
 const NO_OBJECTS = [null, 1, true, [], "text"];
 
 describe("a valid request", () => {
-  it("is handed on as it is, with its instant", () => {
+  it("is returned unchanged, with its instant", () => {
     const body = validRequest();
     const result = validateTransportRequest(body);
     expect(result).toEqual({
@@ -136,7 +136,7 @@ describe("the length of a string", () => {
     },
   );
 
-  it("of a reason or an error may be 0", () => {
+  it("may be 0 for a reason or an error", () => {
     expect(violationsOf(bodyWith("observations.probes.telephony.reason", ""))).toEqual([]);
     expect(violationsOf(bodyWith("observations.probes.fonts.error", ""))).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe("the length of a string", () => {
 
 describe("U+0000", () => {
   it.each(["action_id", "action_type", "sdk_version", "app_version", "observations.session_id"])(
-    "is refused in the promoted %s",
+    "is rejected in the promoted %s",
     (path) => {
       expect(violationsOf(bodyWith(path, "a\0b"))).toEqual([`/${path.replaceAll(".", "/")} character-not-allowed`]);
       expect(violationsOf(bodyWith(path, "\0".repeat(129)))).toEqual([
@@ -321,7 +321,7 @@ describe("a member name", () => {
       expect(JSON.stringify(body)).toContain(`"${name}":{"status":"timeout"}`);
     });
 
-    it("is refused, like any other, where the contract is closed", () => {
+    it("is rejected, like any other, where the contract is closed", () => {
       expect(violationsOf(bodyNaming(name, "*", {}))).toEqual([`/${name} member-unknown`]);
       expect(violationsOf(bodyNaming(name, "observations.probes.fonts.*", {}))).toEqual([
         `/observations/probes/fonts/${name} member-unknown`,
@@ -337,7 +337,7 @@ describe("a member name", () => {
       ]);
     });
 
-    it("is not a way to lend a required member", () => {
+    it("can't replace a required member", () => {
       const { action_id: _, ...rest } = validRequest();
       const text = JSON.stringify({ ...rest, PLACEHOLDER: { action_id: "lent" } });
       expect(violationsOf(JSON.parse(text.replace("PLACEHOLDER", name)))).toEqual([
@@ -381,22 +381,22 @@ describe("a value", () => {
   ];
 
   it("is never echoed, wherever it is wrong", () => {
-    let refused = 0;
+    let rejected = 0;
     fc.assert(
       fc.property(
         fc.uuid(),
         fc.shuffledSubarray(paths, { minLength: 1 }),
         fc.constantFrom(...wrappings),
         (marker, chosen, wrap) => {
-          const body = chosen.reduce<unknown>((spoilt, path) => replaced(spoilt, path, wrap(marker)), validRequest());
+          const body = chosen.reduce<unknown>((request, path) => replaced(request, path, wrap(marker)), validRequest());
           const result = validateTransportRequest(body);
           if (result.ok) return;
-          refused++;
+          rejected++;
           expect(JSON.stringify(problemOf({ code: "request-invalid", errors: result.errors }))).not.toContain(marker);
         },
       ),
       { numRuns: 500 },
     );
-    expect(refused).toBeGreaterThan(400);
+    expect(rejected).toBeGreaterThan(400);
   });
 });

@@ -32,7 +32,7 @@ interface Pass {
   collectedAt: Instant | undefined;
 }
 
-/** An `ObjectRule` laid out for the walk. A `Map`, so that a member named `__proto__` finds nothing. */
+/** An `ObjectRule` laid out for the walk. A `Map`, so that a member named `__proto__` finds no rule. */
 interface PreparedRule {
   readonly open: boolean;
   readonly members: ReadonlyMap<string, MemberRule>;

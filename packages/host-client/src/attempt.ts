@@ -20,7 +20,7 @@ export async function attempt(
     if (bounds.isOver()) return later("aborted");
     // Once more: a token may take long, above all one that is refreshed.
     if (isExpired(request)) return EXPIRED;
-    return ask(settings, request, token, bounds.signal);
+    return post(settings, request, token, bounds.signal);
   };
   const verdict = await bounded(exchange, settings.timeoutMs, signal);
   return typeof verdict === "string" ? later(verdict) : verdict;
@@ -39,7 +39,7 @@ async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise
   throw new TypeError("token must return visible ASCII");
 }
 
-async function ask(
+async function post(
   { fetch, url }: ClientSettings,
   { key, body }: SignalRequest,
   token: string,

@@ -4,13 +4,13 @@ import { backOffMs } from "./back-off.ts";
 
 const bounds = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
-it("doubles up to the longest pause", () => {
+it("the pause doubles up to the longest pause", () => {
   expect([1, 2, 3, 6, 7, 1_000].map((attempt) => backOffMs(attempt, 1, bounds))).toEqual([
     1_000, 2_000, 4_000, 32_000, 60_000, 60_000,
   ]);
 });
 
-it("is anything from none to all of that, so that devices spread out", () => {
+it("the pause is random between none and all of that, so that devices spread out", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
       const most = backOffMs(attempt, 1, bounds);

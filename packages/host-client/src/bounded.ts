@@ -3,13 +3,13 @@ import { host, type HostAbortSignal } from "./host-globals.ts";
 export interface Bounds {
   /** For `fetch`; `undefined` where the platform has no `AbortController`. */
   readonly signal: unknown;
-  /** Whether the caller has stopped waiting: then nothing more may be begun. */
+  /** Whether the caller has stopped waiting: then the work must start no further step. */
   isOver(): boolean;
 }
 
 /**
- * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. The work is told, and
- * its end is not waited for: a `fetch` that ignores its signal can't hold anybody up.
+ * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. The work is
+ * signalled, and its end is not awaited: a `fetch` that ignores its signal can't block the caller.
  */
 export function bounded<Value>(
   work: (bounds: Bounds) => Promise<Value>,
@@ -39,7 +39,7 @@ export function bounded<Value>(
   });
 }
 
-/** Returns `timeout` where the pause was had to its end. */
+/** Returns `timeout` when the whole pause has passed. */
 export function pause(ms: number, signal: HostAbortSignal | undefined): Promise<"timeout" | "aborted"> {
   return bounded(() => new Promise<never>(() => {}), ms, signal);
 }

@@ -12,7 +12,7 @@ const good: ClientOptions = {
 };
 
 describe("the options of a client", () => {
-  it("have defaults, also where undefined is handed in", () => {
+  it("have defaults, also for members that are undefined", () => {
     const settings = readClientOptions({ ...good, appVersion: undefined, maxAttempts: undefined });
     expect(settings).toMatchObject({
       url: "https://api.example/app/api/v1/device-signal-events",
@@ -25,7 +25,7 @@ describe("the options of a client", () => {
     });
   });
 
-  it("are refused with all their problems, and without a value", () => {
+  it("are rejected with all their problems and without their values", () => {
     const wrong = {
       baseUrl: "ftp://secret",
       fetch: null,
@@ -67,7 +67,7 @@ describe("the options of a client", () => {
     expect(() => readClientOptions({ ...good, sdkVersion: "😀".repeat(33) })).toThrow("sdkVersion");
   });
 
-  it("ask for random bytes where the platform has none", () => {
+  it("must include randomBytes where the platform has none", () => {
     vi.stubGlobal("crypto", undefined);
     expect(() => readClientOptions(good)).toThrow("randomBytes must be a function");
     expect(() => readClientOptions({ ...good, randomBytes: () => [] })).not.toThrow();

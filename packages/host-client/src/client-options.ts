@@ -1,16 +1,16 @@
 import type { FetchFunction } from "./fetch-function.ts";
 import { platformRandomBytes, type RandomBytes } from "./idempotency-key.ts";
-import { functionProblems, numberProblems, refuseMisuse, textProblem, withDefaults } from "./misuse.ts";
+import { functionProblems, numberProblems, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
 
 /**
- * Returns the application session token, from memory if it can. `refresh` is true when the server has just refused the
- * one returned before: then get a new one. `null`, `undefined` or `""` means that nobody is signed in. A rejection
- * means that it can't be had at the moment.
+ * Returns the application session token, from memory if it can. `refresh` is true when the server has just rejected the
+ * one returned before: then get a new one. `null`, `undefined` or `""` means that no user is signed in. A rejected
+ * promise means that no token is available at the moment.
  */
-export type TokenFunction = (ask: { readonly refresh: boolean }) => Promise<string | null | undefined>;
+export type TokenFunction = (options: { readonly refresh: boolean }) => Promise<string | null | undefined>;
 
 export interface ClientOptions {
-  /** What stands before `/api/v1/device-signal-events`: scheme, host, and a path if there is one. */
+  /** The part before `/api/v1/device-signal-events`: scheme, host, and a path if there is one. */
   readonly baseUrl: string;
   readonly fetch: FetchFunction;
   readonly token: TokenFunction;
@@ -21,7 +21,7 @@ export interface ClientOptions {
   readonly appVersion?: string | undefined;
   /** Needed where `crypto.getRandomValues` is absent, as it is in Hermes. */
   readonly randomBytes?: RandomBytes | undefined;
-  /** For how long after `collected_at` the server takes an event. Default 24 hours, as the server's. */
+  /** How long after `collected_at` the server accepts an event. Default 24 hours, as the server's. */
   readonly freshnessMs?: number | undefined;
   /** For one attempt: token, request and answer together. Default 15 s. */
   readonly timeoutMs?: number | undefined;
@@ -52,7 +52,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
     maxDelayMs: 60_000,
   });
   const { baseUrl, sdkVersion, platform, appVersion } = settings;
-  refuseMisuse("createSignalClient", [
+  throwMisuse("createSignalClient", [
     !/^https?:\/\/[^\s?#@]+$/i.test(baseUrl) && "baseUrl must be an http(s) URL",
     ...functionProblems(settings, ["fetch", "token", "randomBytes"]),
     textProblem("sdkVersion", sdkVersion, 32),

@@ -3,31 +3,31 @@ import { backOffMs } from "./back-off.ts";
 import { pause } from "./bounded.ts";
 import type { ClientSettings } from "./client-options.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
-import { refuseSignal } from "./misuse.ts";
+import { requireSignal } from "./misuse.ts";
 import { EXPIRED, later, type SendResult, type Verdict } from "./send-result.ts";
 import { isExpired, type SignalRequest } from "./signal-request.ts";
 
 /**
- * Asks until the event is settled, its freshness is over, or there is no sense in asking on for now. Freshness goes by
- * the device's clock, which may be set back at any time; the number of attempts is bounded whatever it says.
+ * Sends until the event is stored or rejected, its freshness is over, or another attempt makes no sense for now.
+ * Freshness goes by the device's clock, which may be set back at any time; the number of attempts is bounded anyway.
  */
 export async function deliver(
   settings: ClientSettings,
   request: SignalRequest,
   signal?: HostAbortSignal,
 ): Promise<SendResult> {
-  refuseSignal(signal);
+  requireSignal(signal);
   let attempts = 0;
   let refreshed = false;
-  const ask = (refresh: boolean): Promise<Verdict> => {
+  const attemptOnce = (refresh: boolean): Promise<Verdict> => {
     attempts++;
     return attempt(settings, request, refresh, signal);
   };
   for (let round = 1; ; round++) {
-    let verdict = signal?.aborted ? later("aborted") : isExpired(request) ? EXPIRED : await ask(false);
-    if (isTokenRefused(verdict) && !refreshed) {
+    let verdict = signal?.aborted ? later("aborted") : isExpired(request) ? EXPIRED : await attemptOnce(false);
+    if (isTokenRejected(verdict) && !refreshed) {
       refreshed = true;
-      verdict = await ask(true);
+      verdict = await attemptOnce(true);
     }
     const { retryAfterMs = 0 } = verdict as { retryAfterMs?: number };
     const isLast = round >= settings.maxAttempts || retryAfterMs > settings.maxDelayMs;
@@ -38,7 +38,7 @@ export async function deliver(
   }
 }
 
-function isTokenRefused(verdict: Verdict): boolean {
+function isTokenRejected(verdict: Verdict): boolean {
   return "status" in verdict && verdict.status === 401;
 }
 

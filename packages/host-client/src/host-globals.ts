@@ -12,5 +12,5 @@ interface HostGlobals {
   readonly crypto?: { getRandomValues?(bytes: Uint8Array): Uint8Array };
 }
 
-/** Everything that is taken from the surroundings, beside the language itself. Hermes has no `crypto`. */
+/** Every global that the package uses in addition to the language itself. Hermes has no `crypto`. */
 export const host = globalThis as unknown as HostGlobals;

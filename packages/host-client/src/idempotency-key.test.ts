@@ -9,7 +9,7 @@ describe("an idempotency key", () => {
     expect(makeIdempotencyKey(() => bytes)).toBe("01112131415161718191a1b1c1d1e1f1");
   });
 
-  it("is another each time with the platform's random bytes", () => {
+  it("is different each time with the platform's random bytes", () => {
     const randomBytes = platformRandomBytes();
     if (!randomBytes) throw new Error("no random bytes");
     expect(new Set(Array.from({ length: 1_000 }, () => makeIdempotencyKey(randomBytes))).size).toBe(1_000);
@@ -25,7 +25,7 @@ describe("an idempotency key", () => {
     ["a promise", (async (length: number) => new Uint8Array(length)) as unknown as RandomBytes],
   ])("is not made of %s", (_, randomBytes) => expect(() => makeIdempotencyKey(randomBytes)).toThrow(TypeError));
 
-  it("has no source where there is no crypto, and takes none of lesser worth", () => {
+  it("has no source where there is no crypto, and never uses a weaker one", () => {
     vi.stubGlobal("crypto", undefined);
     expect(platformRandomBytes()).toBeUndefined();
     vi.stubGlobal("crypto", {});

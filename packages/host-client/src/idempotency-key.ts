@@ -15,7 +15,7 @@ export function platformRandomBytes(): RandomBytes | undefined {
 
 /**
  * A key of 128 random bits, as 32 hexadecimal digits. It has to be unique among the events of an account, on all of its
- * devices; it is no secret: whoever knows it can do nothing without the account's session.
+ * devices; it is no secret: without the account's session it is of no use.
  *
  * @throws TypeError where `randomBytes` returns other than 16 bytes, or the same byte 16 times.
  */

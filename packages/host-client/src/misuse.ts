@@ -1,10 +1,10 @@
 import type { HostAbortSignal } from "./host-globals.ts";
 
 /**
- * Throws a `TypeError` that names every problem at once, if there is one. Names of options and rules stand in it,
- * values never.
+ * Throws a `TypeError` that names every problem at once, if there is one. It holds names of options and
+ * rules, never values.
  */
-export function refuseMisuse(caller: string, problems: readonly (string | false | undefined)[]): void {
+export function throwMisuse(caller: string, problems: readonly (string | false | undefined)[]): void {
   const found = problems.filter(Boolean);
   if (found.length > 0) throw new TypeError(`${caller}: ${found.join("; ")}`);
 }
@@ -15,7 +15,7 @@ export function textProblem(name: string, value: unknown, most: number, least = 
   return !fits && `${name} must have ${least} to ${most} characters`;
 }
 
-/** Of durations some eleven days; twice as long is still less than the longest timer, which is 31 bits. */
+/** As a duration, some eleven days: twice that is still less than the longest timer (31 bits of milliseconds). */
 const MOST = 1_000_000_000;
 
 /** The problems of options that must be whole numbers from 1 to `most`. */
@@ -40,10 +40,10 @@ export function functionProblems<Port>(
   return names.map((name) => typeof port?.[name] !== "function" && `${name} must be a function`);
 }
 
-/** Before anything is begun: a signal that can't be listened to would fail in a timer, where nobody can catch it. */
-export function refuseSignal(signal: HostAbortSignal | null | undefined): void {
+/** Called before any work starts: a signal without listeners would fail in a timer, where no caller can catch it. */
+export function requireSignal(signal: HostAbortSignal | null | undefined): void {
   if (signal === undefined || signal === null) return;
-  refuseMisuse("signal", functionProblems(signal, ["addEventListener", "removeEventListener"]));
+  throwMisuse("signal", functionProblems(signal, ["addEventListener", "removeEventListener"]));
 }
 
 /** Options over their defaults; one that is `undefined` counts as left out. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { oneAtATime } from "./one-at-a-time.ts";
 
-it("keeps the order of the calls, and one failure harms no other", async () => {
+it("functions run in the order of the calls, and a failure affects no other call", async () => {
   const exclusively = oneAtATime();
   const seen: number[] = [];
   const work = (n: number, ms: number) => async () => {

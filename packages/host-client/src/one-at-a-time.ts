@@ -1,4 +1,4 @@
-/** Runs what it is given one after the other, in the order of the calls. A failure goes to its caller alone. */
+/** Runs functions one after the other, in the order of the calls. A failure reaches only its own caller. */
 export function oneAtATime(): <Value>(work: () => Promise<Value>) => Promise<Value> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

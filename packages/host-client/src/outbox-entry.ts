@@ -2,7 +2,7 @@ import type { SignalRequest } from "./signal-request.ts";
 
 const VERSION = 1;
 
-/** Rounds in which the server was asked about one event, over all starts: the bound where the clock lies. */
+/** Rounds of sending one event, over all starts of the app: the bound where the clock is wrong. */
 export const MOST_ROUNDS = 500;
 
 /** An event in the outbox. */

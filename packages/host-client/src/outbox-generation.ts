@@ -1,21 +1,21 @@
 import type { HostAbortSignal } from "./host-globals.ts";
-import { refuseSignal } from "./misuse.ts";
+import { requireSignal } from "./misuse.ts";
 
 /**
- * Ends everything that is under way in an outbox at once, so that no event of one account is sent with the session of
- * the next. Its signals join the caller's: there is no `AbortSignal.any` in React Native, nor everywhere a controller.
+ * Ends everything that is in progress in an outbox at once, so that no event of one account is sent with the session of
+ * the next. Its signals join the caller's: React Native has no `AbortSignal.any`, and some platforms no controller.
  */
 export function openGeneration() {
   const cuts = new Set<() => void>();
   let generation = 0;
   return {
-    /** Aborted with the caller's, or when the generation ends. @throws TypeError where the caller's is no signal. */
+    /** Aborted with the caller's, or when the generation ends. @throws TypeError when the caller's is no signal. */
     join(signal: HostAbortSignal | undefined): HostAbortSignal {
-      refuseSignal(signal);
-      const own = generation;
+      requireSignal(signal);
+      const joined = generation;
       return {
         get aborted() {
-          return own !== generation || !!signal?.aborted;
+          return joined !== generation || !!signal?.aborted;
         },
         addEventListener(type, cut) {
           cuts.add(cut);

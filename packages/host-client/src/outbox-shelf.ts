@@ -4,7 +4,7 @@ import { type OutboxEntry, readEntry, writeEntry } from "./outbox-entry.ts";
 import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { SignalRequest } from "./signal-request.ts";
 
-/** The most events that an outbox can hold. All places are looked at, so a lowered `maxEvents` strands nothing. */
+/** The most events that an outbox can hold. All places are read, so a lowered `maxEvents` loses no entry. */
 export const MOST_EVENTS = 100;
 
 export interface ShelvedEntry extends OutboxEntry {
@@ -24,8 +24,8 @@ export interface ShelfOptions {
 
 /**
  * The entries of an outbox in its storage: an item each, in one of a fixed number of places. There is no index that
- * could say something else than the items, and no entry is touched when another is written. Memory mirrors the storage
- * once it was read; operations follow each other.
+ * could contradict the items, and writing one entry changes no other. Memory mirrors the storage once it was read;
+ * operations run one after the other.
  */
 export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: ShelfOptions) {
   const places = Array.from({ length: MOST_EVENTS }, (_, index) => `${name}.${index}`);
@@ -34,7 +34,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   const exclusively = oneAtATime();
   let isRead = false;
 
-  /** Rejected when the storage can't be read: then nothing may be written, over what is there. */
+  /** Rejects when the storage can't be read: then no item may be written, since it could replace an unread one. */
   async function read(): Promise<void> {
     if (isRead) return;
     const items = await Promise.all(places.map(async (place) => [place, await storage.getItem(place)] as const));
@@ -53,7 +53,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     isRead = true;
   }
 
-  /** Where that fails the item stays: its place is not written to. */
+  /** If that fails the item stays, and its place is not written to. */
   async function setAside(place: string, text: string): Promise<void> {
     try {
       await storage.setItem(aside, text);
@@ -73,7 +73,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     const heldBytes = held.reduce((sum, entry) => sum + entry.bytes, 0);
     if (held.length >= maxEvents || heldBytes + bytes > maxBytes) return undefined;
     for (const place of places) {
-      // Looked at once more: what an outbox doesn't know of is not its to overwrite.
+      // Reads the place again: the outbox must not overwrite an item that it doesn't know.
       if (held.some((entry) => entry.place === place) || (await storage.getItem(place))) continue;
       await storage.setItem(place, text);
       const entry = { ...fresh, place, bytes };
@@ -83,7 +83,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     return undefined;
   }
 
-  /** Puts the next entry, or nothing, in the place of one. One that was cleared meanwhile is left alone. */
+  /** Replaces or removes an entry. One that was cleared meanwhile is not written again. */
   async function replace({ request, place }: ShelvedEntry, next?: ShelvedEntry): Promise<void> {
     if (entries.get(request.key)?.place !== place) return;
     entries.delete(request.key);
@@ -93,18 +93,18 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   }
 
   return {
-    /** By key, in the order in which they are to be tried. */
+    /** By idempotency key, in the order in which they are to be tried. */
     entries: entries as ReadonlyMap<string, ShelvedEntry>,
     read: () => exclusively(read),
-    /** Durable when it returns; `undefined` where there is no room. */
+    /** Durable when it returns; `undefined` when the outbox is full. */
     add: (request: SignalRequest) => exclusively(() => add(request)),
     /**
      * Removes the entry, or puts its next state behind the others, so that one event can't keep the rest waiting. A
-     * failure is let go: the item then has its last text, and is sent once more after the next start at worst.
+     * failure is ignored: the item then has its last text, and at worst is sent again after the next start.
      */
     replace: (entry: ShelvedEntry, next?: ShelvedEntry): Promise<void> =>
       inTime(() => exclusively(() => replace(entry, next))).catch(() => undefined),
-    /** Forgets at once, so that nobody sends what is being removed, and again what was read or added before its turn. */
+    /** Empties memory at once, so that no removed event is sent, and again after the reads and writes that ran before. */
     clear: () => {
       entries.clear();
       return exclusively(async () => {

@@ -50,7 +50,7 @@ function start(
 const keysOf = (requests: readonly { init: { headers: Record<string, string> } }[]): (string | undefined)[] =>
   requests.map(({ init }) => init.headers["Idempotency-Key"]);
 
-/** One who holds answers back until told. */
+/** An answer that is held back until `open` is called. */
 function gate(): { answer: Answering; open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -58,7 +58,7 @@ function gate(): { answer: Answering; open: () => void } {
 }
 
 describe("an event in the outbox", () => {
-  it("is in the storage with key and bytes before the first attempt, and gone when it is settled", async () => {
+  it("is in the storage with key and bytes before the first attempt, and removed once it is stored", async () => {
     const items: Items = new Map();
     let kept: string[] = [];
     const app = start(items, [
@@ -118,7 +118,7 @@ describe("an event in the outbox", () => {
     expect(new Set(keysOf(app.requests)).size).toBe(3);
   });
 
-  it("that is refused is told to onDropped, without payload", async () => {
+  it("is reported to onDropped without its payload when the server rejects it", async () => {
     const items: Items = new Map();
     const app = start(items, [problem(403, "action-refused")]);
     expect(await app.send()).toMatchObject({ outcome: "refused", queued: false });
@@ -135,7 +135,7 @@ describe("an event in the outbox", () => {
     expect(items.size).toBe(0);
   });
 
-  it("that expired meanwhile is dropped, told, and nobody is asked", async () => {
+  it("is dropped, reported and not sent when it expired meanwhile", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     vi.setSystemTime(START + DAY_MS);
@@ -145,7 +145,7 @@ describe("an event in the outbox", () => {
     expect([app.requests.length, items.size]).toEqual([0, 0]);
   });
 
-  it("is given up after many rounds where the clock never gets on", async () => {
+  it("is given up after many rounds when the clock never advances", async () => {
     const items: Items = new Map();
     const app = start(items, [failure]);
     await app.send();
@@ -162,7 +162,7 @@ describe("an event in the outbox", () => {
 });
 
 describe("flush", () => {
-  it("sends what is kept, the oldest first after a start, and goes no further than one that has to wait", async () => {
+  it("sends kept events, the oldest first after a start, and stops at one that has to wait", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     for (const hour of [3, 1, 2]) await before.send(event(new Date(START - hour * 3_600_000).toISOString()));
@@ -193,7 +193,7 @@ describe("flush", () => {
     expect(app.requests).toHaveLength(5);
   });
 
-  it("and send at once ask about an event one at a time", async () => {
+  it("and send, called at once, send an event one at a time", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [failure, answer]);
@@ -206,7 +206,7 @@ describe("flush", () => {
     expect(app.requests).toHaveLength(2);
   });
 
-  it("that asks about an event which expires meanwhile holds no new one up", async () => {
+  it("delays no new event while the one that it sends expires", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [failure, answer, stored]);
@@ -222,7 +222,7 @@ describe("flush", () => {
     expect(await flushing).toMatchObject({ stored: 1 });
   });
 
-  it("leaves all where nobody is signed in, and counts no round", async () => {
+  it("changes no entry and counts no round when no user is signed in", async () => {
     const items: Items = new Map();
     const app = start(items, [{ status: 401 }]);
     expect(await app.send()).toMatchObject({ outcome: "later", reason: "signed-out", queued: true });
@@ -245,8 +245,8 @@ describe("flush", () => {
   });
 });
 
-describe("the bounds", () => {
-  it("refuse the newest a place, send it nevertheless, and say so", async () => {
+describe("the bounds of the outbox", () => {
+  it("keep out the newest event, which is sent all the same with queued: false", async () => {
     const items: Items = new Map();
     const app = start(items, [failure, failure, failure, stored], { maxEvents: 2 });
     await app.send();
@@ -266,7 +266,7 @@ describe("the bounds", () => {
     expect([...items.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(1_000);
   });
 
-  it("make room of what has expired", async () => {
+  it("do not count expired events, which are dropped for new ones", async () => {
     const items: Items = new Map();
     const app = start(items, [failure], { maxEvents: 1 });
     await app.send(event(new Date(START - DAY_MS + 1_000).toISOString()));
@@ -275,7 +275,7 @@ describe("the bounds", () => {
     expect(app.dropped).toMatchObject([{ reason: "expired" }]);
   });
 
-  it("that were lowered lose nothing of before", async () => {
+  it("lose no kept event when they are lowered", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     for (let n = 0; n < 10; n++) await before.send();
@@ -295,21 +295,21 @@ describe("a storage", () => {
     ["with rounds that no event gets to", (text: string) => text.replace("[1,1,", "[1,500,")],
     ["with a key that no header can hold", (text: string) => text.replace(/"key":"../, '"key":"\\r\\n')],
     ["that is something else", () => '{"theme":"dark"}'],
-  ])("with an entry %s sets it aside, tells it, and goes on", async (_, spoil) => {
+  ])("with an entry %s has it moved aside and reported, and the outbox goes on", async (_, corrupt) => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     await before.send();
     await before.send();
     const [place = "", text = ""] = [...items][0] ?? [];
-    items.set(place, spoil(text));
+    items.set(place, corrupt(text));
     const app = start(items, [stored]);
     expect(await app.outbox.flush()).toMatchObject({ stored: 1, dropped: 1, left: 0 });
     expect(app.dropped).toEqual([{ reason: "corrupt", errors: [] }]);
-    expect([...items]).toEqual([["device-risk-signals.aside", spoil(text)]]);
+    expect([...items]).toEqual([["device-risk-signals.aside", corrupt(text)]]);
     expect(await start(items, [stored]).outbox.flush()).toEqual({ stored: 0, replayed: 0, dropped: 0, left: 0 });
   });
 
-  it("of any content is no crash", async () => {
+  it("with arbitrary content causes no crash", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.string()), { maxLength: 20 }), async (texts) => {
         const items: Items = new Map(texts.map((text, index) => [`device-risk-signals.${index}`, text]));
@@ -320,7 +320,7 @@ describe("a storage", () => {
     );
   });
 
-  it("that can't be read is not written either: what is there stays", async () => {
+  it("that can't be read is not written, so its items stay", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     const kept = [...items];
@@ -340,7 +340,7 @@ describe("a storage", () => {
     expect(await app.outbox.flush()).toMatchObject({ stored: 1, left: 0 });
   });
 
-  it("that can be read in part is not written either: what it holds is not known", async () => {
+  it("that can be read only in part is not written, because its content is unknown", async () => {
     const items: Items = new Map();
     const app = start(
       items,
@@ -354,7 +354,7 @@ describe("a storage", () => {
     expect(items.size).toBe(0);
   });
 
-  it("that can't be written keeps nothing, and the event is sent", async () => {
+  it("that can't be written keeps no event, and the event is sent", async () => {
     const app = start(
       new Map(),
       [stored],
@@ -368,7 +368,7 @@ describe("a storage", () => {
     expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
   });
 
-  it("that does not remove makes a replay after the next start, and no place is written over", async () => {
+  it("that fails to remove causes a replay after the next start, and no place is overwritten", async () => {
     const items: Items = new Map();
     const app = start(items, [stored, failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
     expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
@@ -378,7 +378,7 @@ describe("a storage", () => {
     expect(await next.outbox.flush()).toMatchObject({ replayed: 1, stored: 1, left: 0 });
   });
 
-  it("whose corrupt entry can't be moved keeps it, and works on", async () => {
+  it("whose corrupt entry can't be moved keeps it and goes on working", async () => {
     const items: Items = new Map([["device-risk-signals.0", "junk"]]);
     const app = start(items, [failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
     expect(await app.send()).toMatchObject({ queued: true });
@@ -400,7 +400,7 @@ describe("a storage", () => {
     },
   );
 
-  it("that never answers is waited for no longer than the caller's signal says", async () => {
+  it("that never answers is not awaited after the caller's signal is aborted", async () => {
     const app = start(new Map(), [stored], {}, { getItem: never });
     const controller = new AbortController();
     const { signal } = controller;
@@ -415,7 +415,7 @@ describe("a storage", () => {
     expect(app.requests).toHaveLength(0);
   });
 
-  it("that never answers ends a flush, and a clear as a failure", async () => {
+  it("that never answers ends a flush, and makes a clear fail", async () => {
     const app = start(new Map(), [stored], {}, { getItem: never, removeItem: never });
     const flushing = app.outbox.flush();
     await vi.advanceTimersByTimeAsync(5_000);
@@ -446,7 +446,7 @@ describe("a storage", () => {
 });
 
 describe("clear", () => {
-  it("removes everything of this name, what was set aside too", async () => {
+  it("removes every item of this name, the one moved aside included", async () => {
     const items: Items = new Map([
       ["other", "stays"],
       ["device-risk-signals.7", "junk"],
@@ -458,7 +458,7 @@ describe("clear", () => {
     expect(await app.outbox.flush()).toMatchObject({ left: 0 });
   });
 
-  it("ends what is under way: nothing is sent with the token of whoever comes next", async () => {
+  it("ends sends in progress, so that no event is sent with the next user's token", async () => {
     let token = "one";
     const { client, requests } = clientWith([problem(503, "overloaded"), stored], { token: async () => token });
     const { outbox, send } = start(new Map(), [], { client });
@@ -496,7 +496,7 @@ describe("clear", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("while an event is under way leaves nothing behind, nor harms what comes after", async () => {
+  it("while an event is in progress leaves no item behind and keeps events that come later", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [answer, failure]);
@@ -519,7 +519,7 @@ describe("an onDropped that fails", () => {
       },
     ],
     ["later", () => Promise.reject(new Error("logger"))],
-  ])("%s loses no event", async (_, onDropped) => {
+  ])("%s causes the loss of no event", async (_, onDropped) => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     items.set("device-risk-signals.9", "junk");
@@ -531,8 +531,8 @@ describe("an onDropped that fails", () => {
   });
 });
 
-describe("misuse", () => {
-  it("is named, all of it at once", () => {
+describe("misuse of the outbox", () => {
+  it("is reported, all of it at once", () => {
     const wrong = { client: {}, storage: { getItem: 7 }, name: "", maxEvents: 101, maxBytes: 0 };
     expect(() => createOutbox(wrong as unknown as OutboxOptions)).toThrow(
       /prepare.*deliver.*getItem.*setItem.*removeItem.*onDropped.*name.*maxEvents.*maxBytes/,
@@ -540,7 +540,7 @@ describe("misuse", () => {
     expect(() => createOutbox(undefined as unknown as OutboxOptions)).toThrow(TypeError);
   });
 
-  it("of send rejects, and nothing is kept", async () => {
+  it("makes send and flush reject, and no event is kept", async () => {
     const items: Items = new Map();
     const app = start(items, [stored]);
     await expect(app.outbox.send({ action: ACTION, event: {} as never })).rejects.toThrow(TypeError);
@@ -553,22 +553,22 @@ describe("misuse", () => {
   });
 });
 
-it("every event that is sent is stored or told, over errors, restarts and full storages", async () => {
+it("every event that is sent is stored or reported, over errors, restarts and full storages", async () => {
   const error = fc.constantFrom<Reply | Answering>(failure, stored, problem(503, "x"), problem(403, "action-refused"));
   const step = fc.constantFrom<"send" | "flush" | "restart">("send", "send", "flush", "restart");
   await fc.assert(
     fc.asyncProperty(fc.array(error, { minLength: 1 }), fc.array(step, { maxLength: 40 }), async (errors, steps) => {
       const items: Items = new Map();
       const server = new Set<string>();
-      const told = new Set<string>();
-      let asked = 0;
+      const reported = new Set<string>();
+      let requests = 0;
       const answer: Answering = async (init, url) => {
-        const next = errors[asked++ % errors.length] as Reply | Answering;
+        const next = errors[requests++ % errors.length] as Reply | Answering;
         if (typeof next === "function") return next(init, url);
         if (next.status === 201) server.add(init.headers["Idempotency-Key"] ?? "");
         return response(next);
       };
-      const open = () => start(items, [answer], { maxEvents: 3, onDropped: ({ key = "" }) => told.add(key) });
+      const open = () => start(items, [answer], { maxEvents: 3, onDropped: ({ key = "" }) => reported.add(key) });
       let app = open();
       const keys = new Set<string>();
       for (const one of steps) {
@@ -579,14 +579,14 @@ it("every event that is sent is stored or told, over errors, restarts and full s
           const result = await app.send(collected);
           const key = keysOf(app.requests).at(-1) ?? "";
           keys.add(key);
-          if ("reason" in result && !result.queued) told.add(key);
+          if ("reason" in result && !result.queued) reported.add(key);
         }
       }
       const last = start(items, [
         async (init) => (server.add(init.headers["Idempotency-Key"] ?? ""), response(stored)),
       ]);
       expect(await last.outbox.flush()).toMatchObject({ left: 0, dropped: 0 });
-      expect(new Set([...server, ...told])).toEqual(keys);
+      expect(new Set([...server, ...reported])).toEqual(keys);
     }),
   );
 });

@@ -1,6 +1,6 @@
 import type { Bounds } from "./bounded.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
-import { functionProblems, numberProblems, refuseMisuse, textProblem, withDefaults } from "./misuse.ts";
+import { functionProblems, numberProblems, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
 import { MOST_ROUNDS } from "./outbox-entry.ts";
 import { openGeneration } from "./outbox-generation.ts";
 import { MOST_EVENTS, openShelf, type ShelvedEntry } from "./outbox-shelf.ts";
@@ -9,14 +9,14 @@ import type { LaterReason, RefusedReason, RequestError, SendResult } from "./sen
 import type { Sending, SignalClient } from "./signal-client.ts";
 import { type Action, isExpired, type SignalRequest } from "./signal-request.ts";
 
-/** Reasons that say nothing of the server: such a round is not counted. */
-const UNASKED = /^(aborted|signed-out|no-token)$/;
+/** Reasons for which the server was not reached or not asked to store: such a round is not counted. */
+const UNCOUNTED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =
   | RefusedReason
-  /** Tried too often; the device's clock never said that the freshness was over. */
+  /** Tried too often; by the device's clock the freshness never ended. */
   | "exhausted"
-  /** What the storage returned is no entry. It was set aside, in the item `<name>.aside`. */
+  /** What the storage returned is no entry. It was moved to the item `<name>.aside`. */
   | "corrupt";
 
 /** An event that left the outbox without being known to be stored. May be logged. */
@@ -33,9 +33,9 @@ export interface Dropped {
 export interface OutboxOptions {
   readonly client: SignalClient;
   readonly storage: OutboxStorage;
-  /** Is told of each event that was given up, so that none is lost in silence. */
+  /** Called for each event that the outbox gives up, so that none is lost in silence. */
   readonly onDropped: (dropped: Dropped) => void;
-  /** Begins the names of the items. One for each account: an event is sent with the session of whoever is signed in. */
+  /** Prefix of the item names. Use one for each account: events are sent with the session of the signed-in user. */
   readonly name?: string | undefined;
   /** At most 100. Default 50. */
   readonly maxEvents?: number | undefined;
@@ -49,7 +49,7 @@ export type OutboxResult = SendResult & { readonly queued: boolean };
 export interface FlushReport {
   readonly stored: number;
   readonly replayed: number;
-  /** Events given up meanwhile; `onDropped` was told of each. */
+  /** Events given up meanwhile; `onDropped` was called for each. */
   readonly dropped: number;
   /** Events that are still in the outbox. */
   readonly left: number;
@@ -60,32 +60,32 @@ export interface FlushReport {
 
 export interface Outbox {
   /**
-   * Writes the event into the storage, then sends it as the client's `send` does. A settled event leaves the outbox, one
-   * for later stays. Where there is no room or the storage fails, the event is sent nevertheless and not kept.
+   * Writes the event into the storage, then sends it as the client's `send` does. An event with the outcome `later`
+   * stays in the outbox. When the outbox is full or the storage fails, the event is sent all the same and not kept.
    */
   send(sending: Sending): Promise<OutboxResult>;
   /**
    * Sends what is kept, one event after the other, until one has to wait. Call it at the start, after a sign-in and
-   * when the network is back. A call while one is under way returns the same report; its own signal has no effect.
+   * when the network is back. A call while one is running returns the same report; its own signal has no effect.
    */
   flush(options?: { readonly signal?: HostAbortSignal | undefined }): Promise<FlushReport>;
   /**
-   * Removes everything, unreported, and ends what is under way, as `aborted`: for a sign-out that shall leave nothing.
-   * Rejected when the storage fails.
+   * Removes every event without a report and ends sends in progress as `aborted`: for a sign-out that must leave no
+   * event. Rejects when the storage fails.
    */
   clear(): Promise<void>;
 }
 
 /**
- * Keeps events until they are settled, over restarts of the app, with their keys and exact bytes. What was accepted is
- * never pushed out by newer events. One outbox for a storage and name at a time.
+ * Keeps each event until the server has stored or rejected it, across restarts of the app, with its idempotency key
+ * and exact bytes. Newer events never displace a kept one. Use one outbox for a storage and name at a time.
  *
  * @throws TypeError naming every problem of the options.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
   const settings = withDefaults(options, { name: "device-risk-signals", maxEvents: 50, maxBytes: 1_000_000 });
   const { client, storage, onDropped } = settings;
-  refuseMisuse("createOutbox", [
+  throwMisuse("createOutbox", [
     ...functionProblems(client, ["prepare", "deliver"]),
     ...functionProblems(storage, ["getItem", "setItem", "removeItem"]),
     ...functionProblems(settings, ["onDropped"]),
@@ -95,23 +95,23 @@ export function createOutbox(options: OutboxOptions): Outbox {
   ]);
   const shelf = openShelf({ ...settings, onCorrupt: () => drop({ reason: "corrupt", errors: [] }) });
   const generation = openGeneration();
-  const underWay = new Map<string, Promise<SendResult>>();
+  const inProgress = new Map<string, Promise<SendResult>>();
   let flushing: Promise<FlushReport> | undefined;
   let drops = 0;
 
-  /** What the host's function throws, or rejects with, is let go: an event must not be lost for the loss of another. */
+  /** Ignores what the host's function throws or rejects with: an event must not be lost because another one was. */
   function drop(dropped: Dropped): void {
     drops++;
     (async () => onDropped(dropped))().catch(() => undefined);
   }
 
-  /** One event, asked about by one at a time: whoever comes meanwhile gets the same result. */
-  function settle(entry: ShelvedEntry, signal?: HostAbortSignal): Promise<SendResult> {
+  /** Sends an event once at a time: a call while it is in progress gets the same result. */
+  function deliverOnce(entry: ShelvedEntry, signal?: HostAbortSignal): Promise<SendResult> {
     const { key } = entry.request;
-    const known = underWay.get(key);
+    const known = inProgress.get(key);
     if (known) return known;
-    const result = deliver(entry, signal).finally(() => underWay.delete(key));
-    underWay.set(key, result);
+    const result = deliver(entry, signal).finally(() => inProgress.delete(key));
+    inProgress.set(key, result);
     return result;
   }
 
@@ -119,7 +119,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { action, key } = entry.request;
     const result = await client.deliver(entry.request, { signal });
     const isLater = result.outcome === "later";
-    if (isLater && UNASKED.test(result.reason)) return result;
+    if (isLater && UNCOUNTED.test(result.reason)) return result;
     const rounds = entry.rounds + 1;
     const next = isLater && rounds < MOST_ROUNDS ? { ...entry, rounds } : undefined;
     await shelf.replace(entry, next);
@@ -131,12 +131,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return result;
   }
 
-  /** Durable when it returns; `undefined` where there is no room. Rejected where the storage fails. */
+  /** Durable when it returns; `undefined` when the outbox is full. Rejects when the storage fails. */
   async function keep(request: SignalRequest, bounds: Bounds): Promise<ShelvedEntry | undefined> {
     await shelf.read();
     for (const entry of shelf.entries.values()) {
-      // Makes room. Nobody is asked about an expired event: the client says so at once, but where it is under way.
-      if (isExpired(entry.request) && !underWay.has(entry.request.key)) await settle(entry);
+      // Frees places. For an expired event the client sends no request; one that is in progress is not waited for.
+      if (isExpired(entry.request) && !inProgress.has(entry.request.key)) await deliverOnce(entry);
     }
     return bounds.isOver() ? undefined : shelf.add(request);
   }
@@ -157,12 +157,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch {
       return report(signal.aborted ? "aborted" : "storage");
     }
-    // As they are now: one that has to wait comes back at the end.
+    // A copy: an entry that has to wait moves to the end of the map.
     const keys = [...shelf.entries.keys()];
     for (const key of keys) {
       const entry = shelf.entries.get(key);
       if (!entry) continue;
-      const result = await settle(entry, signal);
+      const result = await deliverOnce(entry, signal);
       if (result.outcome === "later") return report(result.reason, result.retryAfterMs);
       if (result.outcome !== "refused") count[result.outcome]++;
     }
@@ -174,7 +174,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const signal = generation.join(callers);
       const request = client.prepare({ action, event });
       const entry = await inTime((bounds) => keep(request, bounds), signal).catch(() => undefined);
-      const result = await (entry ? settle(entry, signal) : client.deliver(request, { signal }));
+      const result = await (entry ? deliverOnce(entry, signal) : client.deliver(request, { signal }));
       return { ...result, queued: shelf.entries.has(request.key) };
     },
     flush({ signal } = {}) {

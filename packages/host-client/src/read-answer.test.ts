@@ -7,7 +7,7 @@ const read = (status: number, body: unknown, retryAfterMs?: number) =>
   readAnswer({ status, text: typeof body === "string" ? body : JSON.stringify(body), retryAfterMs });
 
 describe("an answer of the endpoint", () => {
-  it.each([200, 201])("with status %d says what was stored", (status) => {
+  it.each([200, 201])("with status %d names the stored event", (status) => {
     expect(read(status, { event_id: "e", created: true })).toEqual({ outcome: "stored", eventId: "e" });
     expect(read(status, { event_id: "e", created: false })).toEqual({ outcome: "replayed", eventId: "e" });
   });
@@ -45,12 +45,12 @@ describe("an answer of the endpoint", () => {
     draining: "busy",
     unavailable: "busy",
   };
-  it.each(Object.keys(PROBLEMS) as ProblemCode[])("with the problem %s is told by its code", (code) => {
+  it.each(Object.keys(PROBLEMS) as ProblemCode[])("with the problem %s is reported by its code", (code) => {
     const problem = problemOf(reject(code));
     expect(read(problem.status, problem)).toMatchObject({ reason: meaning[code], status: problem.status, code });
   });
 
-  it("names the places, and not the texts, of a refusal", () => {
+  it("yields the pointers, and not the texts, of a rejection", () => {
     const errors = [
       { pointer: "/observations/probes", code: "type-wrong", detail: "text" },
       { pointer: "/platform", code: "value-not-allowed", detail: "text" },
@@ -84,13 +84,13 @@ describe("an answer of something else", () => {
     expect(read(status, body)).toMatchObject({ outcome: "later", reason: "unintelligible", status });
   });
 
-  it.each([400, 403, 404, 405, 409, 413, 415, 422, 431])("is no refusal of the endpoint with %d", (status) => {
+  it.each([400, 403, 404, 405, 409, 413, 415, 422, 431])("is no rejection by the endpoint with %d", (status) => {
     const later = { outcome: "later", reason: "unintelligible", status };
     expect(read(status, "<html>")).toEqual(later);
     expect(read(status, { type: "about:blank", errors: "none" })).toEqual(later);
   });
 
-  it.each([407, 408, 425, 429, 500, 502, 503, 504, 511])("is to be asked again with %d", (status) => {
+  it.each([407, 408, 425, 429, 500, 502, 503, 504, 511])("means busy, to be retried, with %d", (status) => {
     expect(read(status, "<html>", 5)).toMatchObject({ outcome: "later", reason: "busy", status, retryAfterMs: 5 });
   });
 
@@ -105,22 +105,22 @@ describe("an answer of something else", () => {
 
 describe("an answer that is hostile", () => {
   const TYPE = "urn:problem:device-risk-signals:";
-  const refuse = (errors: unknown) => read(400, { type: `${TYPE}request-invalid`, errors });
+  const readRejection = (errors: unknown) => read(400, { type: `${TYPE}request-invalid`, errors });
 
   it.each(["x".repeat(65), "x".repeat(1_000_000), "eyJhbGciOi.J9", "a b", "code\n", ""])(
     "gets no text of its own into a code",
     (code) => {
       expect(read(400, { type: TYPE + code })).toEqual({ outcome: "later", reason: "unintelligible", status: 400 });
       expect(read(503, { type: TYPE + code })).toMatchObject({ reason: "busy", code: undefined });
-      expect(refuse([{ pointer: "/a", code }])).toMatchObject({ errors: [] });
+      expect(readRejection([{ pointer: "/a", code }])).toMatchObject({ errors: [] });
     },
   );
 
-  it("names no more than 100 places, each of 1,024 characters at most", () => {
+  it("yields at most 100 pointers of at most 1,024 characters", () => {
     const long = { pointer: `/${"a".repeat(1_000_000)}`, code: "type-wrong" };
     const errors = [long, ...Array.from({ length: 100_000 }, () => ({ ...long, pointer: "/a" }))];
-    const verdict = refuse(errors);
-    if (!("errors" in verdict)) throw new Error("no refusal");
+    const verdict = readRejection(errors);
+    if (!("errors" in verdict)) throw new Error("no rejection");
     expect(verdict.errors).toHaveLength(100);
     expect(Math.max(...verdict.errors.map(({ pointer }) => pointer.length))).toBe(1_024);
   });
@@ -132,8 +132,8 @@ describe("an answer that is hostile", () => {
     [{ pointer: 1, code: "a" }],
     [{ pointer: { toString: 1 }, code: "a" }],
     [{ pointer: "/a" }],
-  ])("names no place with %j, and the refusal stands", (error) => {
+  ])("yields no pointer for %j, and is a rejection all the same", (error) => {
     const good = { pointer: "", code: "type-wrong" };
-    expect(refuse([error, good])).toMatchObject({ outcome: "refused", code: "request-invalid", errors: [good] });
+    expect(readRejection([error, good])).toMatchObject({ outcome: "refused", code: "request-invalid", errors: [good] });
   });
 });

@@ -11,19 +11,19 @@ const CODE = /^[a-z-]{1,64}$/;
 const MOST_ERRORS = 100;
 const MOST_POINTER = 1_024;
 
-/** Statuses of a server, or of a proxy (407), that can be asked again. */
-const COME_AGAIN = /^(407|408|425|429|5\d\d)$/;
+/** Statuses of a server, or of a proxy (407), after which a retry makes sense. */
+const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
 
 /**
  * What an answer means. Only a 200 or 201 that holds `event_id` and `created` says that the event is stored, and only a
- * problem document of the server that it is refused; a page, as captive portals send with any status, says neither.
- * Nothing is taken over but short identifiers: a hostile answer may quote the token, and results are logged.
+ * problem document of the server that it is rejected; a page, as captive portals send with any status, says neither.
+ * Only short identifiers are taken over: a hostile answer may quote the token, and results are logged.
  */
 export function readAnswer({ status, text, retryAfterMs }: Answer): Verdict {
   const { event_id, created, type, errors } = readObject(text);
   const code = typeof type === "string" ? PROBLEM.exec(type)?.[1] : undefined;
   if (status === 401) return later("signed-out", { status, code });
-  if (COME_AGAIN.test(String(status)) || code === "body-corrupt") {
+  if (RETRYABLE.test(String(status)) || code === "body-corrupt") {
     return later("busy", { status, code, retryAfterMs });
   }
   if (code && status >= 400) {

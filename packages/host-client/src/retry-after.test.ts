@@ -12,10 +12,10 @@ describe("Retry-After", () => {
     [at(90_000), 90_000],
     [at(-90_000), 0],
     [at(10 * 86_400_000), 86_400_000],
-  ])("%s is waited for", (text, ms) => expect(readRetryAfter(text, null, NOW)).toBe(ms));
+  ])("%s is read as a pause", (text, ms) => expect(readRetryAfter(text, null, NOW)).toBe(ms));
 
   it.each([[null], [""], ["-1"], ["1.5"], ["1e3"], ["soon"], ["7, 8"], ["2026-03-01T00:00:00Z"], ["no day GMT"]])(
-    "%s is nothing",
+    "%s is ignored",
     (text) => expect(readRetryAfter(text, null, NOW)).toBeUndefined(),
   );
 

@@ -9,7 +9,7 @@ const sources = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith(".ts") && !/\.(test|fixture)\.ts$/.test(file))
   .map((file) => ({ file, source: readFileSync(join(import.meta.dirname, file), "utf8") }));
 
-it("no source file imports anything but its neighbours, and types of the contract", () => {
+it("source files import only files of this package and types of the contract", () => {
   const imports = sources.flatMap(({ file, source }) =>
     [...source.matchAll(/^(?:import|export)\b([^;]*?) from "([^"]+)"|\b(?:import|require)\s*\(/gm)].map(
       ([, what = "", from = "?"]) => ({ file, isType: what.startsWith(" type "), from }),
@@ -60,11 +60,11 @@ const SCRIPT = `
   const event = { session_id: "s", event_type: "device_intel_collection", schema_version: 1, probes: {},
     collected_at: new Date().toISOString() };
   const result = await outbox.send({ action: { id: "a", type: "t" }, event });
-  const gone = ["crypto", "AbortController", "TextEncoder", "URL", "structuredClone", "fetch", "Buffer"];
-  console.log(JSON.stringify({ result, left: gone.filter((name) => name in globalThis) }));
+  const removed = ["crypto", "AbortController", "TextEncoder", "URL", "structuredClone", "fetch", "Buffer"];
+  console.log(JSON.stringify({ result, left: removed.filter((name) => name in globalThis) }));
 `;
 
-it("runs where there is no more than the language and timers: no crypto, AbortController, TextEncoder, URL", async () => {
+it("the client needs only the language and timers: no crypto, AbortController, TextEncoder, URL", async () => {
   const index = JSON.stringify(pathToFileURL(join(import.meta.dirname, "index.ts")).href);
   const script = SCRIPT.replace("INDEX", index);
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);

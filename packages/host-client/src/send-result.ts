@@ -2,29 +2,29 @@
 export type RefusedReason =
   /** The freshness is over. An attempt whose answer was lost may have stored it. */
   | "expired"
-  /** 409: the key names another payload. */
+  /** 409: the idempotency key names another payload. */
   | "conflict"
-  /** The server refused it: see `status`, `code` and `errors`. */
+  /** The server rejected it: see `status`, `code` and `errors`. */
   | "rejected";
 
-/** Why it was not settled yet. */
+/** Why the event is neither stored nor rejected yet. */
 export type LaterReason =
   /** `fetch` failed: no network, no such host, connection lost. */
   | "network"
   /** No answer within `timeoutMs`. */
   | "timeout"
-  /** The server asks to come again: 408, 425, 429, 5xx, or a body that broke on the way. */
+  /** The server can't store it now: 408, 425, 429, 5xx, or a body that arrived damaged. */
   | "busy"
   /** Something else answered, such as a captive portal: any 4xx without a problem document of the server too. */
   | "unintelligible"
-  /** `token` was rejected: it can't be had at the moment. */
+  /** The promise of `token` was rejected: no token is available at the moment. */
   | "no-token"
-  /** Nobody is signed in, or the server refused the refreshed token too. */
+  /** No user is signed in, or the server rejected the refreshed token too. */
   | "signed-out"
   /** The caller's signal, or the outbox was cleared. */
   | "aborted";
 
-/** A place that the server objects to. */
+/** One violation that the server reports. */
 export interface RequestError {
   /** JSON Pointer (RFC 6901) into the transport request, cut at 1,024 characters. */
   readonly pointer: string;
@@ -37,7 +37,7 @@ export type SendResult =
   | { readonly outcome: "stored"; readonly eventId: string; readonly attempts: number }
   /** Was stored before, by an attempt whose answer was lost or by an earlier call. */
   | { readonly outcome: "replayed"; readonly eventId: string; readonly attempts: number }
-  /** Refused for good: asking again would not help. */
+  /** Rejected for good: sending it again would not help. */
   | {
       readonly outcome: "refused";
       readonly reason: RefusedReason;
@@ -53,14 +53,14 @@ export type SendResult =
       readonly reason: LaterReason;
       readonly status?: number | undefined;
       readonly code?: string | undefined;
-      /** For how long the server asked to be left alone. */
+      /** How long the server asked the client to wait. */
       readonly retryAfterMs?: number | undefined;
       readonly attempts: number;
     };
 
 type WithoutAttempts<Result> = Result extends unknown ? Omit<Result, "attempts"> : never;
 
-/** What one attempt came to. */
+/** The result of one attempt. */
 export type Verdict = WithoutAttempts<SendResult>;
 
 type Later = Extract<Verdict, { outcome: "later" }>;

@@ -28,7 +28,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Sends one event under fake time; how long it took is told too. */
+/** Sends one event under fake time; also reports how long it took. */
 async function send(
   answers: readonly (Reply | Answering)[],
   options: Partial<ClientOptions> = {},
@@ -45,7 +45,7 @@ const page: Reply = { status: 200, headers: { "Content-Type": "text/html" }, bod
 const busy = problem(503, "overloaded");
 
 describe("send", () => {
-  it("asks once where all is well", async () => {
+  it("sends one request when it succeeds", async () => {
     const { result, requests } = await send([stored]);
     expect(result).toEqual({ outcome: "stored", eventId: "e-1", attempts: 1 });
     expect(requests).toHaveLength(1);
@@ -91,7 +91,7 @@ describe("send", () => {
     ["400", problem(400, "collected-at-stale"), { outcome: "refused", code: "collected-at-stale" }],
     ["404", problem(404, "not-found"), { outcome: "refused", reason: "rejected", status: 404 }],
     ["415", problem(415, "media-type-unsupported"), { outcome: "refused", status: 415 }],
-  ])("asks no more after %s", async (_, answer, expected) => {
+  ])("does not try again after %s", async (_, answer, expected) => {
     const { result, requests } = await send([answer, stored]);
     expect(result).toMatchObject({ ...expected, attempts: 1 });
     expect(requests).toHaveLength(1);
@@ -130,7 +130,7 @@ describe("send", () => {
     );
   });
 
-  it("says why it left off", async () => {
+  it("reports why it stopped trying", async () => {
     const reasons = await Promise.all(
       [failure, page, busy].map(async (answer) => {
         const { client } = clientWith([answer], { maxAttempts: 1 });
@@ -145,7 +145,7 @@ describe("send", () => {
     expect((await send([silence], { maxAttempts: 1, timeoutMs: 700 })).result).toMatchObject({ reason: "timeout" });
   });
 
-  it("says nothing of token and payload, whatever fails", async () => {
+  it("reveals neither token nor payload, whatever fails", async () => {
     for (const answer of [failure, page, busy]) {
       const { result } = await send([answer], { maxAttempts: 1 });
       expect(JSON.stringify(result)).not.toMatch(/secret|observation/);
@@ -154,7 +154,7 @@ describe("send", () => {
 });
 
 describe("pauses", () => {
-  it("grow, with chance in them, and their number is bounded", async () => {
+  it("grow, vary at random, and are bounded in number", async () => {
     const { result, requests, tookMs } = await send([busy], { maxAttempts: 8, maxDelayMs: 10_000 });
     expect(result).toMatchObject({ outcome: "later", reason: "busy", attempts: 8 });
     expect(requests).toHaveLength(8);
@@ -169,14 +169,14 @@ describe("pauses", () => {
     expect(tookMs).toBe(20_500);
   });
 
-  it("are not longer than the bound: a longer Retry-After is the caller's", async () => {
+  it("are not longer than the bound: a longer Retry-After is returned to the caller", async () => {
     const { result, requests, tookMs } = await send([problem(429, "too-many-requests", { "Retry-After": "61" })]);
     expect(result).toMatchObject({ outcome: "later", reason: "busy", retryAfterMs: 61_000, attempts: 1 });
     expect([requests.length, tookMs]).toEqual([1, 0]);
   });
 });
 
-describe("time", () => {
+describe("send, as time passes,", () => {
   it("gives up when the freshness is over", async () => {
     const collected = event(new Date(START - 86_400_000 + 5_000).toISOString());
     const { result, requests } = await send([busy], { maxAttempts: 1_000 }, collected);
@@ -185,7 +185,7 @@ describe("time", () => {
     expect(requests.length).toBeLessThan(8);
   });
 
-  it("asks nobody about an event that is over", async () => {
+  it("sends no request for an expired event", async () => {
     const collected = event(new Date(START - 86_400_000).toISOString());
     const { result, requests } = await send([stored], {}, collected);
     expect(result).toMatchObject({ outcome: "refused", reason: "expired", attempts: 0 });
@@ -194,7 +194,7 @@ describe("time", () => {
     expect(longer.result).toMatchObject({ outcome: "stored" });
   });
 
-  it("does not go on for ever when the clock stands still or runs back", async () => {
+  it("does not go on for ever when the clock stops or runs back", async () => {
     const { result } = await send([
       (init) => {
         vi.setSystemTime(START - Math.random() * 1e9);
@@ -204,14 +204,14 @@ describe("time", () => {
     expect(result).toMatchObject({ outcome: "later", reason: "network", attempts: 5 });
   });
 
-  it("bounds a fetch that never answers, and tells it", async () => {
+  it("bounds a fetch that never answers, and aborts it", async () => {
     const { result, requests, tookMs } = await send([silence], { timeoutMs: 3_000, maxAttempts: 2 });
     expect(result).toMatchObject({ outcome: "later", reason: "timeout", attempts: 2 });
     expect(tookMs).toBe(2 * 3_000 + 500);
     expect(requests.map(({ init }) => init.signal?.aborted)).toEqual([true, true]);
   });
 
-  it("bounds a token that never comes, and sends nothing when it comes too late", async () => {
+  it("bounds a token that never arrives, and sends no request when it arrives too late", async () => {
     const { client, requests } = clientWith([stored], {
       timeoutMs: 3_000,
       maxAttempts: 1,
@@ -225,44 +225,44 @@ describe("time", () => {
 });
 
 describe("the token", () => {
-  const refused = problem(401, "credentials-invalid");
+  const unauthorized = problem(401, "credentials-invalid");
 
   it("is refreshed once after a 401, without a pause", async () => {
     const token = vi.fn(async ({ refresh }: { refresh: boolean }) => (refresh ? "new" : "old"));
-    const { result, requests, tookMs } = await send([refused, stored], { token, maxAttempts: 1 });
+    const { result, requests, tookMs } = await send([unauthorized, stored], { token, maxAttempts: 1 });
     expect(result).toMatchObject({ outcome: "stored", attempts: 2 });
     expect(requests.map(({ init }) => init.headers["Authorization"])).toEqual(["Bearer old", "Bearer new"]);
     expect(token.mock.calls).toEqual([[{ refresh: false }], [{ refresh: true }]]);
     expect(tookMs).toBe(0);
   });
 
-  it("that was refreshed when the freshness was over sends nothing", async () => {
+  it("leads to no request when it is refreshed after the freshness is over", async () => {
     const token = async ({ refresh }: { refresh: boolean }): Promise<string> => {
       if (refresh) vi.setSystemTime(START + 86_400_000);
       return TOKEN;
     };
-    const { result, requests } = await send([refused, stored], { token });
+    const { result, requests } = await send([unauthorized, stored], { token });
     expect(result).toMatchObject({ outcome: "refused", reason: "expired" });
     expect(requests).toHaveLength(1);
   });
 
   it("is not refreshed twice in one send", async () => {
     const token = vi.fn(async () => TOKEN);
-    const again = await send([refused, busy, refused, stored], { token });
+    const again = await send([unauthorized, busy, unauthorized, stored], { token });
     expect(again.result).toMatchObject({ outcome: "later", reason: "signed-out", status: 401, attempts: 3 });
     expect(token).toHaveBeenCalledTimes(3);
-    const twice = await send([refused]);
+    const twice = await send([unauthorized]);
     expect(twice.result).toMatchObject({ outcome: "later", reason: "signed-out", code: "credentials-invalid" });
     expect(twice.requests).toHaveLength(2);
   });
 
-  it.each([[undefined], [null], [""]])("%j means that nobody is signed in", async (token) => {
+  it.each([[undefined], [null], [""]])("%j means that no user is signed in", async (token) => {
     const { result, requests } = await send([stored], { token: async () => token });
     expect(result).toMatchObject({ outcome: "later", reason: "signed-out" });
     expect(requests).toHaveLength(0);
   });
 
-  it("that can't be had now is asked for again", async () => {
+  it("is requested again when it is not available", async () => {
     const token = vi.fn(async () => TOKEN).mockRejectedValueOnce(new Error("offline"));
     expect((await send([stored], { token })).result).toMatchObject({ outcome: "stored", attempts: 2 });
     const never = await send([stored], { token: () => Promise.reject(new Error(TOKEN)) });
@@ -293,7 +293,7 @@ describe("the caller's signal", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("that was aborted before sends nothing", async () => {
+  it("prevents every request when it is aborted before", async () => {
     const { client, requests } = clientWith([stored]);
     const result = await client.send({ action: ACTION, event: event(), signal: AbortSignal.abort() });
     expect(result).toMatchObject({ outcome: "later", reason: "aborted" });
@@ -301,8 +301,8 @@ describe("the caller's signal", () => {
   });
 });
 
-describe("misuse", () => {
-  it("rejects, and sends nothing", async () => {
+describe("misuse of the client", () => {
+  it("makes send reject without a request", async () => {
     const { client, requests } = clientWith([stored]);
     await expect(client.send({ action: ACTION, event: undefined as never })).rejects.toThrow(TypeError);
     await expect(client.send(undefined as never)).rejects.toThrow(TypeError);
@@ -310,7 +310,7 @@ describe("misuse", () => {
   });
 
   it.each([[{}], [7], [""], [{ aborted: false, addEventListener: () => {} }]])(
-    "is %j for a signal: it is told before anything is sent",
+    "includes the signal %j, which is rejected before any request",
     async (wrong) => {
       const { client, requests } = clientWith([silence]);
       const signal = wrong as AbortSignal;

@@ -9,16 +9,17 @@ export interface Sending {
   readonly action: Action;
   /** As `collect` returned it. */
   readonly event: RawSignalEvent;
-  /** Ends waiting and pauses; the result is then `later`, `aborted`. */
+  /** Ends requests and pauses; the result is then `later`, `aborted`. */
   readonly signal?: HostAbortSignal | undefined;
 }
 
 export interface SignalClient {
   /**
-   * Sends the event until it is settled or trying on has no sense for now. Called again with the same event object it
-   * sends the same key and the same bytes, so the event is stored once however often it is called.
+   * Sends the event until it is stored or rejected, or another attempt makes no sense for now. Called again with the
+   * same event object it sends the same idempotency key and the same bytes, so the event is stored once however often
+   * it is called.
    *
-   * The promise is rejected for misuse alone, with a `TypeError`; everything that the world does is a result.
+   * The promise is rejected only for misuse, with a `TypeError`; every external failure is a result.
    */
   send(sending: Sending): Promise<SendResult>;
   /** The first half of `send`, for a host that keeps requests by itself: the one request of this event object. */

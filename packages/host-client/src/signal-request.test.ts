@@ -23,7 +23,7 @@ describe("the request of an event", () => {
     expect(expiresAt).toBe(Date.parse(collected.collected_at) + 86_400_000);
   });
 
-  it("is made once for an event object, over all clients, whatever becomes of the object", () => {
+  it("is made once for an event object, by all clients, even if the object changes", () => {
     const collected = event();
     const first = client.prepare({ action: ACTION, event: collected });
     (collected.probes as Record<string, unknown>)["hardware"] = { status: "timeout" };
@@ -46,7 +46,7 @@ describe("the request of an event", () => {
   });
 });
 
-describe("misuse", () => {
+describe("misuse of prepare", () => {
   const misuse = (action: unknown, wrong: unknown): string => {
     try {
       client.prepare({ action, event: wrong } as Parameters<typeof client.prepare>[0]);
@@ -57,7 +57,7 @@ describe("misuse", () => {
     return "none";
   };
 
-  it("is named, all of it at once, without a value", () => {
+  it("is reported, all of it at once, without values", () => {
     const message = misuse({ id: "", type: "secret".repeat(20) }, { collected_at: "secret" });
     expect(message).toMatch(/^send: action\.id .*; action\.type .*; event .*collected_at/);
     expect(message).not.toContain("secret");
@@ -71,7 +71,7 @@ describe("misuse", () => {
     expect(misuse(wrong, event())).toContain("action.id must");
   });
 
-  it("takes in no event that JSON would change or can't hold", () => {
+  it("includes every event that JSON would change or can't hold", () => {
     const withData = (data: Record<string, unknown>): RawSignalEvent =>
       ({ ...event(), probes: { hardware: { status: "success", data } } }) as unknown as RawSignalEvent;
     const cycle: Record<string, unknown> = {};
@@ -82,7 +82,7 @@ describe("misuse", () => {
     expect(misuse(ACTION, withData(cycle))).toBe("send: event can't be written as JSON");
   });
 
-  it("is an event for two actions", () => {
+  it("includes one event for two actions", () => {
     const collected = event();
     client.prepare({ action: ACTION, event: collected });
     expect(misuse({ ...ACTION, id: "action-2" }, collected)).toContain("another action");

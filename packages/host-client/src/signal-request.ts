@@ -1,7 +1,7 @@
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import type { ClientSettings } from "./client-options.ts";
 import { makeIdempotencyKey } from "./idempotency-key.ts";
-import { refuseMisuse, textProblem } from "./misuse.ts";
+import { throwMisuse, textProblem } from "./misuse.ts";
 
 /** What the host's backend issued before the collection: its identifier and its type. */
 export interface Action {
@@ -24,18 +24,18 @@ export interface SignalRequest {
 /** Whether its freshness is over by the device's clock. */
 export const isExpired = ({ expiresAt }: SignalRequest): boolean => Date.now() >= expiresAt;
 
-/** By the event object, over all clients: a client that is made anew does not store an event twice. */
+/** By event object, shared by all clients: a second client does not store an event twice. */
 const requests = new WeakMap<object, SignalRequest>();
 
 /**
  * The one request of an event. It is made at the first call for this event object; later calls return the same key and
- * the same bytes, whatever became of the object meanwhile.
+ * the same bytes, even if the object has changed meanwhile.
  *
- * @throws TypeError naming every problem of action and event, and where the event was prepared for another action.
+ * @throws TypeError naming every problem of action and event, and when the event was prepared for another action.
  */
 export function prepareRequest(settings: ClientSettings, action: Action, event: RawSignalEvent): SignalRequest {
   const collectedAt = epochMs((event as RawSignalEvent | undefined)?.collected_at);
-  refuseMisuse("send", [
+  throwMisuse("send", [
     textProblem("action.id", action?.id, 128),
     textProblem("action.type", action?.type, 64),
     Number.isNaN(collectedAt) && "event must be a raw event with collected_at",
@@ -43,7 +43,7 @@ export function prepareRequest(settings: ClientSettings, action: Action, event: 
   const known = requests.get(event);
   if (known) {
     const isSame = known.action.id === action.id && known.action.type === action.type;
-    refuseMisuse("send", [!isSame && "event has another action"]);
+    throwMisuse("send", [!isSame && "event has another action"]);
     return known;
   }
   const request: SignalRequest = {
@@ -73,13 +73,13 @@ function write({ sdkVersion, platform, appVersion }: ClientSettings, action: Act
   let body: string | undefined;
   try {
     body = JSON.stringify(transport, (_, value: unknown) => {
-      // JSON.stringify would write null: another observation than was made.
+      // JSON.stringify would write null, which is another observation.
       if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError();
       return value;
     });
   } catch {
     // Such a number, a cycle or a BigInt. The platform's message may quote the event.
   }
-  refuseMisuse("send", [!body && "event can't be written as JSON"]);
+  throwMisuse("send", [!body && "event can't be written as JSON"]);
   return body as string;
 }

@@ -27,7 +27,7 @@ export function conclude(
   return Object.fromEntries(Object.entries(judgements).map(([name, judgement]) => [name, judgement.judge(evidence)]));
 }
 
-/** Every judged field that is not what the case says of it: its value, its absence, or nothing at all. */
+/** Every judged field that differs from the case: a wrong value, a wrong absence, or no expectation. */
 export function departures(subject: EvidenceCase, judgements?: JudgementsByPlatform): readonly string[] {
   return judgedProbes(subject, judgements).flatMap(([probe, own]) => {
     const concluded = conclude(subject, probe, own);
@@ -39,10 +39,10 @@ function departure({ expect, absent }: EvidenceCase, probe: string, field: strin
   const isAbsent = absent[probe]?.includes(field) ?? false;
   const isExpected = Object.hasOwn(expect[probe] ?? {}, field);
   const wanted = expect[probe]?.[field];
-  if (!isAbsent && !isExpected) return [`${probe}.${field}: the case says nothing of it, found ${show(found)}`];
+  if (!isAbsent && !isExpected) return [`${probe}.${field}: the case has no expectation, found ${show(found)}`];
   return show(wanted) === show(found) ? [] : [`${probe}.${field}: expected ${show(wanted)}, found ${show(found)}`];
 }
 
 function show(value: unknown): string {
-  return value === undefined ? "nothing" : JSON.stringify(value);
+  return value === undefined ? "no value" : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 /**
- * The corpus's short form, spelled out (README.md beside this file). Pure, and without any API of Node.js: tests read the
+ * Expands the corpus's short form (README.md in this folder). Pure, and without any API of Node.js: tests read the
  * files of this folder, an app's mock may import some of them.
  */
 import type { NativeAnswer, NativeRequest, Presence } from "../src/native/native-interface.ts";
@@ -19,7 +19,7 @@ export interface CaseFile {
   readonly name: string;
   readonly about: string;
   readonly platform?: CasePlatform;
-  /** The case that this one is like, but for what it says itself. */
+  /** The case that this one extends and overrides. */
   readonly like?: string;
   /** The known false alarm that must stay silent here. */
   readonly falseAlarm?: string;
@@ -29,7 +29,7 @@ export interface CaseFile {
   readonly absent?: ByProbe<readonly string[]>;
 }
 
-/** A case that says everything itself. */
+/** A case without references to others. */
 export type EvidenceCase = Required<Omit<CaseFile, "like" | "falseAlarm">> & Pick<CaseFile, "falseAlarm">;
 
 /** Every case by its name. Throws a `TypeError` where one is like another that is not there. */
@@ -92,7 +92,7 @@ function mergeAnswer(base: CaseAnswer, own: CaseAnswer): CaseAnswer {
   };
 }
 
-/** `null` takes a member away, `{ "add": [...] }` adds to a list, an object is joined with an object; all else replaces. */
+/** `null` removes a member, `{ "add": [...] }` adds to a list, objects are merged; any other value replaces. */
 function mergeValues(base: Values, own: Values): Values {
   const merged: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries(own)) {
@@ -148,7 +148,7 @@ function spellOutText(kept: Short): { text: string; truncated: boolean } {
   return { text: lines.map((line) => `${line}\n`).join(""), truncated };
 }
 
-/** Of what was asked for, all that is not present is absent, but for what could not be looked at. */
+/** Every requested artefact that is not present is absent, except those that could not be examined. */
 function spellOutPresence(source: string, kept: Short, asked: readonly string[]): Presence {
   const { present = [], unknown = [] } = ("length" in kept ? { present: kept } : kept) as {
     present?: readonly string[];
@@ -164,7 +164,7 @@ function isThere(present: readonly string[], name: string): boolean {
   return present.some((found) => found === name || found.endsWith(`/${name}`));
 }
 
-/** One that is not set is `""`; one that is denied stands as `"?"` in the short form, and is left out. */
+/** A property that is not set is `""`; a denied one is `"?"` in the short form, and is left out. */
 function spellOutProperties(
   kept: Readonly<Record<string, string>>,
   asked: readonly string[],

@@ -5,12 +5,12 @@ import type { CasePlatform, EvidenceCase } from "./load.ts";
 
 export interface ObservedText {
   readonly name: string;
-  /** The device, as far as its owner tells. */
+  /** The device, as far as its owner describes it. */
   readonly of: string;
   readonly platform: CasePlatform;
   /** The thread or file that the text is from. */
   readonly source: string;
-  /** What it must be said to show; nothing by default. */
+  /** The findings that the judgements must report; none by default. */
   readonly shows?: readonly string[];
   readonly properties?: Readonly<Record<string, string>>;
   readonly build?: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export function readObserved(which: "stock" | "compromised"): readonly ObservedT
   return JSON.parse(readFileSync(join(import.meta.dirname, `observed/${which}.json`), "utf8")) as ObservedText[];
 }
 
-/** The text as the only evidence there is: nothing is known of what it does not speak of. */
+/** The text as the only evidence: whatever it does not mention is unknown. */
 export function caseOf({ name, of, source, platform, mounts, code, ...text }: ObservedText): EvidenceCase {
   const { properties, build, images, stack, maps, mountInfo, cpuInfo } = text;
   const evidence = {

@@ -12,7 +12,7 @@ import { Consent, type ConsentFunction, consents } from "./consent.ts";
 import { type Host, platformOf } from "./host.ts";
 import { AbortError } from "./misuse.ts";
 import { type Observed, observe } from "./observe.ts";
-import { type DataFault, probeData } from "./probe-data.ts";
+import { type DataError, probeData } from "./probe-data.ts";
 import { quietly } from "./quietly.ts";
 import { type Selection, select } from "./selection.ts";
 import { Waiting } from "./waiting.ts";
@@ -22,11 +22,11 @@ export type CollectedEvent = RawSignalEvent & {
   readonly probes: { readonly [Probe in ProbeId]: ProbeOutcome<ProbeDataById[Probe]> };
 };
 
-/** Why a probe was not run: a closed vocabulary, looked at in this order. */
+/** Why a probe was not run: a closed vocabulary; the first reason that applies, in this order. */
 export type SkippedReason = "disabled" | "platform" | "consent" | "unsupported" | "permission";
 
 /** Why a probe failed: a closed vocabulary, never a native message. */
-export type ErrorCode = DataFault | "native-missing" | "native-failed";
+export type ErrorCode = DataError | "native-missing" | "native-failed";
 
 export interface CollectionRequest {
   readonly sessionId: string;
@@ -34,12 +34,12 @@ export interface CollectionRequest {
   readonly settings: Settings;
   /** The consent in force when it is called: it may change while the collection runs. */
   readonly consent: () => Consent | ConsentFunction;
-  /** Of this collection alone; a probe needs both. */
-  readonly ownConsent: Consent | ConsentFunction;
+  /** Of this collection only; a probe needs both. */
+  readonly collectionConsent: Consent | ConsentFunction;
 }
 
-/** They measure, and would disturb one another and be disturbed: one after the other, when all else is done. */
-const ALONE: ReadonlySet<ProbeId> = new Set([
+/** They measure time, so any parallel work would distort them: they run one after the other, after all other probes. */
+const EXCLUSIVE: ReadonlySet<ProbeId> = new Set([
   "gpu_benchmark",
   "audio_latency",
   "runtime_timing",
@@ -47,7 +47,7 @@ const ALONE: ReadonlySet<ProbeId> = new Set([
 ]);
 
 let calls = 0;
-/** Until the measurement that was begun last, in whichever collection, is done. */
+/** Resolves when the measurement that started last, in any collection, is done. */
 let measuring: Promise<unknown> = Promise.resolve();
 
 interface Done {
@@ -55,7 +55,7 @@ interface Done {
   readonly durationMs: number;
 }
 
-/** One collection, from the clock's first look to the event. */
+/** One collection, from the first reading of the clock to the event. */
 export class Collection {
   readonly #request: CollectionRequest;
   readonly #host: Host;
@@ -64,7 +64,7 @@ export class Collection {
   readonly #withdrawn = new Set<ProbeId>();
   readonly #deadline: number;
   #stopped = false;
-  #abort: (fault: AbortError) => void = () => {};
+  #abort: (error: AbortError) => void = () => {};
 
   constructor(request: CollectionRequest, host: Host) {
     this.#request = request;
@@ -73,7 +73,7 @@ export class Collection {
     this.#deadline = host.monotonic() + request.settings.deadlineMs;
   }
 
-  /** @throws AbortError after `stop`; nothing else, whatever a probe does. */
+  /** @throws AbortError after `stop`; no other error, whatever a probe does. */
   run(): Promise<CollectedEvent> {
     return new Promise((resolve, reject) => {
       this.#abort = reject;
@@ -81,7 +81,7 @@ export class Collection {
     });
   }
 
-  /** Native work is told to end, and `run` rejects at once. */
+  /** Cancels native work; `run` rejects at once. */
   stop(): void {
     this.#stopped = true;
     for (const call of this.#calls.keys()) this.#cancel(call);
@@ -89,7 +89,7 @@ export class Collection {
     this.#abort(new AbortError());
   }
 
-  /** Ends native work for probes that the consent does not hold any more; nothing of them gets into the event. */
+  /** Ends native work for probes that the consent no longer holds; the event contains no value of theirs. */
   withdraw(consent: Consent | ConsentFunction): void {
     const withdraw = (probe: ProbeId): void => {
       this.#withdrawn.add(probe);
@@ -113,23 +113,23 @@ export class Collection {
       const outcome = await this.#probe(probe);
       done[probe] = { outcome, durationMs: this.#host.monotonic() - start };
     };
-    await Promise.all(PROBE_IDS.filter((probe) => !ALONE.has(probe)).map(timed));
-    for (const probe of PROBE_IDS) if (ALONE.has(probe)) await this.#alone(() => timed(probe));
+    await Promise.all(PROBE_IDS.filter((probe) => !EXCLUSIVE.has(probe)).map(timed));
+    for (const probe of PROBE_IDS) if (EXCLUSIVE.has(probe)) await this.#exclusively(() => timed(probe));
     const consent = this.#request.consent();
-    // What was withdrawn meanwhile is as if it had never been asked for.
-    const asked = PROBE_IDS.filter((probe) => done[probe]?.outcome.status !== "skipped");
-    const lookAgain = async (probe: ProbeId): Promise<void> => {
-      if (!(await this.#agrees(consent, probe, Math.max(this.#left(), SECOND_LOOK_MS)))) this.#withdrawn.add(probe);
+    // A probe whose consent was withdrawn meanwhile counts as never run.
+    const ran = PROBE_IDS.filter((probe) => done[probe]?.outcome.status !== "skipped");
+    const checkAgain = async (probe: ProbeId): Promise<void> => {
+      if (!(await this.#agrees(consent, probe, Math.max(this.#left(), SECOND_CHECK_MS)))) this.#withdrawn.add(probe);
     };
-    await Promise.all(asked.map(lookAgain));
+    await Promise.all(ran.map(checkAgain));
     this.#assertRunning();
 
-    // The contract's order, whoever was done first.
+    // The contract's order, not the order in which the probes ended.
     const probes: Record<string, ProbeOutcome> = {};
     for (const probe of PROBE_IDS) {
       const { outcome, durationMs } = done[probe] as Done;
-      const stands = !asked.includes(probe) || this.#stands(consent, probe);
-      const { status } = (probes[probe] = stands ? outcome : skipped("consent"));
+      const isKept = !ran.includes(probe) || this.#isInForce(consent, probe);
+      const { status } = (probes[probe] = isKept ? outcome : skipped("consent"));
       quietly(() => this.#request.settings.onProbe?.({ probe, status, durationMs }));
     }
     const { sessionId, clientId } = this.#request;
@@ -143,8 +143,8 @@ export class Collection {
     };
   }
 
-  /** Other collections measure, too. */
-  async #alone(work: () => Promise<void>): Promise<void> {
+  /** Waits for the measurements of other collections, too. */
+  async #exclusively(work: () => Promise<void>): Promise<void> {
     const before = measuring;
     const mine = this.#waiting.within(this.#left(), () => before).then(work);
     measuring = mine.catch(() => {});
@@ -164,7 +164,7 @@ export class Collection {
     const consent = this.#request.consent();
     const agreed = await this.#agrees(consent, probe, left());
     this.#assertRunning();
-    if (!agreed || !this.#stands(consent, probe)) return skipped("consent");
+    if (!agreed || !this.#isInForce(consent, probe)) return skipped("consent");
     if (left() < SHORTEST_MS) return { status: "timeout" };
     const observed = await this.#withinTime(probe, selection, left());
     return observed ? outcomeOf(probe, selection, observed) : { status: "timeout" };
@@ -172,20 +172,20 @@ export class Collection {
 
   async #agrees(consent: Consent | ConsentFunction, probe: ProbeId, milliseconds: number): Promise<boolean> {
     const end = this.#host.monotonic() + milliseconds;
-    const asked = (each: Consent | ConsentFunction): Promise<boolean> =>
+    const agrees = (each: Consent | ConsentFunction): Promise<boolean> =>
       consents(each, probe, (begin) => this.#waiting.within(end - this.#host.monotonic(), begin));
-    return (await asked(consent)) && asked(this.#request.ownConsent);
+    return (await agrees(consent)) && agrees(this.#request.collectionConsent);
   }
 
-  /** What is there when the time is up, or the consent gone, is dropped: `undefined`. */
+  /** `undefined` when the time is up or the consent was withdrawn; a late answer is dropped. */
   async #withinTime(probe: ProbeId, selection: Selection, milliseconds: number): Promise<Observed | undefined> {
     const call = `${++calls}`;
     this.#calls.set(call, probe);
-    const isWaitedFor = (): boolean => this.#calls.has(call);
-    const task = { call, probe, selection, timeoutMs: milliseconds, isWaitedFor };
+    const isAwaited = (): boolean => this.#calls.has(call);
+    const task = { call, probe, selection, timeoutMs: milliseconds, isAwaited };
     const observed = await this.#waiting.within(milliseconds, () => observe(task, this.#host));
     this.#assertRunning();
-    if (!isWaitedFor()) return undefined;
+    if (!isAwaited()) return undefined;
     if (!observed) this.#cancel(call);
     this.#calls.delete(call);
     return observed;
@@ -193,17 +193,17 @@ export class Collection {
 
   #cancel(call: string): void {
     this.#calls.delete(call);
-    // What can't be told to stop ends at its own bound.
+    // Native work that can't be cancelled ends at its own timeout.
     quietly(() => this.#host.native?.cancel(call));
   }
 
   /**
-   * Whether an answer still counts: a consent that replaced the one that was asked must hold the probe itself, because a
-   * function can't be asked in the same turn.
+   * Whether an answer still counts: a consent that replaced the one that was checked must hold the probe itself, because
+   * a function can't be called within the same turn.
    */
-  #stands(asked: Consent | ConsentFunction, probe: ProbeId): boolean {
+  #isInForce(checked: Consent | ConsentFunction, probe: ProbeId): boolean {
     const now = this.#request.consent();
-    return !this.#withdrawn.has(probe) && (now === asked || (now instanceof Consent && now.probes.has(probe)));
+    return !this.#withdrawn.has(probe) && (now === checked || (now instanceof Consent && now.probes.has(probe)));
   }
 
   /** Milliseconds until the deadline. */
@@ -216,10 +216,10 @@ export class Collection {
   }
 }
 
-/** Timers are no finer: with less time left than this a probe is not begun. */
+/** The resolution of timers: with less time left a probe is not started. */
 const SHORTEST_MS = 1;
-/** The second look has this long even when the deadline has passed. */
-const SECOND_LOOK_MS = 250;
+/** The second check of the consent has this long even when the deadline has passed. */
+const SECOND_CHECK_MS = 250;
 
 function outcomeOf(probe: ProbeId, selection: Selection, observed: Observed): ProbeOutcome {
   if ("unavailable" in observed) return skipped(observed.unavailable);
@@ -228,12 +228,12 @@ function outcomeOf(probe: ProbeId, selection: Selection, observed: Observed): Pr
     const data = probeData(probe, observed.values, selection.all);
     return typeof data === "string" ? failed(data) : { status: "success", data };
   } catch {
-    // Values of native code may be anything, objects that throw when they are looked at among them.
+    // Native code may return any value, even an object whose members throw when they are read.
     return failed("native-failed");
   }
 }
 
-/** RFC 3339, which knows the years 0 to 9999: a clock that claims another time is told as near as can be. */
+/** RFC 3339 covers the years 0 to 9999: any other time of the clock becomes the nearest valid one. */
 function timestampOf(now: Date): string {
   const [earliest, latest] = [-62_167_219_200_000, 253_402_300_799_999];
   return new Date(Math.min(Math.max(now.getTime() || 0, earliest), latest)).toISOString();

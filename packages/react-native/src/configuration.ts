@@ -25,9 +25,9 @@ export interface ProbeReport {
   readonly durationMs: number;
 }
 
-/** A plain object from any source: it is checked whole, and every problem is told at once. */
+/** A plain object from any source: it is checked as a whole, and every problem is reported at once. */
 export interface Configuration {
-  /** Default: none, and nothing is collected. */
+  /** Default: none, and every probe is skipped. */
   readonly consent?: Consent | ConsentFunction;
   readonly probes?: Readonly<Partial<Record<ProbeId, ProbeConfiguration>>>;
   /** Milliseconds for a whole collection, up to 120,000. Default 10,000. */

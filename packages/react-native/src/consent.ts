@@ -10,8 +10,8 @@ export class Consent {
 }
 
 /**
- * Asked once per probe and collection before anything is read, and once more before the event is built. A rejection, a
- * throw, a late answer and any answer but `true` mean no.
+ * Called once per probe and collection before any source is read, and once more before the event is built. A rejection,
+ * an error, a late answer and any answer but `true` mean no.
  */
 export type ConsentFunction = (probe: ProbeId) => boolean | Promise<boolean>;
 

@@ -41,23 +41,23 @@ describe("an event", () => {
     [Number.NaN, "1970-01-01T00:00:00.000Z"],
     [Date.UTC(12_000, 0, 1), "9999-12-31T23:59:59.999Z"],
     [-8e15, "0000-01-01T00:00:00.000Z"],
-  ])("of a clock at %d is as near as RFC 3339 comes", async (time, expected) => {
+  ])("has the nearest time that RFC 3339 can express when the clock is at %d", async (time, expected) => {
     const host = fakeHost(undefined, { now: () => new Date(time) });
     expect((await intelOn(host).collect(session)).collected_at).toBe(expected);
   });
 
-  it("has no probe's fault for native values that throw, lie or have holes", async () => {
+  it("has no failed probe for native values that throw, are forged or have holes", async () => {
     const trap = Object.defineProperty({}, "board", {
       enumerable: true,
       get: () => {
         throw new Error("/secret");
       },
     });
-    const lying = Object.assign([1n], { every: () => true });
+    const forged = Object.assign([1n], { every: () => true });
     const host = fakeHost((probe) => {
       const named = { manufacturer: "m", model: "m", brand: "b", systemName: "n", systemVersion: "1", isTablet: false };
       if (probe === "device_identity") return { fields: { ...named, androidBuild: trap } };
-      return { fields: { language: "de", interfaceNames: Array(3), preferredLanguages: lying } };
+      return { fields: { language: "de", interfaceNames: Array(3), preferredLanguages: forged } };
     });
     const { probes } = await intelOn(host).collect(session);
     expect(probes.device_identity).toEqual({ status: "error", error: "native-failed" });
@@ -66,14 +66,14 @@ describe("an event", () => {
     expect(probes.locale).toEqual({ status: "success", data: { language: "de" } });
   });
 
-  it("is told the device's clock as it is, while deadlines go by the one that never goes back", async () => {
+  it("has the time of the device's clock, while deadlines use the monotonic clock", async () => {
     const host = fakeHost(undefined, { now: () => new Date(0) });
     expect((await intelOn(host).collect(session)).collected_at).toBe("1970-01-01T00:00:00.000Z");
   });
 });
 
-describe("a probe is skipped for the first of these reasons", () => {
-  it("disabled, platform, consent", async () => {
+describe("a probe is skipped", () => {
+  it("when it is disabled, of another platform or without consent, with the first of these reasons", async () => {
     const host = fakeHost();
     const { probes } = await intelOn(host, {
       consent: consentFor(),
@@ -86,12 +86,12 @@ describe("a probe is skipped for the first of these reasons", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it.each(["unsupported", "permission"])("%s, as native code says", async (unavailable) => {
+  it.each(["unsupported", "permission"])("when native code reports %s", async (unavailable) => {
     const { probes } = await intelOn(fakeHost(() => ({ unavailable }))).collect(session);
     expect(probes.hardware).toEqual({ status: "skipped", reason: unavailable });
   });
 
-  it("platform, all of them, in a web bundle", async () => {
+  it("in a web bundle, where no probe exists", async () => {
     const { probes } = await intelOn(fakeHost(undefined, { platform: "web", native: undefined })).collect(session);
     expect(new Set(Object.values(probes).map((outcome) => JSON.stringify(outcome)))).toEqual(
       new Set(['{"status":"skipped","reason":"platform"}', '{"status":"skipped","reason":"disabled"}']),
@@ -100,20 +100,20 @@ describe("a probe is skipped for the first of these reasons", () => {
 });
 
 describe("consent", () => {
-  it("not given is none", async () => {
+  it("to no probe is the default", async () => {
     const host = fakeHost();
     const { probes } = await intelOn(host, {}).collect(session);
     expect(Object.values(probes).every(({ status }) => status === "skipped")).toBe(true);
     expect(host.collected).toEqual([]);
   });
 
-  it("to some probes reads those alone, and enables none that is off", async () => {
+  it("to some probes lets only those run, and enables none that is off", async () => {
     const host = fakeHost();
     await intelOn(host, { consent: consentFor("hardware", "telephony") }).collect(session);
     expect(host.collected.map(({ probe }) => probe)).toEqual(["hardware"]);
   });
 
-  it("as a function is asked for each enabled probe of the platform, before native work", async () => {
+  it("as a function is called for each enabled probe of the platform, before native work", async () => {
     const asked: ProbeId[] = [];
     const host = fakeHost(() => {
       expect(asked).toContain("hardware");
@@ -140,7 +140,7 @@ describe("consent", () => {
     ["answers late", () => NEVER],
     ["answers with something else", () => "true" as unknown as boolean],
     ["promises something else", () => Promise.resolve(1 as unknown as boolean)],
-  ])("of a function that %s is no consent", async (_, consent) => {
+  ])("is not given by a function that %s", async (_, consent) => {
     const host = fakeHost();
     const { probes } = await intelOn(host, {
       consent,
@@ -150,7 +150,7 @@ describe("consent", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("withdrawn meanwhile stops native work, and what was read does not get into the event", async () => {
+  it("that is withdrawn meanwhile stops native work, and its values do not enter the event", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
     const intel = intelOn(host, { consent: consentFor("hardware", "locale"), deadlineMs: 400 });
     const collecting = intel.collect(session);
@@ -163,7 +163,7 @@ describe("consent", () => {
     expect(probes.locale).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("withdrawn before native work was begun lets none begin", async () => {
+  it("that is withdrawn before native work starts prevents it", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL });
     const collecting = intel.collect(session);
@@ -173,7 +173,7 @@ describe("consent", () => {
     expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("withdrawn while a function is asked does not come back with its answer, before or after reading", async () => {
+  it("that is withdrawn while a function is pending is not restored by its answer", async () => {
     for (const readFirst of [false, true]) {
       const host = fakeHost(() => ({ fields: { language: "de" } }));
       const answers: ((agreed: boolean) => void)[] = [];
@@ -192,7 +192,7 @@ describe("consent", () => {
     }
   });
 
-  it("that replaces itself whenever it is asked ends all the same, as none", async () => {
+  it("that replaces itself at each call ends all the same, as no consent", async () => {
     const host = fakeHost();
     const intel: DeviceIntelOnHost = intelOn(host, { consent: () => replaced() });
     const replaced = (): boolean => {
@@ -204,30 +204,30 @@ describe("consent", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("withdrawn in any turn before the event is made does not get into it", async () => {
+  it("that is withdrawn in any turn before the event is made keeps the probe out of it", async () => {
     for (let turns = 0; turns < 25; turns++) {
       let looks = 0;
-      let told: "withdrawn" | "made" | undefined;
+      let first: "withdrawn" | "made" | undefined;
       const withdraw = async (): Promise<void> => {
         for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-        told ??= "withdrawn";
+        first ??= "withdrawn";
         intel.setConsent(consentFor());
       };
       const consent = (probe: ProbeId): boolean | Promise<boolean> => {
         if (probe === "locale" && ++looks === 2) void withdraw();
         return Promise.resolve(probe === "locale");
       };
-      const onProbe = (): void => void (told ??= "made");
+      const onProbe = (): void => void (first ??= "made");
       const intel: DeviceIntelOnHost = intelOn(
         fakeHost(() => ({ fields: { language: "de" } })),
         { consent, onProbe },
       );
       const { locale } = (await intel.collect(session)).probes;
-      expect(locale.status, `${turns} turns, ${told}`).toBe(told === "withdrawn" ? "skipped" : "success");
+      expect(locale.status, `${turns} turns, ${first}`).toBe(first === "withdrawn" ? "skipped" : "success");
     }
   });
 
-  it("replaced by one that holds the probe, too, takes nothing away", async () => {
+  it("that is replaced by one that also holds the probe keeps the probe's values", async () => {
     const host = fakeHost(() => ({ fields: { language: "de" } }));
     const intel = intelOn(host, { consent: ALL });
     const collecting = intel.collect(session);
@@ -235,7 +235,7 @@ describe("consent", () => {
     expect((await collecting).probes.locale).toEqual({ status: "success", data: { language: "de" } });
   });
 
-  it("withdrawn and given again does not bring back what was stopped", async () => {
+  it("that is withdrawn and given again does not restart the stopped probe", async () => {
     const host = fakeHost((probe) => (probe === "locale" ? settledWith({ fields: { language: "de" } }, 200) : {}));
     const intel = intelOn(host, { consent: ALL });
     const collecting = intel.collect(session);
@@ -245,7 +245,7 @@ describe("consent", () => {
     expect((await collecting).probes.locale).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("replaced by a function that says no stops native work", async () => {
+  it("that is replaced by a function that says no stops native work", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : {}));
     const intel = intelOn(host, { consent: HARDWARE, deadlineMs: 300 });
     const collecting = intel.collect(session);
@@ -255,13 +255,13 @@ describe("consent", () => {
     expect(host.cancelled).toHaveLength(1);
   });
 
-  it("that a prototype was made to give is none", async () => {
+  it("can't be given by a polluted prototype", async () => {
     const host = fakeHost();
     await intelOn(host, Object.create({ consent: () => true }) as Configuration).collect(session);
     expect(host.collected).toEqual([]);
   });
 
-  it("withdrawn from behind a function is seen at the second look", async () => {
+  it("that a function no longer gives is noticed at the second check", async () => {
     let agreed = true;
     const host = fakeHost(() => {
       agreed = false;
@@ -271,7 +271,7 @@ describe("consent", () => {
     expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("is for known probes alone", () => {
+  it("can be given only to known probes", () => {
     expect(() => consentFor("hardwear" as ProbeId)).toThrow(/no such probe: hardwear/);
     expect(() => consentFor(["hardware", "locale"] as never)).toThrow(/each id is an argument of its own/);
     const intel = intelOn();
@@ -279,8 +279,8 @@ describe("consent", () => {
   });
 });
 
-describe("time", () => {
-  it("a probe that does not answer times out, is told to stop, and takes no other with it", async () => {
+describe("time limits", () => {
+  it("a probe that does not answer times out, is cancelled, and affects no other probe", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
     const { probes } = await intelOn(host, {
       consent: consentFor("hardware", "locale"),
@@ -291,7 +291,7 @@ describe("time", () => {
     expect(host.cancelled).toHaveLength(1);
   });
 
-  it("the deadline of the whole holds for every probe, also for those that had not begun", async () => {
+  it("the deadline of the collection holds for every probe, also for those that have not started", async () => {
     // A timer may end a millisecond early: then a probe would begin for the last one.
     const late = (work: () => void, ms: number): unknown => setTimeout(work, ms + 3);
     const host = Object.assign(
@@ -308,7 +308,7 @@ describe("time", () => {
     expect(host.collected.map(({ probe }) => probe)).not.toContain("gpu_benchmark");
   });
 
-  it("probes that measure never run beside those of another collection", async () => {
+  it("probes that measure never run at the same time as those of another collection", async () => {
     let together = 0;
     let most = 0;
     const host = fakeHost(async () => {
@@ -324,7 +324,7 @@ describe("time", () => {
     expect(most).toBe(1);
   });
 
-  it("probes that measure run when all else is done, one after the other", async () => {
+  it("probes that measure run after all other probes, one after the other", async () => {
     const running = new Set<string>();
     const together: string[][] = [];
     const host = fakeHost(async (probe) => {
@@ -352,7 +352,7 @@ describe("an aborted collection", () => {
     expect(new Set(host.cancelled)).toEqual(new Set(host.collected.map(({ call }) => call)));
   });
 
-  it("before it began reads nothing", async () => {
+  it("reads nothing when it is aborted before it begins", async () => {
     const host = fakeHost();
     const controller = new AbortController();
     controller.abort();
@@ -362,7 +362,7 @@ describe("an aborted collection", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("in the turn that began it reads nothing", async () => {
+  it("reads nothing when it is aborted in the turn in which it began", async () => {
     const host = fakeHost();
     const controller = new AbortController();
     const collecting = intelOn(host).collect({ ...session, signal: controller.signal });
@@ -372,7 +372,7 @@ describe("an aborted collection", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("leaves no timer, asks for no consent and tells of no probe any more", async () => {
+  it("leaves no timer, and calls neither the consent function nor onProbe again", async () => {
     const timers = new Set<unknown>();
     const asked: string[] = [];
     const reports: ProbeReport[] = [];
@@ -404,7 +404,7 @@ describe("an aborted collection", () => {
     expect(reports).toEqual([]);
   });
 
-  it("leaves another one alone", async () => {
+  it("does not affect another collection", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: {} }));
     const intel = intelOn(host, { consent: HARDWARE, probes: { hardware: { timeoutMs: 50 } } });
     const controller = new AbortController();
@@ -416,8 +416,8 @@ describe("an aborted collection", () => {
   });
 });
 
-describe("one collection's own", () => {
-  it("consent takes away from the consent in force, and adds nothing to it", async () => {
+describe("an option of one collection", () => {
+  it("consent restricts the consent in force, and adds no probe to it", async () => {
     for (const consent of [consentFor("locale", "network"), (probe: ProbeId) => probe !== "hardware"]) {
       const host = fakeHost();
       const intel = intelOn(host, { consent: consentFor("hardware", "locale") });
@@ -430,7 +430,7 @@ describe("one collection's own", () => {
     }
   });
 
-  it("consent that is withdrawn from behind a function is seen at the second look", async () => {
+  it("consent that a function no longer gives is noticed at the second check", async () => {
     let agreed = true;
     const host = fakeHost(() => {
       agreed = false;
@@ -440,7 +440,7 @@ describe("one collection's own", () => {
     expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("probes replace members of the configuration's, for this collection alone", async () => {
+  it("probes replace members of the configuration, for this collection only", async () => {
     const host = fakeHost(() => ({ fields: { processorCount: 8, screenDpi: 420, phoneType: "gsm" } }));
     const intel = intelOn(host, { consent: ALL, probes: { hardware: { fields: { include: ["processorCount"] } } } });
     const own = { telephony: { enabled: true }, network: { enabled: false }, hardware: { timeoutMs: 500 } };
@@ -454,7 +454,7 @@ describe("one collection's own", () => {
     expect(other.telephony).toEqual({ status: "skipped", reason: "disabled" });
   });
 
-  it("client id is in its event alone", async () => {
+  it("clientId is in the event of this collection only", async () => {
     const intel = intelOn();
     intel.setClientId("account-7");
     expect((await intel.collect({ ...session, clientId: "account-8" })).client_id).toBe("account-8");
@@ -484,7 +484,7 @@ describe("setConfig", () => {
     expect(host.cancelled).toHaveLength(1);
   });
 
-  it("refuses what the constructor's rules refuse, and the configuration before stays in force", async () => {
+  it("rejects what the constructor's rules reject, and the previous configuration stays in force", async () => {
     const intel = intelOn(fakeHost(), { consent: ALL, probes: { hardware: { enabled: false } } });
     const wrong = { deadlineMs: 0, consent: consentFor(), probes: { hardwear: {} } };
     expect(() => intel.setConfig(wrong as never)).toThrow(/probes.hardwear is not known; deadlineMs must be/);
@@ -493,7 +493,7 @@ describe("setConfig", () => {
     expect(probes.locale.status).toBe("success");
   });
 
-  it("mends a wrong configuration of the constructor", async () => {
+  it("can correct a wrong configuration of the constructor", async () => {
     const intel = intelOn(fakeHost(), { deadlineMs: 0 });
     await expect(intel.collect(session)).rejects.toThrow(MisuseError);
     intel.setConfig({ consent: ALL });
@@ -511,7 +511,7 @@ describe("setConfig", () => {
 });
 
 describe("misuse", () => {
-  it("an option that collect does not know is refused, and nothing is collected", async () => {
+  it("of collect with an unknown option is rejected, and no probe runs", async () => {
     const host = fakeHost();
     const options = { ...session, concent: () => false, deadlineMs: 5 };
     const fault: unknown = await intelOn(host)
@@ -525,7 +525,7 @@ describe("misuse", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("every option of collect is checked, and options that are no object are refused", async () => {
+  it("of every option of collect is rejected, and so are options that are no object", async () => {
     const options = { ...session, consent: true, probes: { hardwear: {}, hardware: { enabled: 1 } }, clientId: "" };
     const fault: unknown = await intelOn()
       .collect(options as never)
@@ -539,7 +539,7 @@ describe("misuse", () => {
     await expect(intelOn().collect("session-1" as never)).rejects.toThrow(/the argument must be an object/);
   });
 
-  it("is told whole, each problem with its path, and never a value", async () => {
+  it("is reported with every problem and its path, and never with a value", async () => {
     const configuration = {
       consent: true,
       deadlineMs: 0,
@@ -578,16 +578,16 @@ describe("misuse", () => {
     ["129 characters", "😀".repeat(129)],
     ["U+0000", "a\0"],
     ["half a pair", "a\ud800"],
-  ])("a session id that the endpoint would refuse: %s", async (_, sessionId) => {
+  ])("includes a session id that the endpoint would reject: %s", async (_, sessionId) => {
     await expect(intelOn().collect({ sessionId } as never)).rejects.toThrow(/sessionId/);
   });
 
-  it("128 characters are taken, of any plane", async () => {
+  it("does not include a session id of 128 characters of any plane", async () => {
     const sessionId = "😀".repeat(128);
     expect((await intelOn().collect({ sessionId })).session_id).toBe(sessionId);
   });
 
-  it("a configuration that is null, a list or has inherited names", async () => {
+  it("includes a configuration that is null, a list or has inherited names", async () => {
     await expect(intelOn(fakeHost(), [] as never).collect(session)).rejects.toThrow(/must be an object/);
     await expect(intelOn(fakeHost(), JSON.parse('{"probes":{"__proto__":{}}}')).collect(session)).rejects.toThrow(
       /probes.__proto__ is not known/,
@@ -597,7 +597,7 @@ describe("misuse", () => {
 });
 
 describe("the host's telemetry", () => {
-  it("may reject, and native code may fail to stop, without anybody's notice", async () => {
+  it("may reject, and native code may fail to stop, without an effect on the event", async () => {
     const unhandled: unknown[] = [];
     const note = (fault: unknown): void => void unhandled.push(fault);
     process.on("unhandledRejection", note);
@@ -612,7 +612,7 @@ describe("the host's telemetry", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("is told id, status and duration of every probe, and may throw", async () => {
+  it("receives id, status and duration of every probe, and may throw", async () => {
     const reports: ProbeReport[] = [];
     const onProbe = (report: ProbeReport) => {
       reports.push(report);
@@ -626,14 +626,14 @@ describe("the host's telemetry", () => {
 
 describe("the window of transaction_safety", () => {
   const enabled = { probes: { transaction_safety: { enabled: true } } };
-  const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+  const nextTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-  it("runs from start to stop, once for several", async () => {
+  it("runs from start to stop, as one native observation for several windows", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     const one = intel.observeTransaction();
     const other = intel.observeTransaction();
-    await settled();
+    await nextTask();
     one.stop();
     one.stop();
     expect(host.observation).toEqual(["started"]);
@@ -641,26 +641,26 @@ describe("the window of transaction_safety", () => {
     expect(host.observation).toEqual(["started", "stopped"]);
   });
 
-  it("is one for all instances on a phone", async () => {
+  it("is shared by all instances on a phone", async () => {
     const host = fakeHost();
     const windows = [intelOn(host, { consent: ALL, ...enabled }), intelOn(host, { consent: ALL, ...enabled })].map(
       (intel) => intel.observeTransaction(),
     );
-    await settled();
+    await nextTask();
     windows[0]?.stop();
     expect(host.observation).toEqual(["started"]);
     windows[1]?.stop();
     expect(host.observation).toEqual(["started", "stopped"]);
   });
 
-  it("ends with the last that runs, whatever others still wait for", async () => {
+  it("ends with the last window that runs, even if others still wait for consent", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     const running = intel.observeTransaction();
-    await settled();
+    await nextTask();
     intel.observeTransaction();
     intel.setConsent(consentFor());
-    await settled();
+    await nextTask();
     expect(host.observation).toEqual(["started", "stopped"]);
     running.stop();
     expect(host.observation).toEqual(["started", "stopped"]);
@@ -670,9 +670,9 @@ describe("the window of transaction_safety", () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     intel.observeTransaction();
-    await settled();
+    await nextTask();
     intel.setConsent(() => false);
-    await settled();
+    await nextTask();
     expect(host.observation).toEqual(["started", "stopped"]);
   });
 
@@ -680,7 +680,7 @@ describe("the window of transaction_safety", () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     intel.observeTransaction();
-    await settled();
+    await nextTask();
     intel.setConsent(HARDWARE);
     expect(host.observation).toEqual(["started", "stopped"]);
   });
@@ -692,16 +692,16 @@ describe("the window of transaction_safety", () => {
   ])("does not begin %s", async (_, configuration) => {
     const host = fakeHost();
     intelOn(host, configuration).observeTransaction();
-    await settled();
+    await nextTask();
     expect(host.observation).toEqual([]);
   });
 
-  it("stopped before consent was given never begins", async () => {
+  it("never begins when it is stopped before consent is given", async () => {
     const host = fakeHost();
     intelOn(host, { consent: () => Promise.resolve(true), ...enabled })
       .observeTransaction()
       .stop();
-    await settled();
+    await nextTask();
     expect(host.observation).toEqual([]);
   });
 });

@@ -39,11 +39,11 @@ export interface CollectOptions {
 }
 
 export interface ObservationWindow {
-  /** Ends it; again does nothing. */
+  /** Ends the window; further calls have no effect. */
   stop(): void;
 }
 
-const NOTHING = new Consent([]);
+const NO_PROBES = new Consent([]);
 const OBSERVED: ProbeId = "transaction_safety";
 const START_MS = 1_000;
 const LONGEST_CLIENT_ID = 1_024;
@@ -59,24 +59,24 @@ export class DeviceIntelOnHost {
   #clientId: string | undefined;
 
   /**
-   * Looks at nothing of the device. A wrong configuration is told by `collect`, whole.
-   * @param host asked for at the first use.
+   * Reads nothing from the device. `collect` reports every problem of a wrong configuration.
+   * @param host called at the first use.
    */
   constructor(configuration: Configuration, host: () => Host) {
     this.#settings = readConfiguration(configuration, this.#problems);
-    this.#consent = this.#settings.consent ?? NOTHING;
+    this.#consent = this.#settings.consent ?? NO_PROBES;
     this.#host = host;
   }
 
   /**
-   * The account, to be set only after authentication; `undefined` clears it. It proves nothing: the endpoint derives the
-   * account from the request's credentials.
+   * The account, to be set only after authentication; `undefined` clears it. It is no proof of identity: the endpoint derives
+   * the account from the request's credentials.
    * @throws MisuseError for one that is empty, longer than 1,024 characters, or no well-formed text.
    */
   setClientId(clientId: string | undefined): void {
     const problems: Problem[] = [];
     checkClientId(clientId, problems);
-    refuse(problems);
+    throwMisuse(problems);
     this.#clientId = clientId;
   }
 
@@ -88,7 +88,7 @@ export class DeviceIntelOnHost {
   setConfig(configuration: Configuration): void {
     const problems: Problem[] = [];
     const settings = readConfiguration(configuration, problems);
-    refuse(problems);
+    throwMisuse(problems);
     this.#settings = settings;
     this.#problems = problems;
     if (settings.consent) this.setConsent(settings.consent);
@@ -96,8 +96,9 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Replaces the consent, for collections that are under way too. What is withdrawn is stopped.
-   * @throws MisuseError for what is neither what `consentFor` returns nor a function; the consent before it then stands.
+   * Replaces the consent, for running collections too. Probes whose consent is withdrawn are stopped.
+   * @throws MisuseError for a value that is neither a result of `consentFor` nor a function; the previous consent then
+   * stays in force.
    */
   setConsent(consent: Consent | ConsentFunction): void {
     if (!isConsent(consent)) throw new MisuseError([NO_CONSENT]);
@@ -122,7 +123,7 @@ export class DeviceIntelOnHost {
       clientId: clientId ?? this.#clientId,
       settings: { ...this.#settings, probes },
       consent: () => this.#consent,
-      ownConsent: consent ?? (() => true),
+      collectionConsent: consent ?? (() => true),
     };
     const collection = new Collection(request, this.#host());
     const stop = (): void => collection.stop();
@@ -137,8 +138,8 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Begins the window of time that `transaction_safety` tells of: screenshots, recordings, obscured touches. It is not
-   * begun without consent or while the probe is not enabled, and ends when the consent is withdrawn.
+   * Begins the window of time that `transaction_safety` observes: screenshots, recordings, obscured touches. It does not
+   * begin without consent or while the probe is not enabled, and ends when the consent is withdrawn.
    */
   observeTransaction(): ObservationWindow {
     const host = this.#host();
@@ -167,7 +168,7 @@ export class DeviceIntelOnHost {
     if (signal !== undefined && !isStopSignal(signal)) {
       problems.push({ path: "signal", message: "must be an AbortSignal" });
     }
-    refuse(problems);
+    throwMisuse(problems);
     return { ...(members as unknown as CollectOptions), probes: settings };
   }
 
@@ -183,7 +184,7 @@ export class DeviceIntelOnHost {
 
 const OPTIONS: readonly (keyof CollectOptions)[] = ["sessionId", "consent", "probes", "clientId", "signal"];
 
-function refuse(problems: readonly Problem[]): void {
+function throwMisuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new MisuseError(problems);
 }
 
@@ -197,7 +198,7 @@ function checkClientId(clientId: unknown, problems: Problem[]): void {
   if (clientId !== undefined) checkText(clientId, LONGEST_CLIENT_ID, "clientId", problems);
 }
 
-/** What the endpoint would refuse an event for. Lengths count code points. */
+/** Rejects a text for which the endpoint would reject the event. Lengths count code points. */
 function checkText(value: unknown, longest: number, path: string, problems: Problem[]): void {
   const fits =
     typeof value === "string" &&

@@ -3,11 +3,11 @@ import { DeviceIntelOnHost } from "./device-intel-on-host.ts";
 import { reactNativeHost } from "./native/react-native-host.ts";
 
 /**
- * Collects raw observations of the device. It sends nothing, stores nothing, asks for no permission, and concludes
- * nothing about trust.
+ * Collects raw observations of the device. It sends no data, stores no data, requests no permission, and draws no
+ * conclusion about trust.
  */
 export class DeviceIntel extends DeviceIntelOnHost {
-  /** Looks at nothing of the device. A wrong configuration is told by `collect`, whole. */
+  /** Reads nothing from the device. `collect` reports every problem of a wrong configuration. */
   constructor(configuration: Configuration = {}) {
     super(configuration, reactNativeHost);
   }

@@ -1,6 +1,6 @@
 /**
- * The entries of a list of unknown origin, where all are as they should be: a list without its wrong ones would be a list
- * that nobody observed. A copy, read place by place: a hole is a wrong entry, and what was looked at does not change.
+ * The entries of a list of unknown origin, if all of them are valid: a list without its wrong entries would be one that
+ * was never observed. A copy, read index by index: a hole is a wrong entry, and a checked entry can't change afterwards.
  */
 export function entriesOf<Entry>(
   value: unknown,

@@ -10,7 +10,7 @@ export interface FakeHost extends Host {
   readonly observation: ("started" | "stopped")[];
 }
 
-/** Answers nothing: every optional field stays out, every required one is missing. */
+/** Answers without fields: every optional field is left out, every required one is missing. */
 export function fakeHost(answers: Answers = () => ({ fields: {} }), overrides: Partial<Host> = {}): FakeHost {
   const collected: FakeHost["collected"] = [];
   const cancelled: string[] = [];

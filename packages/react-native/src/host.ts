@@ -1,7 +1,7 @@
 import { factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Native } from "./native/native-interface.ts";
 
-/** What JavaScript can tell of the engine and of React Native without native code; a value of another type is unknown. */
+/** What JavaScript knows of the engine and of React Native without native code; a value of another type is unknown. */
 export interface JavaScriptRuntime {
   readonly jsEngine?: unknown;
   readonly hermesVersion?: unknown;

@@ -85,7 +85,7 @@ const hostileEvidence = fc.oneof(
   ),
 );
 
-const SILENT = Symbol("never settles");
+const SILENT = Symbol("never answers");
 const REJECTING = Symbol("rejects");
 
 /** Fields under their right names, with right and wrong values. */
@@ -105,7 +105,7 @@ const answer = fc
     ),
   );
 
-describe("whatever native code answers, the event is valid", () => {
+describe("the event is valid whatever native code answers", () => {
   it.each(["android", "ios"] as const)("on %s", async (platform) => {
     await fc.assert(
       fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 19 }), async (several) => {
@@ -136,7 +136,7 @@ describe("whatever native code answers, the event is valid", () => {
     expectValid(event, platform);
   });
 
-  it("a host object that throws at every touch", async () => {
+  it("even if the answer is a host object that throws at every access", async () => {
     const trap = new Proxy(
       {},
       {

@@ -11,7 +11,7 @@ export const JAVASCRIPT_FIELDS: Readonly<Partial<Record<ProbeId, readonly string
   runtime_timing: namesOf("runtime_timing").filter((name) => !name.startsWith("native")),
 };
 
-/** @param stopped whether anybody still waits for it. */
+/** @param stopped whether the caller has stopped waiting. */
 export async function observeInJavaScript(
   probe: ProbeId,
   wanted: ReadonlySet<string>,

@@ -5,14 +5,14 @@ import type { NativeAnswer } from "./native/native-interface.ts";
 import { readAnswer } from "./native/read-answer.ts";
 import type { Selection } from "./selection.ts";
 
-/** One probe's work, as it is asked for. */
+/** One probe's work. */
 export interface Task {
-  /** The name by which native code is told to stop. */
+  /** The name by which native code can be cancelled. */
   readonly call: string;
   readonly probe: ProbeId;
   readonly selection: Selection;
   readonly timeoutMs: number;
-  readonly isWaitedFor: () => boolean;
+  readonly isAwaited: () => boolean;
 }
 
 export type Observed =
@@ -28,7 +28,7 @@ export async function observe(task: Task, host: Host): Promise<Observed> {
   try {
     const answer = asksNative ? await ask(task, host) : {};
     if (answer.unavailable) return { unavailable: answer.unavailable };
-    const stopped = (): boolean => !task.isWaitedFor();
+    const stopped = (): boolean => !task.isAwaited();
     const javascript = await observeInJavaScript(task.probe, selection.javascript, host, stopped);
     return { values: { ...answer.fields, ...judge(selection, answer), ...javascript } };
   } catch {
@@ -41,7 +41,7 @@ async function ask({ call, probe, selection, timeoutMs }: Task, host: Host): Pro
   return readAnswer(await host.native?.collect(call, probe, { fields, sources, timeoutMs }));
 }
 
-/** A judged field comes from evidence alone, whatever native code calls its fields. */
+/** A judged field comes only from evidence: a field of that name from native code is ignored. */
 function judge({ judged }: Selection, { evidence = {} }: NativeAnswer): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, judgement] of judged) values[name] = judgement.judge(evidence);

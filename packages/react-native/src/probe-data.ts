@@ -1,6 +1,6 @@
 /**
- * What goes into an event: values of the catalog's types, within bounds, that survive JSON and I-JSON. All else is left
- * out, as if it had not been observed.
+ * What goes into an event: values of the catalog's types, within bounds, that survive JSON and I-JSON. Every other value is
+ * left out, as if it had not been observed.
  */
 import type { JsonValue } from "@device-risk-signals/contract";
 import { type FieldFacts, factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
@@ -17,15 +17,15 @@ const LARGEST_PROBE = 12_500;
 export const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /** Why a probe that answered is no success. */
-export type DataFault = "required-field-missing" | "too-large";
+export type DataError = "required-field-missing" | "too-large";
 
 export type ProbeData = Readonly<Record<string, JsonValue>>;
 
 /**
- * The selected fields that have valid values, in the catalog's order. Values for which there is no room are left out one by
- * one: whoever fills a list must not thereby hide all else that was observed.
+ * The selected fields that have valid values, in the catalog's order. Values beyond the size limit are left out one by
+ * one: an attacker who fills one list must not hide the other observations.
  */
-export function probeData(probe: ProbeId, values: Members, selected: ReadonlySet<string>): ProbeData | DataFault {
+export function probeData(probe: ProbeId, values: Members, selected: ReadonlySet<string>): ProbeData | DataError {
   const data: Record<string, JsonValue> = {};
   let bytes = 0;
   for (const [name, facts] of factsOf(probe).fields) {

@@ -1,8 +1,8 @@
-/** Calls what is not ours: that it throws, or rejects, is no reason to lose an event. */
+/** Calls a function of the host: an error or a rejection in it is no reason to lose an event. */
 export function quietly(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});
   } catch {
-    // As if it had done nothing.
+    // Ignored: see above.
   }
 }

@@ -11,7 +11,7 @@ export type FieldState<Value> =
 
 /**
  * What an event says of one field.
- * @param platform of the event, such as `Platform.OS`: a value that is a constant there observes nothing and is read as
+ * @param platform of the event, such as `Platform.OS`: a value that is a constant there is no observation and is read as
  *   omitted.
  */
 export function readField<Probe extends keyof ProbeDataById, Field extends keyof ProbeDataById[Probe] & string>(

@@ -4,9 +4,9 @@ import { JUDGEMENTS } from "./judgement/judgements.ts";
 import { type Judgement, mergeSources } from "./judgement/judgement.ts";
 import type { Sources } from "./native/native-interface.ts";
 
-/** Who observes which of the selected fields of a probe on one platform. Made before any native work. */
+/** Which source observes which of the selected fields of a probe on one platform. Made before any native work. */
 export interface Selection {
-  /** All of them; empty where nothing of the selection exists on the platform. */
+  /** All of them; empty when no selected field exists on the platform. */
   readonly all: ReadonlySet<string>;
   /** Read by native code under their names. */
   readonly native: readonly string[];

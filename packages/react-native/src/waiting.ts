@@ -1,6 +1,6 @@
 import type { Host } from "./host.ts";
 
-/** Waits that have a bound each, and that can be ended all at once: no timer is left behind. */
+/** Bounded waits that can all be ended at once: no timer is left behind. */
 export class Waiting {
   readonly #host: Host;
   readonly #ends = new Set<() => void>();

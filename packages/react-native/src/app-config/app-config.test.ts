@@ -11,8 +11,8 @@ const manifest = (): AndroidManifest => ({
   },
 });
 
-describe("what is declared", () => {
-  it("is what the named probes ask for, and nothing else", () => {
+describe("the declarations", () => {
+  it("are exactly what the named probes need", () => {
     expect(declarationsFor(["transaction_safety", "hardware"])).toEqual({
       packages: DECLARED_PACKAGES["transaction_safety"],
       schemes: [],
@@ -20,16 +20,16 @@ describe("what is declared", () => {
     });
   });
 
-  it("without names is what the probes ask for that are on by default", () => {
+  it("are those of the probes that are on by default, when no probe is named", () => {
     expect(declarationsFor().queryProbes).toEqual(["os_integrity"]);
     expect(declarationsFor().schemes).toEqual(DECLARED_SCHEMES["os_integrity"]);
   });
 
-  it("leaves room for iOS even with all probes", () => {
+  it("stay below the limit of iOS even with all probes", () => {
     expect(declarationsFor(["os_integrity", "media_bluetooth_apps"]).schemes.length).toBeLessThanOrEqual(MOST_SCHEMES);
   });
 
-  it.each([["os_integrity"], [{ probes: [] }], [["os_integrety"]], [[1]]])("%j is no list of probes", (probes) => {
+  it.each([["os_integrity"], [{ probes: [] }], [["os_integrety"]], [[1]]])("are not made for %j", (probes) => {
     expect(() => declarationsFor(probes)).toThrow(/probes/);
   });
 });
@@ -52,7 +52,7 @@ describe("an Android manifest", () => {
     expect(JSON.stringify(declareQueries(once, declarations))).toBe(text);
   });
 
-  it("without anything to declare stays as it is", () => {
+  it("stays as it is when the probes declare nothing", () => {
     expect(declareQueries(manifest(), declarationsFor(["hardware"]))).toEqual(manifest());
   });
 });
@@ -62,7 +62,7 @@ describe("URL schemes", () => {
     expect(joinSchemes(["own", "sileo"], ["sileo", "zbra"])).toEqual(["own", "sileo", "zbra"]);
   });
 
-  it("beyond what iOS looks at are refused, with the numbers", () => {
+  it("beyond the limit of iOS are rejected, with the numbers", () => {
     const own = Array.from({ length: 45 }, (_, index) => `own${index}`);
     const wanted = Array.from({ length: 6 }, (_, index) => `wanted${index}`);
     expect(() => joinSchemes(own, wanted)).toThrow(/would hold 51 schemes, and iOS looks at 50: 45 .* 6 /);

@@ -2,7 +2,7 @@ import { factsOf, isProbeId, PROBE_IDS, type ProbeId } from "@device-risk-signal
 import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../judgement/declared-artefacts.ts";
 import { MisuseError, type Problem } from "../misuse.ts";
 
-/** What an app must declare so that its probes may look: nothing else of it changes. */
+/** What an app must declare so that its probes may look. The rest of its configuration stays unchanged. */
 export interface Declarations {
   /** For `<queries>`. */
   readonly packages: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * The Expo config plugin: `["@device-risk-signals/react-native", { "probes": ["os_integrity"] }]` declares what those
- * probes ask for, and nothing else.
+ * The Expo config plugin: `["@device-risk-signals/react-native", { "probes": ["os_integrity"] }]` declares exactly
+ * what those probes need.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";

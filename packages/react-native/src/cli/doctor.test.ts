@@ -59,7 +59,7 @@ const installExpo = (file = "@expo/config/index.js") =>
   );
 const PLUGIN = "@device-risk-signals/react-native";
 
-it("an Expo app whose plugin is in app.config.js is well, and its probes are known", () => {
+it("an Expo app whose plugin is in app.config.js has no problem, and its probes are known", () => {
   installExpo();
   write("app.json", JSON.stringify({ expo: { android: { permissions: ["android.permission.USE_BIOMETRIC"] } } }));
   write(
@@ -115,7 +115,7 @@ it.each([
   expect(problems()).toEqual([]);
 });
 
-it("a config whose lists are none lacks the plugin", () => {
+it("a config whose lists are no lists lacks the plugin", () => {
   write("app.json", JSON.stringify({ expo: { plugins: {}, android: { permissions: {} } } }));
   expect(problems().map(({ text }) => text)).toEqual([`app.json: the plugin "${PLUGIN}"`]);
 });
@@ -129,7 +129,7 @@ describe("the app's own Expo", () => {
     expect(problems()).toEqual([]);
   });
 
-  it("says which file it read", () => {
+  it("names the file that it read", () => {
     installExpo();
     write("app.config.ts", "");
     config("{}");
@@ -149,7 +149,7 @@ describe("the app's own Expo", () => {
     vi.unstubAllEnvs();
   });
 
-  it("that is broken is reported with its reason, not as one that is not installed", () => {
+  it("is reported with the reason when it is broken, not as not installed", () => {
     write("node_modules/@expo/config/index.js", 'throw new Error("half an installation");');
     config("{}");
     expect(problems().map(({ text }) => text)).toEqual([
@@ -166,7 +166,7 @@ it("native projects are examined for the probes of the plugin", () => {
   expect(problems()[0]?.text).toBe(`AndroidManifest.xml: <queries> lack ${own.map(asked).join(" ")}`);
 });
 
-it("what the template of prebuild declares is not named, what a bare app lacks is", () => {
+it("doctor reports what a bare app lacks, but not what the template of prebuild declares", () => {
   const probes = ["os_integrity_frida_scan"];
   write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes }]] } }));
   expect(optional().join()).not.toContain("INTERNET");
@@ -174,7 +174,7 @@ it("what the template of prebuild declares is not named, what a bare app lacks i
   expect(optional(probes).join()).toContain("INTERNET");
 });
 
-it("permissions that unlock fields of the enabled probes are named, and are no problem", () => {
+it("doctor reports permissions that unlock fields of the enabled probes, but not as a problem", () => {
   const permission = (name: string) => `<uses-permission android:name="android.permission.${name}"/>`;
   const [network, biometric] = [permission("ACCESS_NETWORK_STATE"), permission("USE_BIOMETRIC")];
   android(`<!-- ${network} -->`);
@@ -196,13 +196,13 @@ it("permissions that unlock fields of the enabled probes are named, and are no p
   expect(optional(["hardware"])).toEqual([]);
 });
 
-it("a bare app that declares exactly what its probes ask for is well", () => {
+it("a bare app that declares exactly what its probes need has no problem", () => {
   android(queries(packages) + marker("os_integrity"));
   ios(schemes);
   expect(problems(["os_integrity"])).toEqual([]);
 });
 
-it("what is missing is named, also where it stands in a comment only", () => {
+it("doctor reports a missing declaration, even if a comment contains it", () => {
   android(`<!-- ${queries(packages)} ${marker("os_integrity")} -->${queries(packages.slice(1))}`);
   ios(schemes.slice(1));
   expect(problems(["os_integrity"]).map(({ text }) => text)).toEqual([
@@ -212,7 +212,7 @@ it("what is missing is named, also where it stands in a comment only", () => {
   ]);
 });
 
-it("what is too much is named", () => {
+it("doctor reports declarations that no probe needs", () => {
   android(`<uses-permission android:name="android.permission.QUERY_ALL_PACKAGES"/>${marker("os_integrity")}`);
   ios(Array.from({ length: 51 }, (_, index) => `own${index}`));
   const found = problems(["hardware"]);
@@ -220,7 +220,7 @@ it("what is too much is named", () => {
   expect(found.map(({ text }) => text).join()).toMatch(/names os_integrity.*QUERY_ALL_PACKAGES.*51 schemes/);
 });
 
-it("an old React Native, a missing package, an empty folder", () => {
+it("doctor reports an old React Native, a missing package and an empty folder", () => {
   write("package.json", JSON.stringify({ dependencies: { "react-native": "^0.72.1" } }));
   android("");
   expect(problems(["hardware"]).map(({ text }) => text)).toEqual([
@@ -231,6 +231,6 @@ it("an old React Native, a missing package, an empty folder", () => {
   expect(problems()).toEqual([{ kind: "missing", text: "package.json: run this in the app's folder" }]);
 });
 
-it("a probe that does not exist is wrong usage", () => {
+it("the name of an unknown probe is wrong usage", () => {
   expect(() => examine(folder, ["hardwear"])).toThrow(/probes.0/);
 });

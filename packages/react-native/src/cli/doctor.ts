@@ -37,7 +37,7 @@ export function examine(folder: string, probes: readonly string[] | undefined): 
   return [...examinePackages(manifest), ...(native.length > 0 ? native : examinePlugin(config, plugin, enabled))];
 }
 
-/** Nothing where the folder has no native projects. */
+/** Empty when the folder has no native projects. */
 function examineNative(
   folder: string,
   declarations: ReturnType<typeof declarationsFor>,

@@ -19,7 +19,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   return { code, out, err };
 }
 
-it("sample prints one event and nothing else", async () => {
+it("sample prints exactly one event", async () => {
   const { code, out, err } = await run("sample", "--scenario", "rooted-android", "--seed", "7");
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(JSON.parse(out)).toMatchObject({ event_type: "device_intel_collection", session_id: "session-7" });
@@ -45,13 +45,13 @@ it.each([
   expect(err).not.toBe("");
 });
 
-it("doctor exits with 1 when something is to be mended", async () => {
+it("doctor exits with 1 when it reports a problem", async () => {
   const { code, out } = await run("doctor");
   expect(code).toBe(1);
   expect(out).toContain("missing   package.json: the dependency react-native\n");
 });
 
-it("--help says how", async () => {
+it("--help prints the usage", async () => {
   expect(await run("--help")).toMatchObject({ code: 0, out: expect.stringContaining("Example:") as string });
   expect(await run("doctor", "--help")).toMatchObject({ code: 0, out: expect.stringContaining("Example:") as string });
 });

@@ -1,4 +1,4 @@
-/** `device-risk-signals`: for whoever builds an app with the SDK, or a backend without a phone at hand. */
+/** `device-risk-signals`: for developers of an app with the SDK, or of a backend without a phone at hand. */
 import { parseArgs } from "node:util";
 import { SCENARIOS, type Scenario, sampleEvent } from "../jest/mock.ts";
 import { examine } from "./doctor.ts";

@@ -10,7 +10,7 @@ import { consentFor, DeviceIntel, readField, sampleEvent, SCENARIOS, setScenario
 const session = { sessionId: "session-1" };
 
 describe.each(SCENARIOS)("the scenario %s", (scenario) => {
-  it("gives an event that the endpoint takes, without a departure from the catalog", async () => {
+  it("gives an event that the endpoint accepts, without a departure from the catalog", async () => {
     const event = await sampleEvent({ scenario });
     const observations: unknown = JSON.parse(JSON.stringify(event));
     const request = { action_id: "a", action_type: "t", sdk_version: "0.1.0", platform: "android", observations };
@@ -46,7 +46,7 @@ function platformOf(probes: Probes): Platform {
 }
 
 describe.each(["android", "ios"] as const)("full-%s", (platform) => {
-  it("fills every field that a current system of its platform gives out", async () => {
+  it("fills every field that a current system of its platform provides", async () => {
     const { probes } = await sampleEvent({ scenario: `full-${platform}` });
     for (const probe of PROBE_IDS) {
       const { platforms, fields } = factsOf(probe);
@@ -55,7 +55,7 @@ describe.each(["android", "ios"] as const)("full-%s", (platform) => {
         continue;
       }
       const wanted = [...fields]
-        .filter(([name, facts]) => facts.platforms.includes(platform) && !isKept(platform, probe, name))
+        .filter(([name, facts]) => facts.platforms.includes(platform) && !isWithheld(platform, probe, name))
         .map(([name]) => name);
       const outcome = probes[probe];
       expect(outcome.status, probe).toBe("success");
@@ -68,26 +68,26 @@ describe.each(["android", "ios"] as const)("full-%s", (platform) => {
   });
 });
 
-/** What a current system keeps to itself, and why a run was skipped that was carried out. */
-function isKept(platform: Platform, probe: string, name: string): boolean {
+/** Fields that a current system withholds, and the reason for a skipped run, which is absent when the run took place. */
+function isWithheld(platform: Platform, probe: string, name: string): boolean {
   const field = CATALOG.find(({ id }) => id === probe)?.fields[name];
   return field?.systems?.[platform]?.until !== undefined || name === "skippedReason";
 }
 
-describe("what goes wrong", () => {
+describe("a failing scenario", () => {
   const statuses = async (scenario: "timeouts" | "errors" | "consent-denied", platform?: "ios") =>
     Object.values((await sampleEvent({ scenario, platform })).probes).map((outcome) =>
       JSON.stringify({ ...outcome, data: undefined }),
     );
 
-  it("timeouts, errors and denied consent are three different states", async () => {
+  it("shows timeouts, errors or denied consent as three different states", async () => {
     expect(await statuses("timeouts")).toContain('{"status":"timeout"}');
     expect(await statuses("errors", "ios")).toContain('{"status":"error","error":"native-failed"}');
     expect(await statuses("consent-denied")).toContain('{"status":"skipped","reason":"consent"}');
     expect(await statuses("consent-denied")).not.toContain('{"status":"success"}');
   });
 
-  it("an unknown scenario, or one of the other platform, is told", async () => {
+  it("is rejected when it is unknown or of the other platform", async () => {
     await expect(sampleEvent({ scenario: "nokia" as never })).rejects.toThrow(/no such scenario/);
     await expect(sampleEvent({ scenario: "clean-ios", platform: "android" })).rejects.toThrow(/is of ios/);
   });
@@ -126,7 +126,7 @@ describe("DeviceIntel in an app's tests", () => {
     expect([after.locale.status, after.hardware.status]).toEqual(["skipped", "success"]);
   });
 
-  it("changes its phone from one collection to the next, and times out without waiting", async () => {
+  it("can change its phone between collections, and times out without waiting", async () => {
     const intel = new DeviceIntel({ consent: consentFor("locale") });
     expect((await intel.collect(session)).probes.locale.status).toBe("success");
     setScenario("timeouts");

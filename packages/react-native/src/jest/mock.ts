@@ -1,5 +1,5 @@
 /**
- * `@device-risk-signals/react-native` for an app's tests: the real SDK on a phone that is not there.
+ * `@device-risk-signals/react-native` for an app's tests: the real SDK on a simulated phone.
  *
  * ```js
  * jest.mock("@device-risk-signals/react-native", () => require("@device-risk-signals/react-native/jest"));

@@ -41,14 +41,14 @@ export const farms = together(present("packages", FARM_PACKAGES), present("paths
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
 const all = together(build, ...STRONG_MARKERS);
 
-/** A build is one marker, however many of its members tell. */
+/** A build is one marker, however many of its members match. */
 function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
   return build.find(evidence).found.slice(0, 1).length + together(...markers).find(evidence).found.length;
 }
 
 /**
- * A no needs what every app can read on every phone. Properties and mounts only add markers: up to Android 8.1 a
- * property that is not set can't be told from one that is denied.
+ * A `false` needs what every app can read on every phone. Properties and mounts only add markers: up to Android 8.1 a
+ * property that is not set can't be distinguished from one that is denied.
  */
 function lookedAtAll(evidence: Evidence): boolean {
   return build.find(evidence).whole && files.find(evidence).whole;

@@ -21,9 +21,9 @@ export const ANDROID_RULES = {
   frida: FRIDA_THREAD,
   glib: GLIB_THREAD,
   pipe: INJECTOR_PIPE,
-  /** Where neither an app nor the system keeps code, and memory without a file. A file that is gone was an app's. */
+  /** Where neither an app nor the system keeps code, and memory without a file. A deleted file was an app's. */
   foreign: /^\/(memfd:|(data\/(local|adb)|dev|debug_ramdisk|sbin)\/)/,
-  /** Foreign memory that may be executed, and who put it there. What takes the name of ART's memory in vain is not explained. */
+  /** Foreign memory that may be executed, and who put it there. Memory that only imitates the name of ART's is not explained. */
   explained: [
     // ART's compiler keeps its code in memory: memfd from Android 10 on, ashmem before (AOSP, art/runtime/jit).
     /^\/memfd:jit-(zygote-)?cache( \(deleted\))?$/,
@@ -36,7 +36,7 @@ export const ANDROID_RULES = {
   listener: LISTENER,
   su: /\/su$/,
   markers: STRONG_MARKERS,
-  /** One marker alone makes no emulator. */
+  /** A single marker is no proof of an emulator. */
   fewestMarkers: 2,
 };
 

@@ -11,11 +11,11 @@ import { JUDGEMENTS } from "./judgements.ts";
 const corpus = readCorpus();
 const cases = [...corpus.values()];
 
-test.each(cases)("$name: each field is as expected, and what must stay absent is", (subject) => {
+test.each(cases)("$name: each expected field has its value, and the others are absent", (subject) => {
   expect(departures(subject)).toEqual([]);
 });
 
-test.each(cases)("$name: its values are those that a device sends", (subject) => {
+test.each(cases)("$name: its values are values that a device sends", (subject) => {
   const concluded = new Map(
     judgedProbes(subject).map(([probe, judgements]) => [probe as string, conclude(subject, probe, judgements)]),
   );
@@ -31,7 +31,7 @@ function definedOf(values: Readonly<Record<string, unknown>>): Readonly<Record<s
 }
 
 describe("the corpus", () => {
-  it("has at least 60 cases, each with a source and something to say", () => {
+  it("has at least 60 cases, each with a source and an expectation", () => {
     expect(cases.length).toBeGreaterThanOrEqual(60);
     for (const { name, about, sources } of cases) {
       expect(sources.length, name).toBeGreaterThan(0);
@@ -112,7 +112,7 @@ describe("the scenarios of the mock", () => {
     expect([...SCENARIOS.keys()]).toHaveLength(9);
   });
 
-  it.each(["android", "ios"] as const)("full-%s answers every field that a current system gives out", (platform) => {
+  it.each(["android", "ios"] as const)("full-%s answers every field that a current system provides", (platform) => {
     const { answers, expect: expected } = SCENARIOS.get(`full-${platform}`) ?? expect.fail();
     for (const { id, fields } of CATALOG) {
       for (const [name, { platforms, systems, constantOn }] of Object.entries(fields)) {

@@ -12,14 +12,14 @@ export const BUILD_MEMBERS = under(
 );
 /**
  * `qemu.hw.mainkeys` is not among them: many a phone sets it to show its navigation bar. Nor are `init.svc.*` and makers'
- * own ones: from Android 9 on apps can't tell whether these are set (AOSP, system/sepolicy/private/property_contexts).
+ * own ones: from Android 9 on apps can't know whether these are set (AOSP, system/sepolicy/private/property_contexts).
  */
 export const EMULATOR_PROPERTIES = under("ro.", "kernel.qemu boot.qemu hardware hardware.egl");
 
 type Emulator = readonly [product: string, files: readonly string[], facts: RegExp];
 
 /**
- * Files, and facts of build, properties and mounts. No file is asked for that some stock phone has, such as
+ * Files, and facts of build, properties and mounts. The list has no file that some stock phone has, such as
  * `libc_malloc_debug_qemu.so`. `vboxsf` and `nemusf` are the file systems of folders that are shared with the host.
  */
 export const EMULATORS: readonly Emulator[] = [

@@ -6,7 +6,7 @@ const none = { present: [], absent: ["/a/su", "/b/su"] };
 
 describe("unknown is not false", () => {
   it.each([
-    ["nothing was read", {}, undefined],
+    ["no source was read", {}, undefined],
     ["all were looked at, none is there", { paths: none }, false],
     ["one could not be looked at", { paths: { present: [], absent: ["/a/su"] } }, undefined],
     ["one could not be looked at, the other is there", { paths: { present: ["/b/su"], absent: [] } }, true],
@@ -15,7 +15,7 @@ describe("unknown is not false", () => {
     expect(any(su).judge(evidence)).toBe(value);
   });
 
-  it("a list is told whole or not at all, and so is its length", () => {
+  it("a list and its length are reported only when the list is complete", () => {
     const seen = { paths: { present: ["/b/su"], absent: ["/a/su"] } };
     expect(which(su).judge(seen)).toEqual(["/b/su"]);
     expect(count(su).judge(seen)).toBe(1);
@@ -24,27 +24,27 @@ describe("unknown is not false", () => {
     expect(count(su).judge(partly)).toBeUndefined();
   });
 
-  it("of several, one hit is enough, and one unknown keeps the rest from saying no", () => {
+  it("among several findings one hit is enough for true, and one unknown prevents false", () => {
     const either = any(together(su, present("classes", ["X"])));
     expect(either.judge({ paths: none })).toBeUndefined();
     expect(either.judge({ paths: none, classes: { present: [], absent: ["X"] } })).toBe(false);
     expect(either.judge({ classes: { present: ["X"], absent: [] } })).toBe(true);
   });
 
-  it("a text that was cut off can't say no", () => {
+  it("a text that was cut off can't yield false", () => {
     const hit = any(inText("maps", ({ text }) => (text.includes("hit") ? ["hit"] : [])));
     expect(hit.judge({ maps: { text: "a miss", truncated: false } })).toBe(false);
     expect(hit.judge({ maps: { text: "a miss", truncated: true } })).toBeUndefined();
     expect(hit.judge({ maps: { text: "a hit", truncated: true } })).toBe(true);
   });
 
-  it("a list of names as long as native code reads at most can't say no", () => {
+  it("a list of names that reached native code's limit can't yield false", () => {
     const known = any(named("stack", (name) => (name === "hook" ? name : undefined)));
     expect(known.judge({ stack: Array.from({ length: 255 }, () => "a") })).toBe(false);
     expect(known.judge({ stack: Array.from({ length: 256 }, () => "a") })).toBeUndefined();
   });
 
-  it("a property that is left out is unknown, an empty one is not set", () => {
+  it("a property that is left out is unknown, and an empty one is not set", () => {
     const debuggable = any(facts("properties", ["ro.debuggable"], /=1$/));
     expect(debuggable.judge({ properties: {} })).toBeUndefined();
     expect(debuggable.judge({ properties: { "ro.debuggable": "" } })).toBe(false);
@@ -52,7 +52,7 @@ describe("unknown is not false", () => {
   });
 });
 
-it("what is sent on is bounded, however long and many the names in evidence are", () => {
+it("reported names are bounded, however long and many the names in evidence are", () => {
   const all = which(named("threads", (name) => name));
   const threads = Array.from({ length: 1_000 }, (_, index) => `${index}${"x".repeat(5_000)}`);
   const names = all.judge({ threads }) as readonly string[];
@@ -60,6 +60,6 @@ it("what is sent on is bounded, however long and many the names in evidence are"
   expect(Math.max(...names.map((name) => name.length))).toBe(128);
 });
 
-it("each name is told once", () => {
+it("each name is reported once", () => {
   expect(which(named("threads", (name) => name)).judge({ threads: ["a", "b", "a"] })).toEqual(["a", "b"]);
 });

@@ -1,6 +1,6 @@
 /**
- * Most fields ask whether, or what, of a list of artefacts is to be found in evidence. A finding answers that, and knows
- * whether all was looked at: unknown is not false.
+ * Most fields say whether, or which, artefacts of a list are found in evidence. A finding answers that, and knows
+ * whether all of them were examined: unknown is not false.
  */
 import type { Evidence, Presence, Sources, Text } from "../native/native-interface.ts";
 import { type Judgement, mergeSources, type Value } from "./judgement.ts";
@@ -8,7 +8,7 @@ import { captures } from "./lines.ts";
 
 export interface Found {
   readonly found: readonly string[];
-  /** Whether all that was asked for was looked at, so that what was not found is not there. */
+  /** Whether every requested artefact was examined, so that one that was not found does not exist. */
   readonly whole: boolean;
 }
 
@@ -23,14 +23,14 @@ type SourceOf<Shape> = {
 
 export const UNKNOWN: Found = { found: [], whole: false };
 
-/** At this many entries native code stops reading (docs/native-interface.md): a list this long is not whole. */
+/** At this many entries native code stops reading (docs/native-interface.md): a list this long is not complete. */
 const MOST_NAMES = { threads: 1_024, descriptors: 2_048, stack: 256, images: 4_096 };
 
-/** No name that is sent on is longer, and no list of names has more entries, whatever evidence is made of. */
+/** Bounds of reported names and of lists of names, for evidence of any size. */
 const LONGEST_NAME = 128;
 const MOST_FOUND = 64;
 
-/** A finding in one source; nothing is known where the source was not read. */
+/** A finding in one source; everything is unknown when the source was not read. */
 export function findingIn<Source extends keyof Evidence>(
   source: Source,
   argument: Sources[Source],
@@ -44,7 +44,7 @@ export function findingIn<Source extends keyof Evidence>(
   };
 }
 
-/** Those of a list that are there. */
+/** The names of a list that are present. */
 export function present(source: SourceOf<Presence>, list: readonly string[]): Finding {
   return findingIn(source, list, ({ present, absent }) => {
     const seen = new Set([...present, ...absent]);
@@ -90,17 +90,17 @@ export function together(...findings: readonly Finding[]): Finding {
   };
 }
 
-/** Whether something is found: true as soon as it is, false only if all was looked at. */
+/** Whether an artefact is found: true as soon as one is, false only if all were examined. */
 export function any(finding: Finding): Judgement {
   return concluding(finding, ({ found, whole }) => found.length > 0 || (whole ? false : undefined));
 }
 
-/** What is found; absent unless all was looked at. */
+/** What is found; absent unless all were examined. */
 export function which(finding: Finding): Judgement {
   return concluding(finding, namesOf);
 }
 
-/** How much is found; absent unless all was looked at. */
+/** How many are found; absent unless all were examined. */
 export function count(finding: Finding): Judgement {
   return concluding(finding, (found) => namesOf(found)?.length);
 }

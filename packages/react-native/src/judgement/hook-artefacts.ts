@@ -20,19 +20,19 @@ export const HOOK_CLASSES = [
 ];
 
 /**
- * Packages; and whatever the package, classes that a framework generates for a hook, and those of the API of Xposed, whose
- * names remain where the framework renames its package at each start.
+ * Packages; and, in any package, classes that a framework generates for a hook, and those of the API of Xposed, whose
+ * names remain when the framework renames its package at each start.
  */
 export const HOOK_FRAME =
   /^(de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru)\.|(^|\.)((LSP|Ed|Sand)Hooker\w*_|Xposed(Bridge|Helpers)[.$])/;
 
 /** Threads that only Frida has. */
 export const FRIDA_THREAD = /^(gum-js-loop|pool-frida|frida-gadget|linjector)$/;
-/** Threads of GLib, which Frida brings along; so do GStreamer and other libraries of ordinary apps. */
+/** Threads of GLib, which Frida contains; so do GStreamer and other libraries of ordinary apps. */
 export const GLIB_THREAD = /^(gmain|gdbus|pool-spawner)$/;
 
 /** `linjector-<number>` in the temporary folder of frida-server. */
 export const INJECTOR_PIPE = /^linjector(-|$)/;
 
-/** frida-server and its gadget (27042), and the cluster port beside it, in hex. */
+/** frida-server and its gadget (27042), and the cluster port next to it, in hex. */
 export const FRIDA_PORTS = ["69A2", "69A3"];

@@ -44,7 +44,7 @@ const evidence = fc.record(
   { requiredKeys: [] },
 );
 
-test.each(PROBES)("%s, %s: no evidence makes a judgement throw, or say more than its bounds", (_, __, judgements) => {
+test.each(PROBES)("%s, %s: no evidence makes a judgement throw or exceed its bounds", (_, __, judgements) => {
   fc.assert(
     fc.property(evidence, (content) => {
       const size = JSON.stringify(judgeAll(judgements, content)).length;
@@ -71,7 +71,7 @@ describe("evidence of an unusual size and shape", () => {
     ["marks of a processor", "flags: hypervisor "],
     ["mounts", "1 1 1:1 /adb/x /system - overlay KSU rw\n"],
     ["libraries", "a r-xp /frida-agent-1.so\n"],
-  ])("%s: time grows with the size, no faster", (_, unit) => {
+  ])("%s: the time grows no faster than the size", (_, unit) => {
     const [, , judgements] = PROBES[0] ?? expect.fail();
     expectLinear((size) => judgeAll(judgements, texts(unit, size)));
   });
@@ -122,7 +122,7 @@ function costOf(work: () => unknown): number {
   return user + system;
 }
 
-test("what is asked for is bounded, too", () => {
+test("the requests to native code are bounded, too", () => {
   for (const [, , judgements] of PROBES) {
     const request = JSON.stringify(mergeSources(Object.values(judgements).map(({ sources }) => sources)));
     expect(request.length).toBeLessThan(8_192);

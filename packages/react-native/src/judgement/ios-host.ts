@@ -4,7 +4,7 @@ import { isSimulatorImage } from "./ios-virtual-artefacts.ts";
 import { mergeSources } from "./judgement.ts";
 
 /**
- * What tells a Mac: UIKit for iOS apps that run there lies in `/System/iOSSupport/` (WWDC 2020, "iPad and iPhone apps on
+ * How a Mac is recognised: its UIKit for iOS apps is in `/System/iOSSupport/` (WWDC 2020, "iPad and iPhone apps on
  * Apple silicon Macs"); the simulator loads libraries of its own.
  */
 export const MAC_IMAGES: readonly ((path: string) => boolean)[] = [
@@ -12,7 +12,7 @@ export const MAC_IMAGES: readonly ((path: string) => boolean)[] = [
   isSimulatorImage,
 ];
 
-/** What means something on iPhone and iPad alone. A Mac has a shell, links and other parents: nothing is known there. */
+/** A value that has a meaning only on iPhone and iPad. A Mac has a shell, links and other parents: unknown there. */
 export function onPhone(macs: typeof MAC_IMAGES): (finding: Finding) => Finding {
   const isPhone = ({ images }: Evidence): boolean =>
     images !== undefined && !images.some((path) => macs.some((isMac) => isMac(path)));

@@ -1,5 +1,5 @@
 /**
- * What tells the iOS Simulator (Xcode's CoreSimulator sets the variables and loads its own system libraries) and
+ * Artefacts of the iOS Simulator (Xcode's CoreSimulator sets the variables and loads its own system libraries) and
  * Corellium's virtual devices (OWASP MASTG, emulator detection on iOS).
  */
 import { imagesNamed } from "./jailbreak-artefacts.ts";

@@ -84,7 +84,7 @@ function familyOf(name: string): string {
 /** Frameworks of apps have words for names, such as `Shadow` and `Substrate`; these are no words. */
 const IN_FRAMEWORKS = new Set(["cydiasubstrate", "frida", "tweakinject"]);
 
-/** @param ofFamily whether a name, as far as it tells a family, is that of a known one. */
+/** @param ofFamily whether a name, as far as it identifies a family, is that of a known one. */
 function imagesOf({ library, ofFamily }: ImageRules, families: readonly string[]): Recognise {
   return (path) => {
     const name = imageName(path);
@@ -121,7 +121,7 @@ export function bypassImage(rules: ImageRules): Recognise {
 }
 
 /**
- * Places that hold no library on a stock device, whatever the library is called: `/Library`, where Substrate also keeps
+ * Places that hold no library of any name on a stock device: `/Library`, where Substrate also keeps
  * the copies that it loads under random names, and the roots of jailbreaks.
  */
 const TWEAK_PLACE =
@@ -131,7 +131,7 @@ export function imageInTweakPlace(path: string): string | undefined {
   return TWEAK_PLACE.test(path) ? imageName(path) : undefined;
 }
 
-/** Any app may claim a scheme, and apps of the App Store do: they mean nothing without further evidence. */
+/** Any app may claim a scheme, and apps of the App Store do: a scheme is no evidence without another trace. */
 export const JAILBREAK_SCHEMES = ["cydia", "activator", "undecimus", "sileo", "zbra", "filza"];
 
 /** Folders that are no links on a stock device; unc0ver and Cydia's stashing made them so. */

@@ -34,7 +34,7 @@ export function eachMapping(text: string, file: (path: string) => void, code: (p
   }
 }
 
-/** The last part of a path, without what the kernel adds for a file that is gone, or that never had a place. */
+/** The last part of a path, without the suffix that the kernel adds for a file that is deleted or never had a path. */
 export function baseName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const whole = name.endsWith(DELETED) ? name.slice(0, -DELETED.length) : name;

@@ -3,8 +3,8 @@ import { readList } from "../native/read-answer.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 
 /**
- * A VPN gives its interface settings of its own, which CFNetwork lists under `__SCOPED__`. The interface alone says
- * nothing: iOS keeps `utun` ones for itself.
+ * A VPN gives its interface settings of its own, which CFNetwork lists under `__SCOPED__`. The interface without them is
+ * no sign of a VPN: iOS keeps `utun` ones for itself.
  */
 export const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
 

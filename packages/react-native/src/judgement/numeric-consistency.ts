@@ -21,7 +21,7 @@ function expectedIntegers(): readonly number[] {
 
 /**
  * What the floats must be: what JavaScript's own mathematics gives. There is no tolerance: the catalog counts results
- * that differ, and says beside it by how much at most.
+ * that differ, and the largest difference.
  */
 function expectedFloats(): readonly number[] {
   return INPUTS.flatMap((input) => FUNCTIONS.map((compute) => compute(input)));

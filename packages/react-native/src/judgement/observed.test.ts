@@ -17,11 +17,11 @@ function alarmsOf(text: ObservedText): readonly string[] {
   return bootloaderLocked === false ? [...alarms, "bootloaderUnlocked"] : alarms;
 }
 
-test.each(stock)("$name: nothing is found on $of", (text) => {
+test.each(stock)("$name: the stock device $of shows no unexpected finding", (text) => {
   expect(alarmsOf(text)).toEqual(text.shows ?? []);
 });
 
-test.each(compromised)("$name: $shows on $of", (text) => {
+test.each(compromised)("$name: the device $of shows $shows", (text) => {
   expect(text.shows).not.toHaveLength(0);
   expect(alarmsOf(text)).toEqual(expect.arrayContaining([...(text.shows ?? [])]));
 });

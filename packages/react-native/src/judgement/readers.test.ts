@@ -19,7 +19,7 @@ function mappingsOf(text: string): { files: string[]; code: string[] } {
 }
 
 describe("maps", () => {
-  it("tells a file once for its pieces, and once more if one of them is code", () => {
+  it("reports a file once for all its pieces, and once more if one of them is code", () => {
     const text = [
       "7a10000000-7a101a0000 r--p 00000000 fd:05 3200      /system/lib64/libc.so",
       "7a101a0000-7a105c0000 r-xp 001a0000 fd:05 3200      /system/lib64/libc.so",
@@ -35,7 +35,7 @@ describe("maps", () => {
     });
   });
 
-  it("begins with the first line, and needs no end of the last one", () => {
+  it("reads the first line, and a last line without its end", () => {
     expect(mappingsOf("a-b r-xp 0 0:0 0 /x")).toEqual({ files: ["/x"], code: ["/x"] });
   });
 
@@ -84,7 +84,7 @@ describe("status", () => {
   });
 });
 
-it("a listener is a socket that listens, not one that is connected", () => {
+it("only a socket that listens counts as a listener, not a connected one", () => {
   const text = [
     "  sl  local_address rem_address   st tx_queue rx_queue",
     "   0: 0100007F:69A2 00000000:0000 0A 00000000:00000000 00:00000000 00000000",
@@ -104,7 +104,7 @@ it("an abstract socket is one whose name the kernel begins with @", () => {
   expect(captures(text, ABSTRACT_NAME)).toEqual(["jdwp control"]);
 });
 
-it("only whole words of the lines that name a processor are marks of a virtual one", () => {
+it("only whole words of the lines that name a processor are markers of a virtual one", () => {
   expect(virtualProcessorMarks("flags\t\t: fpu hypervisor lm\nmodel name\t: QEMU Virtual CPU\n")).toEqual([
     "hypervisor",
     "qemu",

@@ -3,8 +3,8 @@
  * (github.com/scottyab/rootbeer, Const.java) and OWASP MASTG (testing root detection).
  *
  * Only what an ordinary app is allowed to look at on a stock phone: `/data/adb` (0700), `/cache` and, up to Android 10,
- * `/sbin` (0750) refuse every app, so that what lies there is unknown on all phones and would keep every list that
- * names it from ever being whole. What Magisk, KernelSU and APatch keep there shows in the mount table.
+ * `/sbin` (0750) are closed to every app, so that their content is unknown on all phones and would keep every list that
+ * names it from ever being complete. What Magisk, KernelSU and APatch keep there shows in the mount table.
  *
  * No path of a vendor partition: makers ship a busybox there, and tools with names like su.
  */
@@ -59,5 +59,5 @@ export const DANGEROUS_VALUES = /(debuggable=1|secure=0|mode=disabled)$/;
 /** Magisk's daemon: `MAIN_SOCKET` of its sources up to version 18. Later ones are random, or none. */
 export const MAGISK_SOCKET = /^d30138f2310a9fb9c54a3e0c21f58591$/;
 
-/** Where root tools keep their modules: on `/data`, in a folder that nothing else mounts from. */
+/** Where root tools keep their modules: on `/data`, in a folder that no other mount comes from. */
 export const OF_MODULES = /^\/adb\/|(^|[=:])\/data\/adb\//;

@@ -35,7 +35,7 @@ const ANDROID: readonly (readonly [what: string, alarm: string, Partial<AndroidR
   ["ashmem of ART's compiler", JIT, { explained: [...without(ANDROID_RULES.explained, 1), /^\/dev\/(kgsl|mali|dri)/] }],
   ["devices of drivers", DRIVERS, { explained: [...without(ANDROID_RULES.explained, 1), /^\/dev\/ashmem/] }],
   ["nameless memory", DRIVERS, { explained: without(ANDROID_RULES.explained, 2) }],
-  ["files that are gone", "deleted mappings of the app", { foreign: /^\/(memfd:|dev\/)| \(deleted\)$/ }],
+  ["deleted files", "deleted mappings of the app", { foreign: /^\/(memfd:|dev\/)| \(deleted\)$/ }],
   ["an overlay shows folders of modules", "overlays of the maker", { overlay: /lowerdir=/ }],
   ["a socket has Magisk's name", "long names of sockets", { socket: /.{32}/ }],
   ["a port is listened to", "ports without a listener", { listener: /^ *\d+: \w+:(\w{4}) \S+ \S+ / }],
@@ -68,7 +68,7 @@ function failing(android: Partial<AndroidRules>, ios: Partial<IosRules> = {}): r
   return corpus.filter((subject) => departures(subject, judgements).length > 0).map(({ falseAlarm }) => falseAlarm);
 }
 
-it("with the rules as they are no case fails", () => {
+it("no case fails with the rules as they are", () => {
   expect(failing({})).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 /**
- * What React Native's codegen makes the native halves' interface from. The shapes of requests and answers stand in
+ * What React Native's codegen makes the native halves' interface from. The shapes of requests and answers are in
  * `native-interface.ts`: codegen knows no unions, so they travel as plain objects and are checked on arrival.
  */
 import type { TurboModule } from "react-native";

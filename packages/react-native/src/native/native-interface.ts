@@ -40,7 +40,7 @@ export interface Calculated {
   readonly subnormal: number;
 }
 
-/** What may be asked for beside fields, and with which argument: `true`, or the list of what to look for. */
+/** What may be requested in addition to fields, and with which argument: `true`, or the list of what to look for. */
 export interface Sources {
   /** `/proc/self/maps`, `mountinfo`, `status`, `/proc/cpuinfo`, `/proc/net/unix`, `/proc/net/tcp` with `tcp6`. Android. */
   readonly maps: true;
@@ -91,7 +91,7 @@ export interface Sources {
 
 export type SourceId = keyof Sources;
 
-/** What native code read; a source that could not be read is absent. Nothing of it is sent on as it is. */
+/** What native code read; a source that could not be read is absent. It is never sent unchanged. */
 export interface Evidence {
   readonly maps?: Text;
   readonly mountInfo?: Text;
@@ -121,14 +121,14 @@ export interface Evidence {
 }
 
 export interface NativeRequest {
-  /** Catalog names of the fields that native code reads by itself. Nothing is read that is not asked for. */
+  /** Catalog names of the fields that native code reads by itself. It reads requested ones only. */
   readonly fields: readonly string[];
   readonly sources: Partial<Sources>;
-  /** Milliseconds after which nobody waits any more: native work stops by itself. */
+  /** Milliseconds after which the caller stops waiting: native work stops by itself. */
   readonly timeoutMs: number;
 }
 
-/** `unavailable`: nothing was read, because OS version or hardware lack it, or the host lacks a permission. */
+/** `unavailable`: no value was read, because OS version or hardware lack it, or the host lacks a permission. */
 export interface NativeAnswer {
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly evidence?: Evidence;
@@ -138,7 +138,7 @@ export interface NativeAnswer {
 /** The native half, as the collection sees it. What it answers is not trusted to have these shapes. */
 export interface Native {
   collect(call: string, probe: string, request: NativeRequest): Promise<unknown>;
-  /** Stops what was asked for under this name; its promise may settle in any way, or never. */
+  /** Stops the call of this name; its promise may resolve, reject, or stay pending. */
   cancel(call: string): void;
   startObservation(): Promise<unknown>;
   stopObservation(): void;

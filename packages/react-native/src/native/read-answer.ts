@@ -1,7 +1,7 @@
 /**
- * What native code answers, taken for what it is and no more. A patched native half may answer anything: wrong types,
- * endless texts, nothing. Whatever has not its declared shape is treated as not read. Members of `proxies` are looked at
- * where they are judged: an Android app has no use for that.
+ * Reads the answer of native code without trusting it. A patched native half may answer anything: wrong types, endless
+ * texts, no members. A value without its declared shape is treated as not read. Members of `proxies` are checked where
+ * they are judged, because an Android app has no use for that.
  */
 import { entriesOf } from "../entries.ts";
 import { membersOf } from "../members.ts";
@@ -38,7 +38,7 @@ function readText(value: unknown): Text | undefined {
   return { text: text.slice(0, LONGEST_TEXT), truncated: true };
 }
 
-/** All or nothing: of a list with a wrong entry nobody knows what else is wrong with it. */
+/** The whole list or none of it: after one wrong entry, the others can't be trusted either. */
 export const readList = (value: unknown): readonly string[] | undefined =>
   entriesOf(
     value,

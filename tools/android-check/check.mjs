@@ -2,7 +2,8 @@
  * Checks the Android half without an Android SDK, and closes with one line of counts. Arguments go on to Maven, such as
  * `--offline`. Needs JDK 17 or later and Maven; what it downloads comes from where Maven's own settings say.
  *
- * What is looked at, in this order: style (ktlint) and faults (detekt); that it compiles against React Native; that it refers to nothing newer than the oldest supported system
+ * What is checked, in this order: style (ktlint) and errors (detekt); that it compiles against React Native; that it
+ * refers to nothing newer than the oldest supported system
  * outside a guard, and to no hidden API; the tests; and that shrinking keeps what is reached by name.
  */
 import { spawnSync } from "node:child_process";
@@ -23,7 +24,7 @@ const succeeded = run("mvn", [
 ]);
 
 const { passed, failed, skipped } = counts();
-// What fails beside the tests counts as one failure: the line must never look better than the run.
+// A failure outside the tests counts as one failed test: the summary must never look better than the run.
 const failures = succeeded || failed > 0 ? failed : 1;
 // Maven leaves its last line unfinished, with codes of a terminal on it.
 process.stdout.write(`\nandroid: ${passed} passed, ${failures} failed, ${skipped} skipped\n`);

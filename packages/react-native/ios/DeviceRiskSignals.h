@@ -6,8 +6,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/** The native half on iOS: reads what one call asks for, decides nothing, keeps nothing. See docs/native-interface.md.
- */
+/** The native half on iOS: reads what one call requests, concludes and keeps nothing. See docs/native-interface.md. */
 @interface DeviceRiskSignals : NSObject <NativeDeviceRiskSignalsSpec, RCTInvalidating>
 @end
 

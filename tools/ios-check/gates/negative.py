@@ -1,5 +1,5 @@
 """
-Each thing that the compiler must refuse is seen to be refused (tests/compile/cases.txt), and what is right to pass.
+The compiler rejects each wrong snippet of tests/compile/cases.txt, and accepts the right ones.
 """
 
 from __future__ import annotations
@@ -33,5 +33,5 @@ def compile_snippet(snippet: Snippet) -> Case:
         return Case(snippet.name, done.stderr if done.returncode else None)
     if done.returncode == 0:
         return Case(snippet.name, "it compiles")
-    refused = re.search(snippet.error, done.stderr)
-    return Case(snippet.name, None if refused else f"refused for another reason:\n{done.stderr}")
+    rejected = re.search(snippet.error, done.stderr)
+    return Case(snippet.name, None if rejected else f"rejected for another reason:\n{done.stderr}")

@@ -48,7 +48,7 @@ class Sdk:
     protocols: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, name: str, kind: str, framework: str, **detail) -> None:
-        """The first reading of a name stands."""
+        """The first reading of a name wins."""
         self.entities.setdefault(name, Entity(name, kind, framework, detail))
 
     def of_kind(self, name: str, *kinds: str) -> bool:

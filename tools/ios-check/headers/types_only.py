@@ -1,4 +1,4 @@
-"""Frameworks of C functions over opaque objects (Network) that the second source alone has: a header from it."""
+"""Frameworks of C functions over opaque objects (Network) that only the second source has: a header from it."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ static id send(id receiver, SEL selector) {
 extern void *_NSConcreteStackBlock[], *_NSConcreteMallocBlock[], *_NSConcreteGlobalBlock[];
 
 static void *isa_of(id object) { return *(void **)object; }
-// Also blocks that do not escape: they lie on the stack, and counting their references would spoil their flags.
+// Also blocks that do not escape: they are on the stack, and counting their references would corrupt their flags.
 static int is_global_block(id object) { return isa_of(object) == _NSConcreteGlobalBlock; }
 static int is_block(id object) {
   return isa_of(object) == _NSConcreteStackBlock || isa_of(object) == _NSConcreteMallocBlock;

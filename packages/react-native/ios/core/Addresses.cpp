@@ -28,7 +28,7 @@ bool isMadeFromHardware(const in6_addr &address) {
   return address.s6_addr[11] == 0xFF && address.s6_addr[12] == 0xFE;
 }
 
-/** Empty for an address that names hardware, or this link alone. */
+/** Empty for an address that names hardware, or is link-local. */
 std::string textOf(const sockaddr *address) {
   char text[INET6_ADDRSTRLEN] = {};
   if (address->sa_family == AF_INET) {

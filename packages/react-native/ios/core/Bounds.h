@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-/** How much is read at most. What the interface page does not settle is settled here. */
+/** Upper bounds of reads. Those that the interface page does not define are defined here. */
 namespace drs::bounds {
 
 constexpr std::size_t kImages = 4096;

@@ -8,10 +8,10 @@
 
 namespace drs {
 
-/** What one look at a listed thing says. A refused look says nothing: unknown is not absent. */
+/** The result of one look-up. A denied look-up is unknown, not absent. */
 enum class Existence { present, absent, unknown };
 
-/** `Presence` of the interface: what could not be looked at is in neither list. */
+/** `Presence` of the interface: an entry that could not be examined is in neither list. */
 struct Presence {
   std::vector<std::string> present;
   std::vector<std::string> absent;
@@ -23,7 +23,7 @@ Presence lookAtAll(const std::vector<std::string> &names, const std::function<Ex
 /** Of `access(path, F_OK)`: `error` is 0 where it succeeded, else errno. */
 Existence existenceOf(int error);
 
-/** Of `access(path, W_OK)`: a refusal is the answer here. */
+/** Of `access(path, W_OK)`: a denial is an answer here. */
 Existence writabilityOf(int error);
 
 /** Of `readlink`: what exists and is no link says EINVAL. */

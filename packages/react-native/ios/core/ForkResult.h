@@ -8,7 +8,7 @@ namespace drs {
  * Whether the system lets this process fork.
  *
  * @param error 0 where `fork` returned a child, else errno.
- * @return nothing where it failed for want of memory or processes: that says nothing of the sandbox.
+ * @return no value when it failed for lack of memory or processes: that is no evidence about the sandbox.
  */
 std::optional<bool> mayFork(int error);
 

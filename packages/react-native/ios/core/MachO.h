@@ -11,7 +11,7 @@ namespace drs {
  * without such a command is not.
  *
  * @param commands the load commands, which follow the image's header.
- * @return nothing where the commands don't hold what they claim.
+ * @return no value when the commands don't hold what they claim.
  */
 std::optional<bool> isEncrypted(const std::uint8_t *commands, std::size_t size, std::size_t count);
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-/** Each answers nothing where the samples are too few for it, or its value is not finite. */
+/** Each returns no value when the samples are too few for it, or its result is not finite. */
 namespace drs::statistics {
 
 /** @param share from 0 to 1; by nearest rank, as the TypeScript half calculates it. */

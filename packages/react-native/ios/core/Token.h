@@ -29,7 +29,7 @@ class Token {
     changed_.notify_all();
   }
 
-  /** Whether nobody waits any more: work ends at the next place that asks this. */
+  /** Whether the caller has stopped waiting: work ends at the next check of this. */
   bool stopped() const { return cancelled_ || Clock::now() >= deadline_; }
 
  private:
@@ -48,7 +48,7 @@ class Handover {
  public:
   explicit Handover(std::shared_ptr<Token> token) : token_(std::move(token)) {}
 
-  /** The first value counts; later ones are dropped, and so is one that nobody waits for any more. */
+  /** The first value counts; later ones are dropped, and so is one that arrives after the waiting ended. */
   void give(Value value) {
     {
       std::lock_guard lock(token_->mutex_);
@@ -57,7 +57,7 @@ class Handover {
     token_->changed_.notify_all();
   }
 
-  /** @return nothing when the token stopped, or `bound` passed, before a value came. */
+  /** @return no value when the token stopped, or `bound` passed, before one came. */
   std::optional<Value> take(Token::Clock::duration bound) {
     const auto until = std::min(Token::Clock::now() + bound, token_->deadline_);
     std::unique_lock lock(token_->mutex_);

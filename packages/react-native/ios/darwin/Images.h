@@ -14,7 +14,7 @@ double count();
 /** Paths, no more than the interface's bound. */
 std::vector<std::string> paths(const Token &token);
 
-/** Whether the app's own executable carries App Store encryption; nothing where it can't be told. */
+/** Whether the app's own executable has App Store encryption; no value when that is unknown. */
 std::optional<bool> isMainExecutableEncrypted();
 
 }  // namespace drs::images

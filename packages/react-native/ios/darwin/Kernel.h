@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-/** Reads of the kernel about this process and this device. Each answers nothing where it failed. */
+/** Reads of the kernel about this process and this device. Each returns no value when it failed. */
 namespace drs::kernel {
 
 /** A text of sysctl, such as `hw.machine`. */

@@ -5,7 +5,7 @@
 #include "../core/Existence.h"
 #include "../core/Token.h"
 
-/** The only place of the SDK that opens a socket, and it reaches this device alone. */
+/** The only place of the SDK that opens a socket; it connects only to this device. */
 namespace drs::loopback {
 
 /**

@@ -8,7 +8,7 @@ namespace drs {
 
 namespace {
 
-/** An error other than those that name what is missing says nothing. */
+/** Only an error that names what is missing is evidence. */
 NSNumber *hasPasscode(LAContext *context) {
   NSError *error = nil;
   if ([context canEvaluatePolicy:LAPolicyDeviceOwnerAuthentication error:&error]) return boolean(true);
@@ -52,7 +52,7 @@ void readSecurityPostureOnMain(DRSReading *reading) {
             read:^{ return boolean(UIApplication.sharedApplication.isProtectedDataAvailable); }];
 }
 
-/** Only whether a policy could be evaluated is asked: that shows nothing to the user. */
+/** Only queries whether a policy could be evaluated: that shows no dialog to the user. */
 void readSecurityPosture(DRSReading *reading) {
   LAContext *context = [[LAContext alloc] init];
   [reading field:@"hasSecureLockScreen" read:^{ return hasPasscode(context); }];

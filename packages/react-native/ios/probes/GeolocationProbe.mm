@@ -41,7 +41,7 @@ void readLocation(DRSReading *reading, CLLocation *location) {
 
 }  // namespace
 
-/** The last position the system has for this app: nothing is started and nothing asked of the user. */
+/** The last position the system has for this app: no update is started and no permission requested. */
 void readGeolocationOnMain(DRSReading *reading) {
   CLLocationManager *manager = [[CLLocationManager alloc] init];
   const CLAuthorizationStatus status = manager.authorizationStatus;

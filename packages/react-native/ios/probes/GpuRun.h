@@ -25,7 +25,7 @@ struct GpuTimes {
  * Draws off screen, one operation after the other, until all are done, the token stops, or the run's own bound is
  * reached. Never blocks on the graphics processor for longer than that.
  *
- * @return nothing where no operation came to its end.
+ * @return no value when no operation completed.
  */
 std::optional<GpuTimes> drawOffScreen(id<MTLDevice> device, const std::shared_ptr<Token> &token);
 

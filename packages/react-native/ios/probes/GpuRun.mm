@@ -9,7 +9,7 @@ using Clock = Token::Clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr int kOperations = 40;
-// Of fewer, percentiles say nothing.
+// Percentiles of fewer have no meaning.
 constexpr size_t kFewestOperations = 8;
 constexpr int kDrawCallsPerOperation = 8;
 constexpr NSUInteger kTargetSide = 256;
@@ -68,7 +68,7 @@ MTLRenderPassDescriptor *makePass(id<MTLDevice> device) {
   return pass;
 }
 
-/** @return seconds the graphics processor was busy; nothing where the operation failed or was not waited for. */
+/** @return seconds the graphics processor was busy; no value when the operation failed or was not awaited. */
 std::optional<double> operate(id<MTLCommandQueue> queue, id<MTLRenderPipelineState> pipeline,
                               MTLRenderPassDescriptor *pass, const std::shared_ptr<Token> &token) {
   id<MTLCommandBuffer> commands = [queue commandBuffer];

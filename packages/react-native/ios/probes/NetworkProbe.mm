@@ -25,7 +25,7 @@ NSString *typeOf(nw_path_t path) {
   return @"other";
 }
 
-/** The path as it is now: a monitor tells it once it starts. Nothing is sent. */
+/** The current path: a monitor reports it as soon as it starts. No data is sent. */
 std::optional<Path> currentPath(const std::shared_ptr<Token> &token) {
   const auto handover = std::make_shared<Handover<Path>>(token);
   nw_path_monitor_t monitor = nw_path_monitor_create();

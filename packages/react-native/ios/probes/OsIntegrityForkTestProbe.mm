@@ -9,7 +9,7 @@ namespace drs {
 
 namespace {
 
-/** What a Mac lets its processes do says nothing of an iPhone's sandbox. */
+/** What a Mac lets its processes do is no evidence about an iPhone's sandbox. */
 bool runsOnMac() {
   NSProcessInfo *process = NSProcessInfo.processInfo;
   return TARGET_OS_SIMULATOR != 0 || process.isiOSAppOnMac || process.isMacCatalystApp;

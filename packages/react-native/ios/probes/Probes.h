@@ -15,7 +15,7 @@ struct Probe {
   Part onQueue = nullptr;
 };
 
-/** @return nothing of either part where iOS has no such probe. */
+/** @return neither part when iOS has no such probe. */
 Probe findProbe(NSString *name);
 
 void readDeviceIdentityOnMain(DRSReading *reading);

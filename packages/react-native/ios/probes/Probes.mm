@@ -9,7 +9,7 @@ struct Entry {
   Probe probe;
 };
 
-void nothing(DRSReading *) {}
+void readNoFields(DRSReading *) {}
 
 }  // namespace
 
@@ -29,9 +29,9 @@ Probe findProbe(NSString *name) {
       {@"audio_latency", {nullptr, readAudioLatency}},
       {@"application", {nullptr, readApplication}},
       {@"device_security_posture", {readSecurityPostureOnMain, readSecurityPosture}},
-      {@"transaction_safety", {readTransactionSafetyOnMain, nothing}},
+      {@"transaction_safety", {readTransactionSafetyOnMain, readNoFields}},
       {@"runtime_timing", {nullptr, readRuntimeTiming}},
-      {@"numeric_consistency", {nullptr, nothing}},
+      {@"numeric_consistency", {nullptr, readNoFields}},
   };
   for (const auto &entry : entries) {
     if ([entry.name isEqualToString:name]) return entry.probe;

@@ -8,14 +8,14 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/** Why nothing could be read: the interface's `unavailable`. */
+/** Why no value could be read: the interface's `unavailable`. */
 typedef NSString *DRSUnavailable NS_STRING_ENUM;
 FOUNDATION_EXPORT DRSUnavailable const DRSUnavailableUnsupported;
 FOUNDATION_EXPORT DRSUnavailable const DRSUnavailablePermission;
 
 /**
- * One call: what it asks for, and what was read for it so far. Nothing is read that is not asked for, nothing after the
- * token stopped, and a read that fails takes no other one with it. Used by one thread at a time.
+ * One call: what it requests, and what was read for it so far. It reads only what is requested, stops reading when the
+ * token stopped, and a read that fails affects no other one. Used by one thread at a time.
  */
 @interface DRSReading : NSObject
 
@@ -24,7 +24,7 @@ FOUNDATION_EXPORT DRSUnavailable const DRSUnavailablePermission;
 /** Whether a part threw: then the call fails. */
 @property(nonatomic, readonly) BOOL failed;
 
-/** The interface's answer, as it stands. */
+/** The interface's answer, as far as it was read. */
 @property(nonatomic, readonly) NSDictionary<NSString *, id> *answer;
 
 /** @return nil where the request has not the interface's shape. */
@@ -43,10 +43,10 @@ FOUNDATION_EXPORT DRSUnavailable const DRSUnavailablePermission;
 /** @param gather takes the source's argument as it came. */
 - (void)source:(NSString *)name gather:(id _Nullable(NS_NOESCAPE ^)(id argument))gather;
 
-/** Runs a part of a probe, unless the call has stopped; whatever it throws ends that part alone. */
+/** Runs a part of a probe, unless the call has stopped; whatever it throws ends only that part. */
 - (void)part:(void (*)(DRSReading *))read;
 
-/** Instead of all else, unless something was read. */
+/** The whole answer, unless a value was read. */
 - (void)unavailable:(DRSUnavailable)reason;
 
 @end

@@ -13,7 +13,7 @@ void readScreenUse(DRSReading *reading);
 
 /**
  * The accessibility settings that are on, out of those UIAccessibility reports. The two that are on by default (shake
- * to undo, video autoplay) say nothing and are not among them.
+ * to undo, video autoplay) have no meaning and are not among them.
  */
 NSArray<NSString *> *accessibilityFeatures();
 

@@ -24,7 +24,7 @@ NSDictionary *toDictionary(const Presence &presence) {
   return @{@"present" : texts(presence.present), @"absent" : texts(presence.absent)};
 }
 
-/** @return nothing where the argument is no list of texts within the bound. */
+/** @return no value when the argument is no list of texts within the bound. */
 std::optional<std::vector<std::string>> namesOf(id argument) {
   if (![argument isKindOfClass:NSArray.class] || [argument count] > bounds::kRequested) return std::nullopt;
   std::vector<std::string> names;
@@ -75,13 +75,13 @@ NSNumber *flag(id value) { return [value isKindOfClass:NSNumber.class] ? boolean
 
 NSNumber *port(id value) { return [value isKindOfClass:NSNumber.class] ? number([value doubleValue]) : nil; }
 
-/** Of an automatic configuration's URL the host alone: the rest may hold secrets. */
+/** Only the host of an automatic configuration's URL: the rest may hold secrets. */
 NSString *hostOf(id address) {
   NSString *known = text(address);
   return known == nil ? nil : text([NSURL URLWithString:known].host);
 }
 
-/** The keys stand here as text because CFNetwork declares those of SOCKS and of scopes for the Mac alone. */
+/** The keys are written as text because CFNetwork declares those of SOCKS and of scopes for the Mac only. */
 NSDictionary *proxies() {
   NSDictionary *settings = CFBridgingRelease(CFNetworkCopySystemProxySettings());
   if (settings == nil) return nil;

@@ -4,8 +4,8 @@
 namespace drs {
 
 /**
- * iOS has no field that speaks of a window of time: each of these is read when it is asked for. An active app is in
- * use; one that is not active tells nothing of the device.
+ * iOS has no field about a window of time: each of these is read when it is requested. An active app is in use; one
+ * that is not active is no evidence about the device.
  */
 void readTransactionSafetyOnMain(DRSReading *reading) {
   readScreenUse(reading);

@@ -15,7 +15,7 @@ NSNumber *_Nullable boolean(std::optional<bool> value);
 
 NSNumber *_Nullable number(std::optional<double> value);
 
-/** An empty text says nothing, and so does what is no text (an entry of a property list may be anything). */
+/** An empty text has no meaning, nor has a value that is no text (an entry of a property list may be anything). */
 NSString *_Nullable text(id _Nullable value);
 NSString *_Nullable text(const std::optional<std::string> &value);
 

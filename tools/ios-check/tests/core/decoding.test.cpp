@@ -28,7 +28,7 @@ std::optional<bool> encryptedBy(const Words &words, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("encryption is told by the load command of either width") {
+TEST_CASE("encryption is read from the load command of either width") {
   CHECK(encryptedBy({0x19, 12, 0, 0x2C, 24, 4096, 8192, 1, 0}, 2) == true);
   CHECK(encryptedBy({0x2C, 24, 4096, 8192, 0, 0}, 1) == false);
   CHECK(encryptedBy({0x21, 20, 4096, 8192, 1}, 1) == true);
@@ -36,7 +36,7 @@ TEST_CASE("encryption is told by the load command of either width") {
   CHECK(encryptedBy({}, 0) == false);
 }
 
-TEST_CASE("load commands that don't hold what they claim say nothing") {
+TEST_CASE("load commands that don't hold what they claim yield no value") {
   CHECK_FALSE(encryptedBy({0x19, 12, 0}, 2));
   CHECK_FALSE(encryptedBy({0x19, 0, 0}, 1));
   CHECK_FALSE(encryptedBy({0x19, 7, 0}, 1));
@@ -63,18 +63,18 @@ TEST_CASE("bytes that are not UTF-8 become U+FFFD") {
         "A");
 }
 
-TEST_CASE("text is cut at its bound, whole characters or not") {
+TEST_CASE("text is cut at its bound, even within a character") {
   CHECK(toUtf8("abcdef", 3) == "abc");
   CHECK(toUtf8("ab\xE2\x82\xAC", 4) == "ab\xEF\xBF\xBD");
 }
 
-TEST_CASE("ports are decimal numbers and nothing else") {
+TEST_CASE("ports are decimal numbers only") {
   CHECK(portOf("27042") == 27042);
   CHECK(portOf("65535") == 65535);
   for (const char *none : {"", "0", "65536", "-1", "+1", " 22", "22 ", "022", "0x16", "22a"}) CHECK_FALSE(portOf(none));
 }
 
-TEST_CASE("the hours of a date pattern, not its words") {
+TEST_CASE("the hours of a date pattern are read, not its quoted words") {
   CHECK(shows24Hours("HH:mm") == true);
   CHECK(shows24Hours("kk") == true);
   CHECK(shows24Hours("h a") == false);
@@ -84,12 +84,12 @@ TEST_CASE("the hours of a date pattern, not its words") {
   CHECK_FALSE(shows24Hours("mm:ss"));
 }
 
-TEST_CASE("a carrier's placeholders") {
+TEST_CASE("a carrier's placeholders are recognised") {
   for (const char *placeholder : {"", "--", "65535"}) CHECK(isCarrierPlaceholder(placeholder));
   for (const char *known : {"208", "01", "-", "655350"}) CHECK_FALSE(isCarrierPlaceholder(known));
 }
 
-TEST_CASE("a refused look is unknown, but a refused permission to write is an answer") {
+TEST_CASE("a denied look-up is unknown, but a denied permission to write is an answer") {
   CHECK(existenceOf(0) == Existence::present);
   for (const int error : {ENOENT, ENOTDIR}) CHECK(existenceOf(error) == Existence::absent);
   for (const int error : {EACCES, EPERM, EIO, ELOOP}) CHECK(existenceOf(error) == Existence::unknown);
@@ -101,7 +101,7 @@ TEST_CASE("a refused look is unknown, but a refused permission to write is an an
   CHECK(listenerOf(ETIMEDOUT) == Existence::unknown);
 }
 
-TEST_CASE("what could not be looked at is in neither list") {
+TEST_CASE("an entry that could not be examined is in neither list") {
   const Token token(std::chrono::hours(1));
   const auto look = [](const std::string &name) {
     return name == "a" ? Existence::present : name == "b" ? Existence::absent : Existence::unknown;
@@ -111,14 +111,14 @@ TEST_CASE("what could not be looked at is in neither list") {
   CHECK(presence.absent == std::vector<std::string>{"b"});
 }
 
-TEST_CASE("a stopped token ends the looking") {
+TEST_CASE("a stopped token ends the look-ups") {
   Token token(std::chrono::hours(1));
   int looks = 0;
   lookAtAll({"a", "b", "c"}, [&](const std::string &) { return ++looks, token.cancel(), Existence::absent; }, token);
   CHECK(looks == 1);
 }
 
-TEST_CASE("a fork that fails for want of memory says nothing of the sandbox") {
+TEST_CASE("a fork that fails for lack of memory yields no value") {
   CHECK(mayFork(0) == true);
   for (const int error : {EPERM, ENOSYS}) CHECK(mayFork(error) == false);
   for (const int error : {EAGAIN, ENOMEM}) CHECK_FALSE(mayFork(error));

@@ -18,7 +18,7 @@ TEST_CASE("percentiles are of the nearest rank") {
   CHECK(percentile({1, 2, 3}, 0) == 1);
 }
 
-TEST_CASE("deviation and trend") {
+TEST_CASE("deviation and trend are those of the samples") {
   CHECK(medianAbsoluteDeviation({1, 1, 2, 2, 4, 6, 9}) == 1);
   CHECK(coefficientOfVariation({2, 4, 4, 4, 5, 5, 7, 9}).value() == Approx(0.4));
   CHECK(relativeTrend({1, 2, 3}).value() == Approx(1));
@@ -26,7 +26,7 @@ TEST_CASE("deviation and trend") {
   CHECK(relativeTrend({5, 5, 5}).value() == Approx(0));
 }
 
-TEST_CASE("too few samples, or none that are finite, say nothing") {
+TEST_CASE("too few samples, or no finite ones, yield no value") {
   CHECK_FALSE(median({}));
   CHECK_FALSE(medianAbsoluteDeviation({}));
   CHECK_FALSE(coefficientOfVariation({1}));
@@ -35,7 +35,7 @@ TEST_CASE("too few samples, or none that are finite, say nothing") {
   CHECK_FALSE(median({INFINITY}));
 }
 
-TEST_CASE("a clock's samples") {
+TEST_CASE("a clock's samples are taken") {
   const Token token(std::chrono::hours(1));
   std::int64_t now = 0;
   const auto intervals = clockIntervals([&] { return now += now % 83 == 0 ? 41 : 42; }, 100, token);

@@ -62,7 +62,7 @@ TEST_CASE("a port that listens is present, another one absent, and no socket sta
   CHECK(openDescriptors() == before);
 }
 
-TEST_CASE("paths are looked at without following what they hold") {
+TEST_CASE("paths are examined without following links") {
   char folder[] = "/tmp/drs-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
   const std::string path = folder;
@@ -79,14 +79,14 @@ TEST_CASE("paths are looked at without following what they hold") {
   rmdir(folder);
 }
 
-TEST_CASE("environment variables, set to nothing or not") {
+TEST_CASE("environment variables are found, even with an empty value") {
   setenv("DRS_TEST_VARIABLE", "", 1);
   CHECK(files::environmentVariable("DRS_TEST_VARIABLE") == Existence::present);
   unsetenv("DRS_TEST_VARIABLE");
   CHECK(files::environmentVariable("DRS_TEST_VARIABLE") == Existence::absent);
 }
 
-TEST_CASE("a child is waited for, also when nobody waits for the answer any more") {
+TEST_CASE("a child is waited for, even after the caller has stopped waiting") {
   CHECK(attemptFork(Token(std::chrono::hours(1))) == 0);
   CHECK(attemptFork(Token(std::chrono::seconds(0))) == 0);
   CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
@@ -124,7 +124,7 @@ std::vector<std::string> addressesOn(Address address, unsigned flags = 0) {
 
 }  // namespace
 
-TEST_CASE("an address that holds a hardware address, or is of this link alone, is left out") {
+TEST_CASE("an address that holds a hardware address or is link-local is left out") {
   // With the interface's index inside, as Darwin keeps it.
   for (const char *text : {"fe80::1", "fe80:4::1c2d:3eff:fe4f:5a6b", "2001:db8:1:2:1c2d:3eff:fe4f:5a6b",
                            "fd00::21a:2bff:fe3c:4d5e"}) {
@@ -134,7 +134,7 @@ TEST_CASE("an address that holds a hardware address, or is of this link alone, i
   CHECK(addressesOn(v4Of("169.254.10.20")).empty());
 }
 
-TEST_CASE("other addresses are given, but for loopback") {
+TEST_CASE("other addresses are returned, except loopback") {
   CHECK(addressesOn(v6Of("fd00::8a1:d2fe:ff3c:4b5d")) == std::vector<std::string>{"fd00::8a1:d2fe:ff3c:4b5d"});
   CHECK(addressesOn(v4Of("192.0.2.7")) == std::vector<std::string>{"192.0.2.7"});
   CHECK(addressesOn(v4Of("127.0.0.1"), IFF_LOOPBACK).empty());

@@ -95,7 +95,7 @@ TEST_CASE("all calls are cancelled at once") {
   CHECK(other->stopped());
 }
 
-TEST_CASE("a bound that is none stops the call at once; an endless one is cut") {
+TEST_CASE("an invalid bound stops the call at once; an endless one is cut") {
   Calls calls;
   for (const double none : {0.0, -1.0, -kEndless, std::nan("")}) CHECK(calls.begin("1", none)->stopped());
   for (const double endless : {1e300, kEndless}) CHECK_FALSE(calls.begin("1", endless)->stopped());

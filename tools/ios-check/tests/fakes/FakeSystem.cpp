@@ -1,4 +1,4 @@
-// Stands for the parts of ios/darwin that only Darwin has; the rest of that folder runs as it is.
+// Replaces the parts of ios/darwin that only Darwin has; the rest of that folder runs unchanged.
 #include <cerrno>
 
 #include "../../../../packages/react-native/ios/darwin/ForkAttempt.h"

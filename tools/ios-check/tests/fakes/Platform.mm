@@ -1,4 +1,4 @@
-// Linux alone: a main thread that a test runs, and what GNUstep's Foundation has not.
+// Linux only: a main thread that a test runs, and what GNUstep's Foundation lacks.
 #import "Fakes.h"
 
 #include <deque>

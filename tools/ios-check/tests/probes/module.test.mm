@@ -35,7 +35,7 @@ std::shared_ptr<Promise> collect(DeviceRiskSignals *module, NSString *call, NSSt
   return promise;
 }
 
-/** Lets the other threads go on; the main thread only where told. */
+/** Lets the other threads go on; the main thread only on request. */
 bool settles(const std::shared_ptr<Promise> &promise, bool mainRuns = true) {
   for (int wait = 0; wait < 500 && !promise->settled; ++wait) {
     if (mainRuns) runMainThread();
@@ -59,13 +59,13 @@ TEST_CASE("a call is answered with what was read on the queue and on the main th
   CHECK(promise->times == 1);
 }
 
-TEST_CASE("what needs no main thread does not wait for it") {
+TEST_CASE("a call that needs no main thread does not wait for it") {
   resetFakes();
   DeviceRiskSignals *module = [[DeviceRiskSignals alloc] init];
   CHECK(settles(collect(module, @"1", @"os_integrity", request(@[ @"isEmulator" ])), false));
 }
 
-TEST_CASE("a main thread that is held up holds up no other call") {
+TEST_CASE("a blocked main thread delays no other call") {
   resetFakes();
   DeviceRiskSignals *module = [[DeviceRiskSignals alloc] init];
   const auto waiting = collect(module, @"1", @"hardware", request(@[ @"screenWidthPx" ]));
@@ -74,7 +74,7 @@ TEST_CASE("a main thread that is held up holds up no other call") {
   CHECK(settles(waiting));
 }
 
-TEST_CASE("a cancelled call is rejected and reads nothing more") {
+TEST_CASE("a cancelled call is rejected and stops reading") {
   resetFakes();
   DeviceRiskSignals *module = [[DeviceRiskSignals alloc] init];
   const auto promise = collect(module, @"1", @"hardware", request(@[ @"batteryLevel" ]));
@@ -85,7 +85,7 @@ TEST_CASE("a cancelled call is rejected and reads nothing more") {
   CHECK(fakeDevice.monitoringChanges == 0);
 }
 
-TEST_CASE("past its deadline a call is rejected in the same way") {
+TEST_CASE("a call past its deadline is rejected and stops reading") {
   resetFakes();
   DeviceRiskSignals *module = [[DeviceRiskSignals alloc] init];
   const auto promise = collect(module, @"1", @"device_identity", request(@[ @"brand" ], @{}, 5));
@@ -103,7 +103,7 @@ TEST_CASE("invalidation ends every call") {
   CHECK(promise->rejected == "cancelled");
 }
 
-TEST_CASE("a request of another shape fails, without a word") {
+TEST_CASE("a request of another shape fails without a message") {
   resetFakes();
   DeviceRiskSignals *module = [[DeviceRiskSignals alloc] init];
   for (NSDictionary *wrong in
@@ -140,7 +140,7 @@ TEST_CASE("many calls at once each get their own answer") {
   }
 }
 
-TEST_CASE("echo gives the number back; no window runs on iOS") {
+TEST_CASE("echo returns the number, and no window runs on iOS") {
   DeviceRiskSignals *module = [[DeviceRiskSignals alloc] init];
   __block id echoed = nil;
   __block id runs = nil;
@@ -151,7 +151,7 @@ TEST_CASE("echo gives the number back; no window runs on iOS") {
   CHECK(json(runs) == "false");
 }
 
-TEST_CASE("a call under way keeps no module alive") {
+TEST_CASE("a running call does not keep the module alive") {
   resetFakes();
   __weak DeviceRiskSignals *weak = nil;
   @autoreleasepool {

@@ -36,7 +36,7 @@ TEST_CASE("hardware: the screen in pixels, as it is scaled") {
   CHECK(json(fields[@"screenHeightPx"]) == "2532");
 }
 
-TEST_CASE("battery: monitored for the read alone") {
+TEST_CASE("battery: it is monitored only for the read") {
   resetFakes();
   NSDictionary *fields = fieldsOf(@"hardware", @[ @"batteryLevel", @"batteryState" ]);
   CHECK(json(fields[@"batteryLevel"]) == "0.5");
@@ -45,7 +45,7 @@ TEST_CASE("battery: monitored for the read alone") {
   CHECK(fakeDevice.monitoringChanges == 2);
 }
 
-TEST_CASE("battery: the host's own monitoring is left alone, and untouched when nobody asks") {
+TEST_CASE("battery: the host's own monitoring stays on, and monitoring is unchanged without a request") {
   resetFakes();
   fakeDevice.monitored = true;
   fieldsOf(@"hardware", @[ @"batteryLevel" ]);
@@ -56,7 +56,7 @@ TEST_CASE("battery: the host's own monitoring is left alone, and untouched when 
   CHECK(fakeDevice.monitoringChanges == 0);
 }
 
-TEST_CASE("battery: an unknown one is absent") {
+TEST_CASE("battery: an unknown state is absent") {
   resetFakes();
   fakeDevice.batteryState = UIDeviceBatteryStateUnknown;
   fakeDevice.batteryLevel = -1;
@@ -81,7 +81,7 @@ TEST_CASE("os integrity") {
   CHECK(json(fieldsOf(@"os_integrity", names)[@"isDebuggerAttached"]) == "absent");
 }
 
-TEST_CASE("fork test: refused, allowed, untold") {
+TEST_CASE("fork test: the result is denied, allowed or unknown") {
   resetFakes();
   NSArray *names = @[ @"testPerformed", @"forkSucceeded" ];
   CHECK(json(fieldsOf(@"os_integrity_fork_test", names)[@"forkSucceeded"]) == "false");
@@ -99,7 +99,7 @@ TEST_CASE("fork test: held back on a Mac") {
   CHECK(fakeSystem.forks == 0);
 }
 
-TEST_CASE("network: the path as the system tells it") {
+TEST_CASE("network: the path is as the system reports it") {
   resetFakes();
   NSArray *names = @[ @"isConnected", @"connectionType" ];
   CHECK(json(fieldsOf(@"network", names)) == R"({"connectionType":"wifi","isConnected":true})");
@@ -109,7 +109,7 @@ TEST_CASE("network: the path as the system tells it") {
   CHECK(json(fieldsOf(@"network", names)) == "{}");
 }
 
-TEST_CASE("network: a system that does not answer is waited for no longer than the call") {
+TEST_CASE("network: a system that does not answer is not awaited after the call ended") {
   resetFakes();
   fakeDevice.pathStatus = std::nullopt;
   const auto start = drs::Token::Clock::now();
@@ -146,7 +146,7 @@ TEST_CASE("telephony: placeholders, and no plan at all, are absent") {
   CHECK(fieldsOf(@"telephony", names).count == 0);
 }
 
-TEST_CASE("geolocation: without authorisation no position is read, and nothing else is said of it") {
+TEST_CASE("geolocation: without authorisation no position and no field of it is read") {
   resetFakes();
   fakeDevice.hasLocation = true;
   NSArray *position = @[ @"latitude", @"longitude" ];
@@ -192,7 +192,7 @@ TEST_CASE("media: screens, sound, accessibility") {
   CHECK(json(fields[@"accessibilityFeatures"]) == R"(["bold_text"])");
 }
 
-TEST_CASE("transaction safety: an app that is not active says nothing of the device") {
+TEST_CASE("transaction safety: an app that is not active is no evidence about the device") {
   resetFakes();
   NSArray *names = @[ @"isInteractive", @"accessibilityRunning", @"accessibilityFeatureCount" ];
   fakeDevice.voiceOver = true;
@@ -228,7 +228,7 @@ TEST_CASE("gpu: no device, in the background, a failure") {
   CHECK(json(fieldsOf(@"gpu_benchmark", names)) == R"({"benchmarkPerformed":false,"skippedReason":"background"})");
 }
 
-TEST_CASE("gpu: one that hangs is waited for no longer than the call") {
+TEST_CASE("gpu: one that hangs is not awaited after the call ended") {
   resetFakes();
   fakeDevice.gpuHangs = true;
   const auto start = drs::Token::Clock::now();

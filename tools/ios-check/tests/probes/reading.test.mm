@@ -15,7 +15,7 @@ DRSReading *reading(NSArray<NSString *> *fields, NSDictionary *sources = @{}) {
 
 }  // namespace
 
-TEST_CASE("nothing is read that is not asked for") {
+TEST_CASE("only requested values are read") {
   DRSReading *one = reading(@[ @"a" ]);
   __block int reads = 0;
   id (^read)(void) = ^id {
@@ -28,7 +28,7 @@ TEST_CASE("nothing is read that is not asked for") {
   CHECK(json(one.answer) == R"({"evidence":{},"fields":{"a":"x"}})");
 }
 
-TEST_CASE("a field that throws takes no neighbour with it, whatever it throws") {
+TEST_CASE("a field that throws affects no other, whatever it throws") {
   DRSReading *one = reading(@[ @"a", @"b", @"c" ]);
   [one field:@"a"
         read:^id {
@@ -47,7 +47,7 @@ TEST_CASE("a part that throws fails the call") {
   CHECK(one.failed);
 }
 
-TEST_CASE("after the token stopped nothing more is read") {
+TEST_CASE("reading ends when the token stopped") {
   const auto token = endless();
   DRSReading *one = [[DRSReading alloc] initWithRequest:request(@[ @"a", @"b" ]) token:token];
   __block bool second = false;
@@ -65,7 +65,7 @@ TEST_CASE("after the token stopped nothing more is read") {
   CHECK(json(one.answer[@"fields"]) == "{}");
 }
 
-TEST_CASE("a request of another shape is none") {
+TEST_CASE("a request of another shape is invalid") {
   for (NSDictionary *wrong in
        @[ @{},
           @{@"fields" : @"a",
@@ -77,7 +77,7 @@ TEST_CASE("a request of another shape is none") {
   }
 }
 
-TEST_CASE("unavailable stands alone, and only while nothing was read") {
+TEST_CASE("unavailable is the only member, and only if no value was read") {
   DRSReading *one = reading(@[ @"a" ]);
   [one unavailable:DRSUnavailablePermission];
   CHECK(json(one.answer) == R"({"unavailable":"permission"})");

@@ -24,7 +24,7 @@ TEST_CASE("an argument that is no list of texts leaves the source out") {
   for (id wrong in @[ @YES, @"paths", @{}, @[ @1 ], @[ @"" ] ]) CHECK(json(evidenceOf(@"paths", wrong)) == "absent");
 }
 
-TEST_CASE("schemes: only declared ones are asked for") {
+TEST_CASE("schemes: only declared ones are queried") {
   resetFakes();
   fakeDevice.information = @{@"LSApplicationQueriesSchemes" : @[ @"Cydia", @"sileo", @7 ]};
   fakeDevice.openable = [NSSet setWithObject:@"cydia"];
@@ -36,7 +36,7 @@ TEST_CASE("schemes: only declared ones are asked for") {
   CHECK(fakeDevice.schemesAsked == 2);
 }
 
-TEST_CASE("ports: what is no port is unknown") {
+TEST_CASE("ports: a value that is no port is unknown") {
   resetFakes();
   CHECK(json(evidenceOf(@"ports", @[ @"1", @"x", @"0" ])) == R"({"absent":["1"],"present":[]})");
 }
@@ -47,7 +47,7 @@ TEST_CASE("images and the parent") {
   CHECK(json(evidenceOf(@"parentPid", @YES)) == "1");
 }
 
-TEST_CASE("proxies: typed, and of an automatic configuration the host alone") {
+TEST_CASE("proxies: they are typed, and an automatic configuration is reported by its host only") {
   resetFakes();
   fakeDevice.proxies = @{
     @"HTTPEnable" : @1,
@@ -70,7 +70,7 @@ TEST_CASE("proxies: typed, and of an automatic configuration the host alone") {
   CHECK(json(evidenceOf(@"proxies", @YES)) == "absent");
 }
 
-TEST_CASE("numbers: the vector, or nothing where it is asked for wrongly") {
+TEST_CASE("numbers: the vector is returned, or no value for a wrong request") {
   resetFakes();
   NSDictionary *numbers = evidenceOf(@"numbers", @{@"seed" : @1, @"count" : @2, @"inputs" : @[ @4 ]});
   CHECK(json(numbers[@"integers"]) == "[1015568748,1586005467]");

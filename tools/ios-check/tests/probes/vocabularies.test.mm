@@ -49,7 +49,7 @@ void showBusyDevice() {
 
 }  // namespace
 
-TEST_CASE("vocabularies: every answer is of the values that are published") {
+TEST_CASE("vocabularies: every answer is a published value") {
   showBusyDevice();
   for (NSString *probe in published::probes()) {
     // GNUstep's own locale is not faked, and says what no phone says.
@@ -64,7 +64,7 @@ TEST_CASE("vocabularies: every answer is of the values that are published") {
   }
 }
 
-TEST_CASE("vocabularies: no value more, and none less") {
+TEST_CASE("vocabularies: the published values are exactly the possible ones") {
   using published::vocabulary;
   CHECK(vocabulary(@"hardware", @"batteryState") ==
         wordsOver<UIDeviceBatteryState>(

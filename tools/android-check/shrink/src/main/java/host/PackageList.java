@@ -4,7 +4,7 @@ import com.facebook.react.ReactPackage;
 import io.devicerisksignals.DeviceRiskSignalsPackage;
 import java.util.List;
 
-/** Stands for the class that autolinking generates in a host app. */
+/** Replaces the class that autolinking generates in a host app. */
 public final class PackageList {
   private PackageList() {}
 

@@ -19,7 +19,7 @@ import io.devicerisksignals.platform.SystemFiles
  * The Android half of the SDK, as the spec of React Native's codegen declares it. It reads; what is read is judged in
  * TypeScript.
  *
- * Nothing happens before the first call, and no method blocks its caller.
+ * It does no work before the first call, and no method blocks its caller.
  */
 class DeviceRiskSignalsModule internal constructor(
   context: ReactApplicationContext,
@@ -30,7 +30,7 @@ class DeviceRiskSignalsModule internal constructor(
   private val calls by started
   private val observation = TransactionObservation({ reactApplicationContext.currentActivity })
 
-  /** With its activity the window is gone: what is observed must not outlive it. */
+  /** The window ends with its activity: an observation must not outlive it. */
   private val endOfActivity = object : LifecycleEventListener {
     override fun onHostResume() = Unit
 
@@ -67,7 +67,7 @@ class DeviceRiskSignalsModule internal constructor(
     val settlement = PromiseSettlement(promise)
     UiThreadUtil.runOnUiThread {
       runCatching(::observe).onSuccess(settlement::answered).onFailure {
-        // Nobody would end what could not be begun in full.
+        // Ends a half-started observation, which no later call would end.
         runCatching(observation::stop)
         settlement.rejected(RejectionCode.FAILED)
       }
@@ -91,7 +91,7 @@ class DeviceRiskSignalsModule internal constructor(
   /** Gives the value back at once. */
   override fun echo(value: Double, promise: Promise) = promise.resolve(value)
 
-  /** The host ends: so does all that was begun here. */
+  /** The host ends: all calls and the observation end with it. */
   override fun invalidate() {
     if (started.isInitialized()) calls.close()
     UiThreadUtil.runOnUiThread { runCatching(observation::close) }
@@ -100,8 +100,8 @@ class DeviceRiskSignalsModule internal constructor(
 }
 
 /**
- * Rejections hold a code and nothing else: a message could name a path. A promise that throws, such as one of a host
- * that has ended, must not take the app with it.
+ * Rejections hold a code without a message, which could name a path. A promise that throws, such as one of a host that
+ * has ended, must not crash the app.
  */
 private class PromiseSettlement(private val promise: Promise) : Settlement<Any> {
   override fun answered(answer: Any) {

@@ -22,28 +22,28 @@ class DeviceRiskSignalsModuleTest {
   val folder = TemporaryFolder()
 
   @Test
-  fun `reads the fields that are asked for and no others`() {
+  fun `the module reads the requested fields and no others`() {
     val promise = moduleOf().ask("hardware", fields = listOf("processorCount", "noSuchField"))
     assertEquals(setOf("processorCount"), promise.fields.keys)
     assertEquals(emptySet<String>(), promise.evidence.keys)
   }
 
   @Test
-  fun `touches no service that no asked field needs`() {
+  fun `the module uses no service that no requested field needs`() {
     val device = RefusingContext(emptySet())
     moduleOf(context = device).ask("hardware", fields = listOf("uptimeMs", "runtimeMaxMemoryBytes")).fields
     assertEquals(emptyList<String>(), device.asked)
   }
 
   @Test
-  fun `a read that fails leaves its field out and takes no other with it`() {
+  fun `a read that fails leaves out its own field and no other`() {
     val device = RefusingContext(setOf(Context.CONNECTIVITY_SERVICE))
     val asked = listOf("isConnected", "isMetered", "isProxyConfigured", "dnsServerAddresses", "interfaceNames")
     assertEquals(setOf("interfaceNames"), moduleOf(context = device).ask("network", fields = asked).fields.keys)
   }
 
   @Test
-  fun `a source that is not there is absent`() {
+  fun `a source that does not exist is absent`() {
     val promise = moduleOf().ask("os_integrity", sources = mapOf("maps" to true, "stack" to true, "noSource" to true))
     assertEquals(setOf("stack"), promise.evidence.keys)
   }
@@ -70,7 +70,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `a call that nobody waits for ends at its deadline, even with its thread held`() {
+  fun `a call ends at its deadline, even if its thread is blocked`() {
     val module = moduleOf(folderWithPipe())
     val promise = RecordingPromise()
     val request = requestOf(sources = mapOf("maps" to true), timeoutMs = 100.0)
@@ -92,7 +92,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `a held call holds up no other`() {
+  fun `a blocked call delays no other`() {
     val module = moduleOf(folderWithPipe())
     module.ask("os_integrity", sources = mapOf("maps" to true), call = "held")
     assertEquals(setOf("abi"), module.ask("os_integrity", fields = listOf("abi"), call = "2").fields.keys)
@@ -111,7 +111,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `a name that a running call has is refused`() {
+  fun `a call with the name of a running call is rejected`() {
     val module = moduleOf(folderWithPipe())
     module.ask("os_integrity", sources = mapOf("maps" to true), call = "held")
     assertEquals("failed", module.ask("hardware", fields = listOf("uptimeMs"), call = "held").code)
@@ -120,7 +120,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `after its end the module takes no calls, and those that ran are told`() {
+  fun `after its end the module accepts no calls, and running ones are rejected`() {
     val module = moduleOf(folderWithPipe())
     val held = module.ask("os_integrity", sources = mapOf("maps" to true), call = "held")
     module.invalidate()
@@ -129,7 +129,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `nothing runs before the first call`() {
+  fun `no thread runs before the first call`() {
     val before = ownThreads()
     val module = moduleOf()
     module.cancel("none")
@@ -138,13 +138,13 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `an echo is the value`() {
+  fun `echo returns the value`() {
     val promise = RecordingPromise().also { moduleOf().echo(-0.0, it) }
     assertEquals(-0.0, promise.value)
   }
 
   @Test
-  fun `the package offers the module, made when it is first asked for`() {
+  fun `the package offers the module and makes it at the first use`() {
     val offered = DeviceRiskSignalsPackage()
     val info = offered.getReactModuleInfoProvider().getReactModuleInfos().getValue("DeviceRiskSignals")
     assertTrue(info.isTurboModule)
@@ -156,7 +156,7 @@ class DeviceRiskSignalsModuleTest {
 
   private fun ownThreads() = Thread.getAllStackTraces().keys.filter { it.name == "DeviceRiskSignals" }.toSet()
 
-  /** A folder in which opening `maps` waits for somebody who writes. */
+  /** A folder in which opening `maps` blocks until a writer opens it. */
   private fun folderWithPipe(): File {
     val pipe = File(folder.root, "proc/self/maps").also { it.parentFile?.mkdirs() }
     check(ProcessBuilder("mkfifo", pipe.path).start().waitFor() == 0)

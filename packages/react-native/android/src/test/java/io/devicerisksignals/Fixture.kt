@@ -58,7 +58,7 @@ internal fun File.write(path: String, bytes: ByteArray) {
   File(this, path).also { it.parentFile?.mkdirs() }.writeBytes(bytes)
 }
 
-/** A device that lacks the services of these names, or refuses them. */
+/** A device that lacks the services of these names, or denies them. */
 internal class RefusingContext(private val refused: Set<String>) : ContextWrapper(application) {
   val asked = mutableListOf<String>()
 

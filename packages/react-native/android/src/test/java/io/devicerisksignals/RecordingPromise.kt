@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 /** A promise whose end can be waited for. */
 internal class RecordingPromise : Promise {
-  /** @property message what a rejection says beside its code. */
+  /** @property message what a rejection says in addition to its code. */
   class End(val value: Any?, val code: String?, val message: String?)
 
   val settlements = AtomicInteger()

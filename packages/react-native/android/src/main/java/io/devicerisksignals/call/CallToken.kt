@@ -3,13 +3,13 @@ package io.devicerisksignals.call
 import java.io.Closeable
 import java.util.concurrent.TimeUnit
 
-/** Thrown where work finds that nobody waits for it any more. It is never taken for the failure of one field. */
+/** Thrown when work finds that its caller has stopped waiting. It never counts as the failure of one field. */
 internal class CallStopped : RuntimeException(null, null, false, false)
 
 /**
- * One call's leave to go on, until its deadline or until it is stopped.
+ * One call's permission to go on, until its deadline or until it is stopped.
  *
- * Work that is split up asks [check] between its parts. What blocks is bounded by [remainingMs] and runs in [closing],
+ * Work in several parts calls [check] between them. What blocks is bounded by [remainingMs] and runs in [closing],
  * so that the end of the call closes it. A call of the platform that does not return can't be ended this way; [Calls]
  * then settles without it.
  */
@@ -27,7 +27,7 @@ internal class CallToken(timeoutMs: Long) {
     return if (nanos <= 0) 0 else TimeUnit.NANOSECONDS.toMillis(nanos) + 1
   }
 
-  /** @throws CallStopped when nobody waits any more. */
+  /** @throws CallStopped when the caller has stopped waiting. */
   fun check() {
     if (isStopped) throw CallStopped()
   }
@@ -64,8 +64,7 @@ internal class CallToken(timeoutMs: Long) {
   }
 
   /**
-   * What [read] gives, or null where it throws, whatever it throws: one field that fails never takes its neighbours
-   * with it.
+   * What [read] returns, or null when it throws anything: one field that fails never affects the others.
    */
   @Suppress("TooGenericExceptionCaught", "SwallowedException")
   inline fun <T> attempt(read: () -> T): T? = try {

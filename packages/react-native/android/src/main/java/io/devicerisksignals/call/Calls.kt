@@ -10,24 +10,24 @@ import java.util.concurrent.ThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** Where the end of a call is told, once, on any thread. What it throws is dropped: nobody is left to be told. */
+/** Receives the end of a call, once, on any thread. What it throws is dropped: the call has no other receiver. */
 internal interface Settlement<in T> {
   fun answered(answer: T)
 
   fun rejected(code: RejectionCode)
 }
 
-/** What a promise is rejected with: a code of the interface and nothing else. */
+/** What a promise is rejected with: only a code of the interface. */
 internal enum class RejectionCode(val wireName: String) {
   CANCELLED("cancelled"),
   FAILED("failed")
 }
 
 /**
- * Runs calls side by side on a bounded pool, and settles each exactly once: with its answer, or with a code.
+ * Runs calls in parallel on a bounded pool, and settles each exactly once: with its answer, or with a code.
  *
  * A call past its deadline is rejected then, even if its thread is held by a call of the platform that does not
- * return; what comes of it later is dropped. Threads end when there is nothing to do.
+ * return; its late answer is dropped. Idle threads end.
  */
 internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   private val running = ConcurrentHashMap<String, Call<*>>()
@@ -45,7 +45,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   /**
    * Starts [work] under [name], which no running call may have.
    *
-   * @param timeoutMs after which nobody waits any more.
+   * @param timeoutMs after which the caller stops waiting.
    */
   fun <T> start(name: String, timeoutMs: Long, settlement: Settlement<T>, work: (CallToken) -> T) {
     val call = Call(CallToken(timeoutMs), settlement)
@@ -61,7 +61,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
     }
   }
 
-  /** Stops the call of this name; without one, nothing happens. */
+  /** Stops the call of this name, if one runs. */
   fun cancel(name: String) {
     running[name]?.let { give(name, it, RejectionCode.CANCELLED) }
   }
@@ -82,7 +82,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
       Result.failure(failure)
     }
     deadline.cancel(false)
-    // Its name is free again before anybody learns of its end.
+    // The name is free again before the caller learns that the call ended.
     running.remove(name, call)
     answer.onSuccess(call::answer).onFailure {
       call.reject(if (call.token.isStopped) RejectionCode.CANCELLED else RejectionCode.FAILED)
@@ -112,7 +112,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   }
 
   companion object {
-    /** One for each probe that runs beside others. */
+    /** One for each probe that runs in parallel with others. */
     const val THREADS = 16
     const val QUEUE = 64
     private const val IDLE_SECONDS = 5L

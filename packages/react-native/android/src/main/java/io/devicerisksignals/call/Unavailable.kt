@@ -1,6 +1,6 @@
 package io.devicerisksignals.call
 
-/** Why nothing of a probe can be read on this device or in this app; the names of the interface. */
+/** Why no value of a probe can be read on this device or in this app; the names of the interface. */
 internal enum class Lack(val wireName: String) {
   /** OS version or hardware lack it. */
   UNSUPPORTED("unsupported"),
@@ -9,5 +9,5 @@ internal enum class Lack(val wireName: String) {
   PERMISSION("permission")
 }
 
-/** Thrown by a probe that can't be carried out at all, or by a read: it says why, should nothing else be answered. */
+/** Thrown by a probe that can't run at all, or by a read: the reason, in case no other value is answered. */
 internal class Unavailable(val lack: Lack) : RuntimeException(null, null, false, false)

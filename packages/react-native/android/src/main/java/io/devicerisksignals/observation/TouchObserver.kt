@@ -5,8 +5,8 @@ import android.view.MotionEvent
 import android.view.Window
 
 /**
- * Stands between a window and its callback, and looks at touches on their way: whether something covered them, never
- * where they were. Everything is passed on unchanged.
+ * Wraps a window's callback and examines touches on their way: whether another window covered them, never where they
+ * were. It passes every call on unchanged.
  *
  * @param wrapped the callback that the window had.
  */

@@ -16,7 +16,7 @@ internal class TransactionObservation(
   private val activity: () -> Activity?,
   private val elapsedMs: () -> Long = SystemClock::elapsedRealtime
 ) {
-  /** Null while nothing is observed. */
+  /** Null while no observation runs. */
   @Volatile
   var window: ObservedWindow? = null
     private set
@@ -29,7 +29,7 @@ internal class TransactionObservation(
     return window != null
   }
 
-  /** Takes back everything that [start] did. */
+  /** Reverts everything that [start] did. */
   fun stop() {
     window?.close()
     window = null
@@ -55,14 +55,14 @@ internal class ObservedWindow private constructor(
   val screenshots: ScreenshotObserver?,
   private val recording: RecordingObserver?
 ) {
-  /** Null where it can't be told. */
+  /** Null when it is unknown. */
   val isVisibleInRecording: Boolean?
     get() = recording?.isVisible
 
   fun close() {
     touches?.let { observer ->
       observer.isLooking = false
-      // Whoever wrapped the observer since then keeps what they have: it only passes on from now.
+      // A wrapper that was put around the observer meanwhile keeps it: from now on it only passes calls on.
       if (activity.window.callback === observer) activity.window.callback = observer.wrapped
     }
     runCatching { screenshots?.stop() }

@@ -18,7 +18,7 @@ import android.telephony.TelephonyManager
 import androidx.annotation.RequiresApi
 
 // Calls that are newer than the oldest supported system. Each object is entered only after a look at SDK_INT, and says
-// which level it needs, so that the build's check of references can tell them from a mistake.
+// which level it needs, so that the build's check of references does not take them for a mistake.
 
 @RequiresApi(Build.VERSION_CODES.O)
 internal object Api26 {

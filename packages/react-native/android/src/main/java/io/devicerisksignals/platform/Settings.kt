@@ -11,7 +11,7 @@ internal sealed interface Setting {
   data object NotSet : Setting
 }
 
-/** The tables of settings, with the two reads that tell a missing row from a failed look-up. */
+/** The tables of settings, with the two reads that distinguish a missing row from a failed look-up. */
 internal enum class SettingsTable(private val read: (ContentResolver, String) -> String?, private val uri: Uri) {
   GLOBAL(Settings.Global::getString, Settings.Global.CONTENT_URI),
   SECURE(Settings.Secure::getString, Settings.Secure.CONTENT_URI);

@@ -55,7 +55,7 @@ internal class SystemFiles(
   /** Where a symbolic link points. @throws ErrnoException */
   fun target(path: String): String = Os.readlink(File(root, path).path)
 
-  /** Whether something is there, as `access` tells; null where that can't be known, such as in a folder kept shut. */
+  /** Whether the path exists, by `access`; null when that is unknown, such as in a folder that may not be searched. */
   fun exists(path: String): Boolean? = access(File(root, path).path, OsConstants.F_OK)
 
   /** Whether the file may be read; null where that can't be known. */

@@ -34,7 +34,7 @@ internal fun signers(scope: CallScope): Fields {
   )
 }
 
-/** Where the app came from, as its installer told the system. */
+/** Where the app came from, as its installer reported it to the system. */
 internal fun installer(scope: CallScope): Fields {
   if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.R) return InstallSource.fields(scope)
   @Suppress("DEPRECATION")

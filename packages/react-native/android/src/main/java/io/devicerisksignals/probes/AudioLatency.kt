@@ -5,7 +5,7 @@ import io.devicerisksignals.call.CallScope
 
 private const val MS_PER_SECOND = 1000.0
 
-/** What the system states of its own output; nothing is played or recorded to measure it. */
+/** What the system states of its own output; no sound is played or recorded to measure it. */
 internal fun audioLatency(scope: CallScope): Fields {
   val frames = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_FRAMES_PER_BUFFER) }
   val rate = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_SAMPLE_RATE) }

@@ -20,7 +20,7 @@ internal fun deviceSecurityPosture(scope: CallScope): Fields {
     "biometryAvailable" to { isBiometryAvailable(scope) },
     "biometryType" to { biometryType(scope) },
     "fingerprintHardwarePresent" to { declares(scope, PackageManager.FEATURE_FINGERPRINT) },
-    // Systems before the feature had a name say nothing by not declaring it.
+    // On systems older than the feature's name, a missing declaration has no meaning.
     "faceHardwarePresent" to { declares(scope, PackageManager.FEATURE_FACE, since = Build.VERSION_CODES.Q) },
     "strongBoxAvailable" to {
       declares(scope, PackageManager.FEATURE_STRONGBOX_KEYSTORE, since = Build.VERSION_CODES.P)
@@ -35,7 +35,7 @@ internal fun deviceSecurityPosture(scope: CallScope): Fields {
 private fun declares(scope: CallScope, feature: String, since: Int = 0): Boolean? =
   if (Build.VERSION.SDK_INT >= since) scope.context.packageManager.hasSystemFeature(feature) else null
 
-/** Kinds that the system declares; before API 29 it has a name for fingerprint readers alone. */
+/** Kinds that the system declares; before API 29 it has a name for fingerprint readers only. */
 private fun biometryType(scope: CallScope): String? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q) {
     return if (declares(scope, PackageManager.FEATURE_FINGERPRINT) == true) "fingerprint" else null

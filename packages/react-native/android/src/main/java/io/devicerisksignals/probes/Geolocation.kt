@@ -16,7 +16,7 @@ import io.devicerisksignals.platform.Api28
 import io.devicerisksignals.platform.Api31
 import java.util.concurrent.TimeUnit
 
-/** Positions that the system already has, under a permission that was granted before. Nobody is asked for one. */
+/** Positions that the system already has, under a permission that was granted before. The SDK requests none. */
 internal fun geolocation(scope: CallScope): Fields {
   val fine = Once { isGranted(scope.context, Manifest.permission.ACCESS_FINE_LOCATION) }
   val coarse = Once { fine.value || isGranted(scope.context, Manifest.permission.ACCESS_COARSE_LOCATION) }

@@ -49,6 +49,6 @@ internal fun routeName(type: Int): String? = when (type) {
   else -> "other"
 }
 
-/** A radio that is off lists nothing, which is not the same as having no paired device. */
+/** A radio that is off lists no device, which does not mean that none is paired. */
 private fun bondedDeviceCount(scope: CallScope): Int? =
   scope.service<BluetoothManager>().adapter?.takeIf { it.isEnabled }?.bondedDevices?.size

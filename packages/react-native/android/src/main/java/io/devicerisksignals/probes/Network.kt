@@ -27,8 +27,8 @@ private fun activeNetwork(scope: CallScope): Fields {
   val connectivity = Once { scope.service<ConnectivityManager>() }
 
   /**
-   * Null without a network, and where the system keeps the one that there is from this app: it is not connected then,
-   * and nothing is known of the network. One that ends between the two look-ups is unknown.
+   * Null without a network, and when the system blocks this app from the existing one: the app is not connected then,
+   * and the network is unknown. So is one that ends between the two look-ups.
    */
   val active = Once {
     connectivity.value.activeNetwork?.let { checkNotNull(connectivity.value.getNetworkCapabilities(it)) }
@@ -55,7 +55,7 @@ private fun activeNetwork(scope: CallScope): Fields {
   )
 }
 
-/** VPN apps and the system's own VPN have these; calls over Wi-Fi use `ipsec` as well, which therefore says nothing. */
+/** VPN apps and the system's own VPN have these; calls over Wi-Fi use `ipsec` too, which is therefore no evidence. */
 internal fun hasVpnInterface(names: List<String>): Boolean? = when {
   names.any(Regex("(tun|tap|ppp)\\d+")::matches) -> true
   names.any { it.startsWith("ipsec") } -> null

@@ -13,7 +13,7 @@ private const val CHANNEL_BITS = 8
 private const val GLES2 = 2
 
 /**
- * An OpenGL ES 2 context of the calling thread that draws where nobody sees it.
+ * An OpenGL ES 2 context of the calling thread that draws off screen.
  *
  * @throws IllegalStateException where the device gives none.
  */

@@ -34,7 +34,7 @@ internal fun osIntegrityFridaScan(scope: CallScope): Fields {
 /**
  * Tries one port of this very device: the only connection that the SDK ever makes.
  *
- * A Frida server speaks D-Bus, and refuses a client that authenticates without naming a mechanism.
+ * A Frida server speaks D-Bus, and rejects a client that authenticates without naming a mechanism.
  *
  * @param connect as [Socket.connect], except in tests.
  */
@@ -42,7 +42,7 @@ internal class LoopbackScan(
   private val port: Int,
   private val connect: (Socket, SocketAddress, timeoutMs: Int) -> Unit = Socket::connect
 ) {
-  /** @property open null where neither yes nor no came within the bound; [rejected] likewise, or nobody listens. */
+  /** @property open null when no answer came within the bound; [rejected] likewise, or when no program listens. */
   class Result(val port: Int, val open: Boolean?, val rejected: Boolean?)
 
   /** Past the proxies that the host app may have set for all its sockets: they would take the connection elsewhere. */

@@ -4,11 +4,11 @@ import io.devicerisksignals.call.CallScope
 
 /**
  * How each field of a probe is read, by its catalog name. A read that gives null, or throws, leaves its field out.
- * Making the map reads nothing.
+ * Making the map reads no value.
  */
 internal typealias Fields = Map<String, () -> Any?>
 
-/** Every probe that Android has, by its id. Those without fields answer evidence alone. */
+/** Every probe that Android has, by its id. Those without fields answer only evidence. */
 internal val PROBES: Map<String, (CallScope) -> Fields> = mapOf(
   "device_identity" to ::deviceIdentity,
   "hardware" to ::hardware,
@@ -30,7 +30,7 @@ internal val PROBES: Map<String, (CallScope) -> Fields> = mapOf(
   "numeric_consistency" to { emptyMap() }
 )
 
-/** A read that several fields share. It is carried out once, when the first of them is asked for, even if it fails. */
+/** A read that several fields share. It runs once, when the first of them is requested, even if it fails. */
 internal class Once<T>(read: () -> T) {
   private val result by lazy(LazyThreadSafetyMode.NONE) { runCatching(read) }
 

@@ -6,7 +6,7 @@ import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.platform.Api26
 import io.devicerisksignals.platform.Api30
 
-/** Nothing here needs a permission on most systems; where one does and the host lacks it, the field is left out. */
+/** On most systems no field here needs a permission; where one does and the host lacks it, the field is left out. */
 internal fun telephony(scope: CallScope): Fields = fieldsOf(
   Once { scope.service<TelephonyManager>() },
   "phoneType" to { phoneTypeName(phoneType) },

@@ -4,7 +4,7 @@ import android.media.AudioManager
 import android.os.PowerManager
 import io.devicerisksignals.call.CallScope
 
-/** The window between `startObservation` and `stopObservation`, as far as it has come, and the device beside it. */
+/** The window between `startObservation` and `stopObservation` until now, and the state of the device. */
 internal fun transactionSafety(scope: CallScope): Fields {
   val mode = Once { scope.service<AudioManager>().mode }
   return window(scope) + mapOf(
@@ -20,7 +20,7 @@ internal fun transactionSafety(scope: CallScope): Fields {
   )
 }
 
-/** Without a window only this is known: that nobody watches for screenshots. */
+/** Without a window only one value is known: screenshots are not being watched for. */
 private fun window(scope: CallScope): Fields = fieldsOf(
   Once { scope.observation.window },
   "transactionObservationStartedElapsedMs" to { this?.startedElapsedMs },

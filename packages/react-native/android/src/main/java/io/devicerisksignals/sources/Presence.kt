@@ -6,15 +6,15 @@ import android.os.Build
 import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.call.Request.Companion.namesOf
 
-/** Name of the manifest's `<meta-data>` that tells for which probes the `<queries>` are declared. */
+/** Name of the manifest's `<meta-data>` that lists the probes for which the `<queries>` are declared. */
 internal const val DECLARED_QUERIES = "io.devicerisksignals.QUERIES"
 
 /** Paths that exist. */
 internal fun paths(scope: CallScope, argument: Any?) = presence(scope, namesOf(argument), scope.files::exists)
 
 /**
- * Executables in the folders of PATH. One that is present is given as each full path at which it lies; a name is absent
- * if every folder was looked at and none has it.
+ * Executables in the folders of PATH. One that is present is given with each of its full paths; a name is absent if
+ * every folder was examined and none has it.
  */
 internal fun executables(scope: CallScope, argument: Any?): Map<String, List<String>> {
   val folders = checkNotNull(System.getenv("PATH")).split(':').filter(String::isNotEmpty).distinct()
@@ -65,7 +65,7 @@ private fun declaredProbes(context: Context): Set<String> {
   return info.metaData?.getString(DECLARED_QUERIES).orEmpty().split(',').map(String::trim).toSet()
 }
 
-/** What [look] can't tell, by null or by throwing, is in neither list. */
+/** A name that [look] can't decide, by null or by throwing, is in neither list. */
 private fun presence(scope: CallScope, names: List<String>, look: (String) -> Boolean?): Map<String, List<String>> {
   val found = names.groupBy { name -> scope.token.attempt { look(name) } }
   return mapOf("present" to found[true].orEmpty(), "absent" to found[false].orEmpty())

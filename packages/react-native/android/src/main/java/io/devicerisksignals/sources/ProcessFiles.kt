@@ -20,7 +20,7 @@ internal fun textOf(path: String, limit: Int): Source = { scope, _ ->
   scope.files.text(path, limit, scope.token).members()
 }
 
-/** `/proc/net/tcp`, then `tcp6`, which a kernel without IPv6 has not; where one may not be read, nothing is known. */
+/** `/proc/net/tcp`, then `tcp6`, which a kernel without IPv6 lacks; if one may not be read, both are unknown. */
 internal fun tcpSockets(scope: CallScope): Map<String, Any> {
   val first = scope.files.text("proc/net/tcp", TABLE_BYTES, scope.token)
   if (scope.files.exists("proc/net/tcp6") == false) return first.members()
@@ -50,6 +50,6 @@ internal fun descriptors(scope: CallScope): List<String> =
     }
   }
 
-/** What is read of the first [limit] that are there. Were those that are gone counted, a cut list would look whole. */
+/** What is read of the first [limit] that exist. If missing ones counted too, a cut list would look complete. */
 private fun <T : Any> List<String>.firstOf(limit: Int, read: (String) -> T?): List<T> =
   asSequence().mapNotNull(read).take(limit).toList()

@@ -9,7 +9,7 @@ import io.devicerisksignals.call.Request.Companion.namesOf
  *
  * `android.os.SystemProperties` is not public, but it is on the list of what apps may use (`unsupported`), and a
  * `getprop` process for each name would cost far more. To a property that this app may not read it also says `""`:
- * [PropertyAccess] tells the two apart.
+ * [PropertyAccess] distinguishes the two.
  */
 @SuppressLint("PrivateApi")
 internal fun properties(scope: CallScope, argument: Any?): Map<String, String?> {

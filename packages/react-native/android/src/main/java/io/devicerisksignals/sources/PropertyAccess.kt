@@ -17,7 +17,7 @@ internal class PropertyAccess(private val index: PropertyIndex, private val isFi
     private const val FOLDER = "dev/__properties__"
     private const val INDEX_BYTES = 1024 * 1024
 
-    /** @throws java.io.IOException where there is no index: then nobody knows which property is denied. */
+    /** @throws java.io.IOException when there is no index: then it is unknown which property is denied. */
     fun of(scope: CallScope): PropertyAccess {
       val index = PropertyIndex(scope.files.bytes("$FOLDER/property_info", INDEX_BYTES, scope.token))
       return PropertyAccess(index) { context -> scope.files.isReadable("$FOLDER/$context") }

@@ -11,7 +11,7 @@ import java.nio.ByteOrder
  * - header: version, oldest version of a reader, size, offsets of contexts, of types and of the root node;
  * - contexts: how many, then the offset of each one's name, which ends with a zero byte;
  * - node: offset of its own entry, then number and offset of its children, of prefixes and of exact names. The lists
- *   hold offsets of nodes or entries; prefixes stand in order of length, the longest first;
+ *   hold offsets of nodes or entries; prefixes are in order of length, the longest first;
  * - entry: offset and length of a name, number of its context, number of its type; all bits set means none.
  *
  * @throws RuntimeException from whatever reads past the end, or for a version that this reader does not know.

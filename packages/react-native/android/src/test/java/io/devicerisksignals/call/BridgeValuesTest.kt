@@ -22,7 +22,7 @@ class BridgeValuesTest {
   }
 
   @Test
-  fun `what was not read and what is not finite leave their keys out`() {
+  fun `members that were not read or are not finite are left out`() {
     val map = values.mapOf(
       mapOf("nothing" to null, "nan" to Double.NaN, "endless" to Float.POSITIVE_INFINITY, "zero" to 0, "empty" to "")
     )
@@ -31,13 +31,13 @@ class BridgeValuesTest {
   }
 
   @Test
-  fun `objects and lists go deep`() {
+  fun `nested objects and lists are converted`() {
     val map = values.mapOf(mapOf("a" to mapOf("b" to listOf("c"), "d" to null), "e" to listOf(1, 2.5)))
     assertEquals(mapOf("a" to mapOf("b" to listOf("c")), "e" to listOf(1.0, 2.5)), plain(map))
   }
 
   @Test
-  fun `nothing else passes`() {
+  fun `a value of any other type is rejected`() {
     assertThrows(IllegalArgumentException::class.java) { values.mapOf(mapOf("object" to Any())) }
     assertThrows(IllegalArgumentException::class.java) { values.mapOf(mapOf("list" to listOf(null))) }
   }

@@ -28,7 +28,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `what is open is closed when the call is stopped`() {
+  fun `an open resource is closed when the call is stopped`() {
     val token = CallToken(10_000)
     val resource = Resource()
     assertThrows(CallStopped::class.java) {
@@ -41,7 +41,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `nothing is done with what is opened after the stop`() {
+  fun `a resource that is opened after the stop is not used`() {
     val token = CallToken(10_000).apply { stop() }
     val resource = Resource()
     assertThrows(CallStopped::class.java) { token.closing(resource) { error("used") } }
@@ -49,7 +49,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `what was used is closed, and not again by the stop`() {
+  fun `a used resource is closed, and not again by the stop`() {
     val token = CallToken(10_000)
     val resource = Resource()
     token.closing(resource) { assertEquals(0, it.closed) }
@@ -67,7 +67,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `a failure that the stop brought about ends the call`() {
+  fun `a failure that the stop caused ends the call`() {
     val token = CallToken(10_000)
     assertThrows(CallStopped::class.java) {
       token.attempt<Unit> {
@@ -80,7 +80,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `that a probe can't be carried out is no failure of a field`() {
+  fun `an unavailable probe is no failure of a field`() {
     assertThrows(Unavailable::class.java) {
       CallToken(10_000).attempt<Unit> { throw Unavailable(Lack.PERMISSION) }
     }

@@ -30,7 +30,7 @@ class CallsTest {
     Recorded().also { start(name, timeoutMs, it, work) }
 
   @Test
-  fun `answers, or says that it failed and no more`() {
+  fun `a call answers, or is rejected with a code and no message`() {
     val calls = Calls()
     assertEquals("done", calls.start("1") { "done" }.await())
     assertEquals("failed", calls.start("2") { error("/secret/path") }.await())
@@ -38,7 +38,7 @@ class CallsTest {
   }
 
   @Test
-  fun `whom it can't tell takes no thread with it`() {
+  fun `a receiver that throws ends no thread`() {
     val calls = Calls(threads = 1)
     val threads = LinkedBlockingQueue<Thread>()
     val deaf = object : Settlement<String> {
@@ -55,7 +55,7 @@ class CallsTest {
   }
 
   @Test
-  fun `a loop that asks the token ends by the cancellation`() {
+  fun `a loop that checks the token ends by the cancellation`() {
     val calls = Calls()
     val begun = CountDownLatch(1)
     val ended = CountDownLatch(1)
@@ -93,7 +93,7 @@ class CallsTest {
   }
 
   @Test
-  fun `a call that waits for a thread past its deadline is never begun`() {
+  fun `a call that waits for a thread past its deadline never starts`() {
     val calls = Calls(threads = 1)
     val release = CountDownLatch(1)
     val begun = AtomicInteger()
@@ -106,7 +106,7 @@ class CallsTest {
   }
 
   @Test
-  fun `there is an end to how many may wait`() {
+  fun `the number of waiting calls is bounded`() {
     val calls = Calls(threads = 1, queue = 1)
     val release = CountDownLatch(1)
     val held = calls.start("held") { release.await().toString() }
@@ -130,7 +130,7 @@ class CallsTest {
   }
 
   @Test
-  fun `after the end all are stopped and none is taken`() {
+  fun `after the end all calls are stopped and none is accepted`() {
     val calls = Calls()
     val release = CountDownLatch(1)
     val held = calls.start("held") { release.await().toString() }

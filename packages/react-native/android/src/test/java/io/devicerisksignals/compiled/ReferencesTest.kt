@@ -10,7 +10,7 @@ import org.junit.Test
 /** What the compiled library refers to: the promises that it makes are seen in its classes, not in its sources. */
 class ReferencesTest {
   @Test
-  fun `nothing refers to what is promised not to be used`() {
+  fun `no class refers to an API that the SDK promises not to use`() {
     val classes = File(DeviceRiskSignalsModule::class.java.protectionDomain.codeSource.location.toURI())
     val compiled = classes.walk().filter { it.extension == "class" }.toList()
     assertTrue(compiled.size > 50)

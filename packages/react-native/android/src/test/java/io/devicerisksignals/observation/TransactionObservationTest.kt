@@ -37,7 +37,7 @@ class TransactionObservationTest {
   private val observation = TransactionObservation({ activity }, { now })
 
   @Test
-  fun `wraps the window once and restores it exactly`() {
+  fun `the observation wraps the window once and restores it exactly`() {
     assertTrue(observation.start())
     val wrapped = activity.window.callback
     assertNotSame(original, wrapped)
@@ -52,7 +52,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `leaves a window alone that somebody else wrapped since`() {
+  fun `the observation leaves a window unchanged that other code wrapped meanwhile`() {
     observation.start()
     val ours = activity.window.callback
     val theirs = object : Window.Callback by ours {}
@@ -64,14 +64,14 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `without an activity it does not run`() {
+  fun `the observation does not run without an activity`() {
     val nowhere = TransactionObservation({ null })
     assertFalse(nowhere.start())
     assertNull(nowhere.window)
   }
 
   @Test
-  fun `touches are counted and looked at for cover, and passed on`() {
+  fun `touches are counted, examined for cover and passed on`() {
     var passed = 0
     activity.window.callback = object : Window.Callback by original {
       override fun dispatchTouchEvent(event: MotionEvent?): Boolean {
@@ -121,7 +121,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `outside the window only this is said, that nobody watches for screenshots`() {
+  fun `outside the window the only value is that screenshots are not watched for`() {
     val before = fields()
     observation.start()
     observation.stop()
@@ -158,7 +158,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `the module starts and stops it, and its end stops it for good`() {
+  fun `the module starts and stops the observation, and its end stops it for good`() {
     val module = moduleOn(activity)
     assertEquals(true, start(module))
     val wrapped = activity.window.callback
@@ -194,7 +194,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `what the host throws while a window begins or ends is no end of the app`() {
+  fun `an error of the host while a window begins or ends does not crash the app`() {
     @Suppress("DEPRECATION")
     val refusing = object : com.facebook.react.bridge.BridgeReactContext(application) {
       override fun addLifecycleEventListener(listener: LifecycleEventListener): Unit = error("add")
@@ -212,7 +212,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `a promise that throws is no end of the app`() {
+  fun `a promise that throws does not crash the app`() {
     val module = moduleOn(activity)
     val asked = mutableListOf<String>()
     val types = arrayOf<Class<*>>(Promise::class.java)

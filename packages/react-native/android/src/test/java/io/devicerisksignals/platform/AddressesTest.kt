@@ -8,7 +8,7 @@ import org.junit.Test
 
 class AddressesTest {
   @Test
-  fun `an address that holds a hardware address, or is of this link alone, is left out`() {
+  fun `an address that holds a hardware address or is link-local is left out`() {
     listOf(
       "fe80::1c2d:3eff:fe4f:5a6b",
       "fe80::1",

@@ -6,7 +6,7 @@ import org.junit.Test
 
 class DistributionTest {
   @Test
-  fun `figures of samples`() {
+  fun `the figures are those of the samples`() {
     val samples = Distribution(listOf(1.0, 2.0, 3.0, 4.0, 10.0))
     assertEquals(3.0, samples.median, 0.0)
     assertEquals(10.0, samples.p95, 0.0)
@@ -22,9 +22,9 @@ class DistributionTest {
   }
 
   @Test
-  fun `of nothing there are no figures`() {
-    val nothing = Distribution(emptyList())
-    for (figure in listOf(nothing.median, nothing.p95, nothing.mad, nothing.coefficientOfVariation, nothing.trend)) {
+  fun `an empty list of samples has no figures`() {
+    val empty = Distribution(emptyList())
+    for (figure in listOf(empty.median, empty.p95, empty.mad, empty.coefficientOfVariation, empty.trend)) {
       assertTrue(figure.isNaN())
     }
   }

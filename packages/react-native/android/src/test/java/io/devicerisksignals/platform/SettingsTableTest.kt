@@ -29,14 +29,14 @@ class SettingsTableTest {
   }
 
   @Test
-  fun `one that was never made is not set, and no switch is off by that`() {
+  fun `a setting that was never made is not set, which does not mean off`() {
     Robolectric.setupContentProvider(EmptySettings::class.java, "settings")
     assertEquals(Setting.NotSet, SettingsTable.GLOBAL.read(resolver, Settings.Global.AUTO_TIME))
     assertNull(SettingsTable.GLOBAL.isOn(resolver, Settings.Global.AUTO_TIME))
   }
 
   @Test
-  fun `one that can't be read is no setting at all`() {
+  fun `a setting that can't be read is unknown`() {
     assertThrows(RuntimeException::class.java) {
       SettingsTable.SECURE.read(resolver, Settings.Secure.ENABLED_ACCESSIBILITY_SERVICES)
     }

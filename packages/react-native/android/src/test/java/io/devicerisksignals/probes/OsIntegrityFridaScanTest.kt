@@ -31,20 +31,20 @@ import org.robolectric.Shadows.shadowOf
 @RunWith(RobolectricTestRunner::class)
 class OsIntegrityFridaScanTest {
   @Test
-  fun `a Frida server turns the handshake down`() {
+  fun `a Frida server rejects the handshake`() {
     val result = scan { it.getOutputStream().write("REJECTED ANONYMOUS\r\n".toByteArray()) }
     assertEquals(true, result.open)
     assertEquals(true, result.rejected)
   }
 
   @Test
-  fun `another server says something else, or hangs up`() {
+  fun `another server answers differently or closes the connection`() {
     assertEquals(false, scan { it.getOutputStream().write("HTTP/1.1 400\r\n".toByteArray()) }.rejected)
     assertEquals(false, scan { }.rejected)
   }
 
   @Test
-  fun `a server that says nothing leaves it open, within the bound`() {
+  fun `a server that does not answer leaves the handshake unknown, within the bound`() {
     val start = System.nanoTime()
     val result = scan { Thread.sleep(2_000) }
     assertEquals(true, result.open)
@@ -53,14 +53,14 @@ class OsIntegrityFridaScanTest {
   }
 
   @Test
-  fun `a port where nobody listens`() {
+  fun `a port without a listener is not open`() {
     val result = failingWith(ErrnoException("connect", OsConstants.ECONNREFUSED))
     assertEquals(false, result.open)
     assertNull(result.rejected)
   }
 
   @Test
-  fun `a connection that fails in another way, or nobody knows how, says nothing of the port`() {
+  fun `a connection that fails in another or unknown way leaves the port unknown`() {
     assertNull(failingWith(ErrnoException("connect", OsConstants.ECONNREFUSED + 1)).open)
     assertNull(failingWith(null).open)
     // What the JVM throws has no errno.
@@ -69,7 +69,7 @@ class OsIntegrityFridaScanTest {
   }
 
   @Test
-  fun `proxies of the host app are not asked`() {
+  fun `proxies of the host app are not used`() {
     val asked = mutableListOf<URI>()
     val proxies = ProxySelector.getDefault()
     ProxySelector.setDefault(object : ProxySelector() {
@@ -86,19 +86,19 @@ class OsIntegrityFridaScanTest {
   }
 
   @Test
-  fun `a stopped call connects to nothing`() {
+  fun `a stopped call opens no connection`() {
     assertThrows(CallStopped::class.java) { LoopbackScan(1).run(CallToken(10_000).apply { stop() }) }
   }
 
   @Test
-  fun `without the permission to open sockets it can't be done`() {
+  fun `without the permission to open sockets the scan is unavailable`() {
     shadowOf(application).denyPermissions(Manifest.permission.INTERNET)
     val answer = moduleOf().ask("os_integrity_frida_scan", fields = listOf("scanPerformed")).value as ReadableMap
     assertEquals(mapOf("unavailable" to "permission"), answer.toHashMap())
   }
 
   @Test
-  fun `with it the default port is tried`() {
+  fun `with the permission to open sockets the scan tries the default port`() {
     shadowOf(application).grantPermissions(Manifest.permission.INTERNET)
     val answers = moduleOf().ask("os_integrity_frida_scan", fields = listOf("scanPerformed", "scannedPort")).fields
     assertEquals(mapOf("scanPerformed" to true, "scannedPort" to 27_042.0), answers)

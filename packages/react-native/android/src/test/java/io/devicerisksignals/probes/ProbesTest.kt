@@ -51,7 +51,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a battery as its notice has it, and no more than is in it`() {
+  fun `a battery has the values of its notice and no others`() {
     @Suppress("DEPRECATION")
     application.sendStickyBroadcast(
       Intent(Intent.ACTION_BATTERY_CHANGED)
@@ -79,7 +79,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `the fastest core that the kernel lists, and the process's memory`() {
+  fun `the fastest core of the kernel's list and the process's memory are read`() {
     folder.root.write("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1800000\n".toByteArray())
     folder.root.write("sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq", "2400000\n".toByteArray())
     folder.root.write("sys/devices/system/cpu/cpu2/topology/core_id", "2\n".toByteArray())
@@ -92,13 +92,13 @@ class ProbesTest {
   }
 
   @Test
-  fun `64 bits travel whole`() {
+  fun `64-bit values keep every bit`() {
     val uptime = read("hardware", listOf("uptimeMs", "runtimeMaxMemoryBytes"))["runtimeMaxMemoryBytes"]
     assertEquals(Runtime.getRuntime().maxMemory().toDouble(), uptime)
   }
 
   @Test
-  fun `without a network that the app may use there is none, and nothing is said of it`() {
+  fun `without a network that the app may use, the app is not connected and other fields are absent`() {
     shadowOf(connectivity).setDefaultNetworkActive(false)
     shadowOf(connectivity).setActiveNetworkInfo(null)
     val asked = listOf("isConnected", "isVpnActive", "connectionType", "isMetered", "networkTransportTypes")
@@ -162,7 +162,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a proxy by script is named by its host alone`() {
+  fun `a proxy by script is reported by its host only`() {
     val asked = listOf("isProxyConfigured", "proxyHost", "proxyPort")
     assertEquals(mapOf("isProxyConfigured" to false), read("network", asked))
     val script = Uri.parse("https://user:secret@proxy.example:8443/path?token=1")
@@ -174,7 +174,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a position needs the permission, and what was granted is said without one`() {
+  fun `a position needs the permission, and the granted level is reported without one`() {
     val locations = application.getSystemService(LocationManager::class.java)
     val known = Location(LocationManager.GPS_PROVIDER).apply {
       latitude = 48.5
@@ -202,7 +202,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `where a position alone is asked for, the permission is what lacks`() {
+  fun `a request for only a position reports the missing permission`() {
     val asked = listOf("latitude", "isFromMockProvider", "isSimulatedBySoftware")
     val answer = moduleOf().ask("geolocation", asked).value as ReadableMap
     assertEquals(mapOf("unavailable" to "permission"), answer.toHashMap())
@@ -224,7 +224,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `sensors that are there and sensors that are not`() {
+  fun `present and missing sensors are reported`() {
     val sensors = application.getSystemService(SensorManager::class.java)
     shadowOf(sensors).addSensor(SensorBuilder.newBuilder().setType(Sensor.TYPE_ACCELEROMETER).build())
     assertEquals(
@@ -244,7 +244,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a call is seen by the audio mode`() {
+  fun `a call is recognised by the audio mode`() {
     val audio = application.getSystemService(Context.AUDIO_SERVICE) as AudioManager
     val asked = listOf("audioMode", "isCallActive")
     assertEquals(mapOf("audioMode" to "normal", "isCallActive" to false), read("transaction_safety", asked))
@@ -266,7 +266,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `the locale and the clock`() {
+  fun `the locale and the clock are read`() {
     val (locale, zone) = Locale.getDefault() to TimeZone.getDefault()
     try {
       Locale.setDefault(Locale.forLanguageTag("de-CH"))
@@ -311,7 +311,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `the app itself`() {
+  fun `the app itself is described`() {
     val read = read("application", listOf("bundleId", "isSplitApks", "splitNames", "grantedPermissions", "isSystemApp"))
     assertEquals(application.packageName, read["bundleId"])
     assertEquals(false, read["isSplitApks"])
@@ -336,7 +336,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `intervals of the native clock`() {
+  fun `intervals of the native clock are measured`() {
     val read = read("runtime_timing", listOf("nativeClockSource", "nativeSampleCount", "nativeIntervalMedianNs"))
     assertEquals("system_nano_time", read["nativeClockSource"])
     assertEquals(4_096.0, read["nativeSampleCount"])
@@ -344,7 +344,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a device that can't draw says why, and nothing is made up`() {
+  fun `a device that can't draw reports the reason and no times`() {
     val read = read("gpu_benchmark", listOf("benchmarkPerformed", "skippedReason", "durationMs", "operationTimeP50Ms"))
     if (read["benchmarkPerformed"] == true) {
       assertNull(read["skippedReason"])

@@ -21,7 +21,7 @@ class PresenceTest {
   val folder = TemporaryFolder()
 
   @Test
-  fun `paths that exist and paths that do not`() {
+  fun `paths are present or absent`() {
     folder.root.write("system/bin/su", ByteArray(0))
     assertEquals(
       presence(present = listOf("/system/bin/su"), absent = listOf("/system/xbin/su", "/system/bin/su/below")),
@@ -41,7 +41,7 @@ class PresenceTest {
   }
 
   @Test
-  fun `a package that is not seen is absent only where nothing could hide it`() {
+  fun `a package that is not seen is absent only if the system can't hide it`() {
     val asked = listOf("com.example.missing")
     val whereVisible = presence(absent = asked)
     assertEquals(if (Build.VERSION.SDK_INT < 30) whereVisible else presence(), gather("packages", asked))
@@ -60,7 +60,7 @@ class PresenceTest {
   }
 
   @Test
-  fun `environment variables that are set`() {
+  fun `environment variables that are set are present`() {
     assertEquals(
       presence(present = listOf("PATH"), absent = listOf("NO_SUCH_VARIABLE")),
       gather("environment", listOf("PATH", "NO_SUCH_VARIABLE"))
@@ -79,7 +79,7 @@ class PresenceTest {
   }
 
   @Test
-  fun `a list that is none is refused`() {
+  fun `an argument that is no list is rejected`() {
     assertThrows(IllegalArgumentException::class.java) { gather("paths", true) }
     assertThrows(IllegalArgumentException::class.java) { gather("classes", listOf(1.0)) }
   }

@@ -58,7 +58,7 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `sockets of both families, of which IPv6 may not exist`() {
+  fun `sockets of both families are read, and IPv6 may be missing`() {
     folder.root.write("proc/net/tcp", "four\n".toByteArray())
     assertEquals("four\n" to false, textIn(gather("tcpSockets")))
     folder.root.write("proc/net/tcp6", "six\n".toByteArray())
@@ -68,14 +68,14 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `sockets of one family alone are unknown when the other can't be read`() {
+  fun `sockets of one family are unknown when the other can't be read`() {
     folder.root.write("proc/net/tcp", "four\n".toByteArray())
     assertTrue(File(folder.root, "proc/net/tcp6").mkdir())
     assertThrows(IOException::class.java) { gather("tcpSockets") }
   }
 
   @Test
-  fun `names of threads, without one that ended meanwhile`() {
+  fun `names of threads are read, without one that ended meanwhile`() {
     folder.root.write("proc/self/task/1/comm", "main\n".toByteArray())
     folder.root.write("proc/self/task/2/comm", "with space\n".toByteArray())
     assertTrue(File(folder.root, "proc/self/task/3").mkdir())
@@ -92,7 +92,7 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `threads that ended meanwhile don't make a list that is cut look whole`() {
+  fun `threads that ended meanwhile don't make a cut list look complete`() {
     repeat(1_200) { folder.root.write("proc/self/task/$it/comm", "name\n".toByteArray()) }
     repeat(100) { assertTrue(File(folder.root, "proc/self/task/${it * 12}/comm").delete()) }
     assertEquals(1_024, (gather("threads") as List<*>).size)

@@ -35,7 +35,7 @@ class PropertyIndexTest {
   )
 
   @Test
-  fun `an exact name goes before all`() {
+  fun `an exact name takes precedence`() {
     assertEquals("bootloader", index.contextOf("ro.boot.verifiedbootstate"))
     assertEquals("boot", index.contextOf("ro.boot.verifiedbootstate.more"))
   }
@@ -51,13 +51,13 @@ class PropertyIndexTest {
   }
 
   @Test
-  fun `a name without a context is nowhere`() {
+  fun `a name without a context is not found`() {
     val none = PropertyIndex(IndexWriter(listOf("one")).write(WrittenNode("root")))
     assertNull(none.contextOf("ro.anything"))
   }
 
   @Test
-  fun `an index of another kind is refused`() {
+  fun `an index of another kind is rejected`() {
     assertThrows(RuntimeException::class.java) { PropertyIndex(ByteArray(3)) }
     assertThrows(RuntimeException::class.java) { PropertyIndex(ByteArray(24)) }
     val cut = IndexWriter(listOf("one")).write(WrittenNode("root", context = 0)).copyOf(40)

@@ -26,7 +26,7 @@ class SourcesTest {
   }
 
   @Test
-  fun `the constants of the build`() {
+  fun `the constants of the build are read`() {
     ShadowBuild.setModel("Example")
     ShadowBuild.setTags("test-keys")
     val build = gather("build", true) as Map<*, *>
@@ -44,7 +44,7 @@ class SourcesTest {
   }
 
   @Test
-  fun `the fixed calculations`() {
+  fun `the fixed calculations have their published results`() {
     val inputs = mapOf("seed" to 1.0, "count" to 3.0, "inputs" to listOf(1.0, 2.0))
     val numbers = gather("numbers", inputs) as Map<*, *>
     assertEquals(listOf(1_015_568_748.0, 1_586_005_467.0, 2_165_703_038.0), numbers["integers"])
@@ -73,7 +73,7 @@ class SourcesTest {
   }
 
   @Test
-  fun `what iOS alone has is no source here`() {
+  fun `a source that only iOS has is unknown here`() {
     for (source in listOf("images", "schemes", "links", "writablePaths", "ports", "parentPid", "proxies")) {
       assertFalse(source in SOURCES)
     }

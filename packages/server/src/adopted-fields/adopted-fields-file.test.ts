@@ -5,14 +5,14 @@ import { AdoptedFieldsFile } from "./adopted-fields-file.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 
-test("a file system that hangs ends the start with a sentence", async () => {
+test("a file system that hangs ends the start with an error message", async () => {
   const opening = AdoptedFieldsFile.open("/adopted.json", never, 20);
   await expect(opening).rejects.toThrow(
     "DRS_ADOPTED_FIELDS_FILE: /adopted.json can't be read (no answer within 20 ms)",
   );
 });
 
-test("one that hangs later is reported once and read once; the fields stay, and change when it answers", async () => {
+test("a file system that hangs later is reported once; the fields stay, and change when it answers", async () => {
   const adopted = { ...NOTHING_ADOPTED, paths: [["os_integrity", "isEmulator"]] };
   const hanging = Promise.withResolvers<ReadAdoptedFields>();
   const answers = [Promise.resolve<ReadAdoptedFields>({ ok: true, adopted: NOTHING_ADOPTED }), hanging.promise];

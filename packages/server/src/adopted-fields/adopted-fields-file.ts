@@ -13,7 +13,7 @@ const MOST_BYTES = 262_144;
 export interface FollowOptions {
   /** Called once for each problem, and again only when it has changed. The fields before it stay in force. */
   readonly onInvalid: (error: AdoptedFieldsInvalid) => void;
-  /** After each look: how many paths are in force, and whether the file as it is now could be taken. */
+  /** After each read: how many paths are in force, and whether the file is valid now. */
   readonly onLook: (paths: number, valid: boolean) => void;
 }
 
@@ -80,7 +80,7 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
     if (this.#closed) return;
     const look = (): void => {
       void this.#look(options)
-        // A callback of the host that throws is no reason to stop looking.
+        // A callback of the host that throws is no reason to stop reading the file.
         .catch(() => {})
         .finally(() => this.#schedule(options));
     };

@@ -17,20 +17,20 @@ describe("a list of adopted fields", () => {
     expect(problemOf("[]")).toBe("");
   });
 
-  it.each(["", "{", "[["])("is not %j", (text) => {
+  it.each(["", "{", "[["])("can't be the text %j", (text) => {
     expect(problemOf(text)).toBe("is not JSON");
   });
 
-  it.each([`{"adopted":[]}`, `"os_integrity.isEmulator"`, "null"])("is no %s", (text) => {
+  it.each([`{"adopted":[]}`, `"os_integrity.isEmulator"`, "null"])("can't be the JSON %s", (text) => {
     expect(problemOf(text)).toMatch(/must hold an array of paths/);
   });
 
-  it("names the first entry that is no path", () => {
+  it("is rejected with its first entry that is no path", () => {
     expect(problemOf(`[["fonts","fontsDigest"],"os_integrity.isEmulator"]`)).toMatch(/entry 2 is none/);
     expect(problemOf(`[["fonts",1]]`)).toMatch(/entry 1 is none/);
   });
 
-  it("names the paths that are no field of the catalog, up to ten", () => {
+  it("is rejected with up to ten paths that are no field of the catalog", () => {
     const text = `[["fonts","fontsDigest"],["os_integrity","isEmulated"],["device_identity","androidBuild.sdkInt"]]`;
     expect(problemOf(text)).toBe(
       'names what the catalog does not list as a field: ["os_integrity","isEmulated"], ["device_identity","androidBuild.sdkInt"]',
@@ -39,7 +39,7 @@ describe("a list of adopted fields", () => {
     expect(problemOf(many)).toMatch(/"f9"\] and 2 more$/);
   });
 
-  it("repeats nothing that does not look like a name: it may be another file's secret", () => {
+  it("is never quoted where it does not look like a name, because it may be another file's secret", () => {
     expect(problemOf(`[["-----BEGIN PRIVATE KEY-----"],["fonts","${"k".repeat(65)}"]]`)).toBe(
       "names what the catalog does not list as a field: entry 1, entry 2",
     );

@@ -29,7 +29,7 @@ function configOf(environment: Environment): Config {
 }
 
 describe("the configuration", () => {
-  test("with nothing said: embedded, on loopback, keys beside the data directory and not in it", () => {
+  test("the default is an embedded database on loopback, with keys next to the data directory and not in it", () => {
     expect(configOf({})).toMatchObject({
       embedded: true,
       DRS_HOST: "127.0.0.1",
@@ -47,7 +47,7 @@ describe("the configuration", () => {
     });
   });
 
-  test("variables of other programs are left alone", () => {
+  test("variables of other programs are ignored", () => {
     expect(problemsOf({ PATH: "/bin", drs_port: "x", DRSPORT: "x" })).toEqual([]);
   });
 
@@ -123,8 +123,8 @@ describe("the configuration", () => {
 describe("rules between variables", () => {
   const ELSEWHERE = { DRS_ERASURE_JOURNAL: "/elsewhere" };
   const JOURNAL_AWAY = { DRS_ERASURE_JOURNAL_DATABASE_URL: "postgresql://app:hidden@journal/journal" };
-  const journalInside = /^DRS_ERASURE_JOURNAL must not lie inside DRS_/;
-  const keysInside = /^DRS_KEY_DIR must not lie inside DRS_DATA_DIR/;
+  const journalInside = /^DRS_ERASURE_JOURNAL must not be inside DRS_/;
+  const keysInside = /^DRS_KEY_DIR must not be inside DRS_DATA_DIR/;
   const notLoopback = /^DRS_HOST is not loopback and TLS is off/;
   const twoVerifiers = /^DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other/;
   const jwtNeeds = /^DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required/;
@@ -205,7 +205,7 @@ describe("rules between variables", () => {
     ],
     ["JWTs for any audience", { DRS_JWT_SECRET: SECRET, DRS_JWT_ISSUER: "issuer" }, jwtNeeds],
   ];
-  test.each(broken)("%s", (_, environment, problem) => {
+  test.each(broken)("reject %s", (_, environment, problem) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
   });
 
@@ -215,9 +215,12 @@ describe("rules between variables", () => {
       "an external database with a key database and a key file",
       { DRS_DATABASE_URL: DATABASE, DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY_FILE: "key" },
     ],
-    ["an owner beside it", { ...EXTERNAL, DRS_MIGRATION_DATABASE_URL: DATABASE }],
+    ["an owner's login in addition", { ...EXTERNAL, DRS_MIGRATION_DATABASE_URL: DATABASE }],
     ["an embedded database with a key of the operator's", { DRS_KEY_ENCRYPTION_KEY: KEY }],
-    ["keys beside the data directory, of a name that starts alike", { DRS_DATA_DIR: "d", DRS_KEY_DIR: "data-keys" }],
+    [
+      "keys next to the data directory, in one whose name starts alike",
+      { DRS_DATA_DIR: "d", DRS_KEY_DIR: "data-keys" },
+    ],
     [
       "the working directory as data directory, with a key database",
       {
@@ -230,7 +233,7 @@ describe("rules between variables", () => {
     ["a data directory that an external database does not use", { ...EXTERNAL, DRS_DATA_DIR: "." }],
     ["TLS on every address", { DRS_HOST: "0.0.0.0", ...TLS }],
     ["a proxy in front", { DRS_HOST: "0.0.0.0", DRS_TLS_TERMINATED_BY_PROXY: "true" }],
-    ["an admin listener beyond loopback, as it is asked for", { DRS_ADMIN_HOST: "0.0.0.0" }],
+    ["an admin listener beyond loopback", { DRS_ADMIN_HOST: "0.0.0.0" }],
     ["JWTs by JWKS", { ...jwks, ...JWT }],
     [
       "JWTs by a shared secret, at the largest clock skew",
@@ -241,7 +244,7 @@ describe("rules between variables", () => {
     ["two listeners on one port of two addresses", { DRS_ADMIN_HOST: "::1", DRS_ADMIN_PORT: "8080" }],
     ["introspection", introspection],
   ];
-  test.each(held)("holds: %s", (_, environment) => {
+  test.each(held)("accept %s", (_, environment) => {
     expect(problemsOf(environment)).toEqual([]);
   });
 
@@ -252,7 +255,7 @@ describe("rules between variables", () => {
   });
 });
 
-describe("secrets", () => {
+describe("secrets among the variables", () => {
   const MARK = "s3cr3t-m4rk";
   const secret = variables.filter(([, variable]) => variable.secret).map(([name]) => name);
 
@@ -277,7 +280,7 @@ describe("secrets", () => {
     DRS_PREVIOUS_KEY_ENCRYPTION_KEY: { DRS_KEY_ENCRYPTION_KEY: KEY },
   };
 
-  test("whatever is named so, or may hold a password, is declared as one", () => {
+  test("include every variable that is named so or may hold a password", () => {
     const named = variables.map(([name]) => name).filter((name) => /SECRET|DATABASE_URL|ENCRYPTION_KEY$/.test(name));
     expect(secret).toEqual(named);
     expect(Object.keys(good).toSorted()).toEqual(secret.toSorted());
@@ -305,7 +308,7 @@ describe("secrets", () => {
     expect(problemsOf(environment).join("\n")).not.toContain(MARK);
   });
 
-  test("what is not set is shown as such", () => {
+  test("are shown as null when they are not set", () => {
     const shown = describeConfig(configOf({}));
     expect(Object.keys(shown)).toEqual(variables.map(([name]) => name));
     for (const name of secret) expect(shown[name], name).toBeNull();
@@ -314,12 +317,12 @@ describe("secrets", () => {
 });
 
 describe("the declared variables", () => {
-  test.each(variables)("%s: its default can be read, and its meaning is said", (name, { read, fallback, meaning }) => {
+  test.each(variables)("%s has a valid default and a meaning", (name, { read, fallback, meaning }) => {
     if (fallback !== undefined) expect(read(fallback)).toHaveProperty("value");
     expect(meaning, name).toMatch(/\S.*\.$/);
   });
 
-  test("docs/configuration.md has a row for each, with its default, and none besides", () => {
+  test("have exactly one row each in docs/configuration.md, with the default", () => {
     const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
     const rows = page.matchAll(/^\| `(DRS_\w+)` \| (.*?) \|/gm);
     const documented = [...rows].map(([, name, fallback]) => [name, fallback]);

@@ -58,77 +58,77 @@ export function readConfig(environment: Environment, directory: string): ConfigR
   return { ok: true, config };
 }
 
-/** A value that can't be read was reported already: its variable counts as set, and no rule speaks of its value. */
+/** A value that can't be read was reported already: its variable counts as set, and no rule checks its value. */
 function conflicts(values: Partial<Values>, environment: Environment, directory: string): string[] {
   const problems: string[] = [];
-  const refuseWhen = (condition: boolean, problem: string): void => {
+  const problemWhen = (condition: boolean, problem: string): void => {
     if (condition) problems.push(problem);
   };
   const has = (...names: readonly VariableName[]): boolean => names.some((name) => environment[name] !== undefined);
   const external = has("DRS_DATABASE_URL");
-  refuseWhen(
+  problemWhen(
     has("DRS_KEY_DIR") && has("DRS_KEY_DATABASE_URL"),
     "DRS_KEY_DIR and DRS_KEY_DATABASE_URL exclude each other",
   );
-  refuseWhen(
+  problemWhen(
     has("DRS_KEY_ENCRYPTION_KEY") && has("DRS_KEY_ENCRYPTION_KEY_FILE"),
     "DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other",
   );
-  refuseWhen(
+  problemWhen(
     has("DRS_PREVIOUS_KEY_ENCRYPTION_KEY") && !has("DRS_KEY_ENCRYPTION_KEY"),
     "DRS_PREVIOUS_KEY_ENCRYPTION_KEY goes with DRS_KEY_ENCRYPTION_KEY; a file holds all of its keys itself",
   );
-  refuseWhen(
+  problemWhen(
     external && !has("DRS_KEY_DIR", "DRS_KEY_DATABASE_URL"),
-    "DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required with DRS_DATABASE_URL: keys must lie apart from the events",
+    "DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required with DRS_DATABASE_URL: keys must be kept apart from the events",
   );
-  refuseWhen(
+  problemWhen(
     has("DRS_DATABASE_URL", "DRS_KEY_DATABASE_URL") && !has("DRS_KEY_ENCRYPTION_KEY", "DRS_KEY_ENCRYPTION_KEY_FILE"),
     "DRS_KEY_ENCRYPTION_KEY or DRS_KEY_ENCRYPTION_KEY_FILE is required with DRS_DATABASE_URL or DRS_KEY_DATABASE_URL",
   );
-  refuseWhen(
+  problemWhen(
     has("DRS_MIGRATION_DATABASE_URL") && !external,
     "DRS_MIGRATION_DATABASE_URL has no meaning without DRS_DATABASE_URL",
   );
   const { DRS_DATA_DIR: dataDir, DRS_KEY_DIR: keyDir = "./.keys", DRS_HOST: host } = values;
-  refuseWhen(
+  problemWhen(
     dataDir !== undefined &&
       !external &&
       !has("DRS_KEY_DATABASE_URL") &&
-      liesInside(resolve(directory, keyDir), resolve(directory, dataDir)),
-    "DRS_KEY_DIR must not lie inside DRS_DATA_DIR: a key in the same backup as its events erases nothing",
+      isInside(resolve(directory, keyDir), resolve(directory, dataDir)),
+    "DRS_KEY_DIR must not be inside DRS_DATA_DIR: with keys in the same backup as the events, no erasure takes effect",
   );
-  refuseWhen(
+  problemWhen(
     has("DRS_ERASURE_JOURNAL") && has("DRS_ERASURE_JOURNAL_DATABASE_URL"),
     "DRS_ERASURE_JOURNAL and DRS_ERASURE_JOURNAL_DATABASE_URL exclude each other",
   );
   const journal = values.DRS_ERASURE_JOURNAL ?? (external ? undefined : "./.erasures");
   const restoredWith = (name: VariableName, folder: string | undefined): void =>
-    refuseWhen(
+    problemWhen(
       journal !== undefined &&
         !has("DRS_ERASURE_JOURNAL_DATABASE_URL") &&
         folder !== undefined &&
-        liesInside(resolve(directory, journal), resolve(directory, folder)),
-      `DRS_ERASURE_JOURNAL must not lie inside ${name}: restored together with it, it would tell nothing`,
+        isInside(resolve(directory, journal), resolve(directory, folder)),
+      `DRS_ERASURE_JOURNAL must not be inside ${name}: restored together with it, it would lack the later erasures`,
     );
   if (!external) restoredWith("DRS_DATA_DIR", dataDir);
   if (!has("DRS_KEY_DATABASE_URL")) restoredWith("DRS_KEY_DIR", keyDir);
-  refuseWhen(
+  problemWhen(
     has("DRS_TLS_CERT_FILE") !== has("DRS_TLS_KEY_FILE"),
     "DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together",
   );
-  refuseWhen(
+  problemWhen(
     host !== undefined &&
       !isLoopback(host) &&
       !has("DRS_TLS_CERT_FILE") &&
       values.DRS_TLS_TERMINATED_BY_PROXY === false,
-    "DRS_HOST is not loopback and TLS is off: set DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE, or say DRS_TLS_TERMINATED_BY_PROXY=true",
+    "DRS_HOST is not loopback and TLS is off: set DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE, or DRS_TLS_TERMINATED_BY_PROXY=true",
   );
   const verifiers = (["DRS_JWT_JWKS_URL", "DRS_JWT_SECRET", "DRS_INTROSPECTION_URL"] as const).filter((name) =>
     has(name),
   );
-  refuseWhen(verifiers.length > 1, "DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other");
-  refuseWhen(
+  problemWhen(verifiers.length > 1, "DRS_JWT_JWKS_URL, DRS_JWT_SECRET and DRS_INTROSPECTION_URL exclude each other");
+  problemWhen(
     has("DRS_JWT_JWKS_URL", "DRS_JWT_SECRET") && !(has("DRS_JWT_ISSUER") && has("DRS_JWT_AUDIENCE")),
     "DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required with JWT verification",
   );
@@ -137,16 +137,16 @@ function conflicts(values: Partial<Values>, environment: Environment, directory:
     : has("DRS_JWT_SECRET")
       ? JWT_ALGORITHMS.secret
       : [...JWT_ALGORITHMS.jwks, ...JWT_ALGORITHMS.secret];
-  refuseWhen(
+  problemWhen(
     values.DRS_JWT_ALGORITHMS?.some((name) => !algorithms.includes(name)) ?? false,
     `DRS_JWT_ALGORITHMS can't work: ${JWT_ALGORITHMS.secret.join(", ")} go with DRS_JWT_SECRET, ${JWT_ALGORITHMS.jwks.join(", ")} with DRS_JWT_JWKS_URL`,
   );
-  refuseWhen(
+  problemWhen(
     has("DRS_INTROSPECTION_CLIENT_SECRET") && !has("DRS_INTROSPECTION_CLIENT_ID"),
     "DRS_INTROSPECTION_CLIENT_SECRET goes with DRS_INTROSPECTION_CLIENT_ID",
   );
   const { DRS_PORT: port, DRS_ADMIN_PORT: adminPort } = values;
-  refuseWhen(
+  problemWhen(
     port !== undefined && port !== 0 && port === adminPort && host === values.DRS_ADMIN_HOST,
     "DRS_PORT and DRS_ADMIN_PORT name the same port of the same address",
   );
@@ -159,7 +159,7 @@ const JWT_ALGORITHMS: Readonly<Record<"jwks" | "secret", readonly string[]>> = {
   secret: ["HS256", "HS384", "HS512"],
 };
 
-function liesInside(path: string, folder: string): boolean {
+function isInside(path: string, folder: string): boolean {
   return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 

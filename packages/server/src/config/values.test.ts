@@ -21,7 +21,7 @@ function accepted(read: Read<unknown>, rows: readonly (readonly [string, unknown
   for (const [raw, value] of rows) expect(read(raw), raw).toEqual({ value });
 }
 
-function refused(read: Read<unknown>, raws: readonly string[], problem: RegExp): void {
+function expectProblem(read: Read<unknown>, raws: readonly string[], problem: RegExp): void {
   for (const raw of raws) expect(read(raw), raw).toEqual({ problem: expect.stringMatching(problem) as string });
 }
 
@@ -36,7 +36,7 @@ describe("readers of single values", () => {
       ["7d", 604_800_000],
     ]);
     const wrong = ["", "5", "5 m", "m", "-5m", "1.5h", "5M", "5w", "5m ", "1h30m", "0x5s", "1234567890s"];
-    refused(duration, wrong, /must be a duration such as/);
+    expectProblem(duration, wrong, /must be a duration such as/);
   });
 
   test("durations within bounds, which count as inside", () => {
@@ -46,8 +46,8 @@ describe("readers of single values", () => {
       ["1000ms", 1_000],
       ["60m", 3_600_000],
     ]);
-    refused(read, ["999ms", "0s", "61m", "2h"], /^must be from 1s to 1h$/);
-    refused(read, ["x"], /such as/);
+    expectProblem(read, ["999ms", "0s", "61m", "2h"], /^must be from 1s to 1h$/);
+    expectProblem(read, ["x"], /such as/);
     expect(() => durationWithin("soon", "1h")).toThrow(TypeError);
   });
 
@@ -58,7 +58,11 @@ describe("readers of single values", () => {
       ["200", 200],
       ["007", 7],
     ]);
-    refused(read, ["", " 5", "1", "201", "5.0", "1e2", "-3", "+3", "0x10", "9".repeat(16)], /^must be a whole number/);
+    expectProblem(
+      read,
+      ["", " 5", "1", "201", "5.0", "1e2", "-3", "+3", "0x10", "9".repeat(16)],
+      /^must be a whole number/,
+    );
   });
 
   test("flags, choices, lists and texts", () => {
@@ -66,32 +70,36 @@ describe("readers of single values", () => {
       ["true", true],
       ["false", false],
     ]);
-    refused(flag, ["", "1", "yes", "True"], /true or false/);
+    expectProblem(flag, ["", "1", "yes", "True"], /true or false/);
     accepted(oneOf("off", "record"), [["off", "off"]]);
-    refused(oneOf("off", "record"), ["", "OFF", "of"], /one of off, record/);
+    expectProblem(oneOf("off", "record"), ["", "OFF", "of"], /one of off, record/);
     accepted(list, [["RS256, ES256", ["RS256", "ES256"]]]);
-    refused(list, ["", "a,,b", "a,"], /parted by commas/);
+    expectProblem(list, ["", "a,,b", "a,"], /parted by commas/);
     accepted(text, [["x", "x"]]);
-    refused(text, [""], /must not be empty/);
+    expectProblem(text, [""], /must not be empty/);
   });
 
   test("host names", () => {
     accepted(hostNames, [["metrics.internal, Prom-1", ["metrics.internal", "Prom-1"]]]);
-    refused(hostNames, ["h:8081", "http://h", "h/x", "a b", "-h", "h."], /without ports/);
-    refused(hostNames, ["", "a,,b"], /parted by commas/);
+    expectProblem(hostNames, ["h:8081", "http://h", "h/x", "a b", "-h", "h."], /without ports/);
+    expectProblem(hostNames, ["", "a,,b"], /parted by commas/);
   });
 
   test("URLs of databases", () => {
     const read = url("postgres:", "postgresql:");
     accepted(read, [["postgresql://u:p@h/d", "postgresql://u:p@h/d"]]);
-    refused(read, ["", "h/d", "postgresql"], /^must be a URL$/);
-    refused(read, ["mysql://h/d", "https://h"], /must start with postgres: or postgresql:/);
+    expectProblem(read, ["", "h/d", "postgresql"], /^must be a URL$/);
+    expectProblem(read, ["mysql://h/d", "https://h"], /must start with postgres: or postgresql:/);
   });
 
   test("URLs to fetch from hold no credentials", () => {
     accepted(webUrl, [["https://h/jwks", "https://h/jwks"]]);
-    refused(webUrl, ["https://user:secret@h/", "https://user@h/", "http://:secret@h/"], /^must not hold credentials$/);
-    refused(webUrl, ["ftp://h/"], /must start with https: or http:/);
+    expectProblem(
+      webUrl,
+      ["https://user:secret@h/", "https://user@h/", "http://:secret@h/"],
+      /^must not hold credentials$/,
+    );
+    expectProblem(webUrl, ["ftp://h/"], /must start with https: or http:/);
   });
 
   test("keys of 32 bytes", () => {
@@ -102,11 +110,15 @@ describe("readers of single values", () => {
     ]);
     const short = KEY.subarray(1).toString("base64");
     const long = Buffer.concat([KEY, KEY]).toString("base64");
-    refused(key256, ["", short, long, KEY.toString("hex"), `${base64} `, `!${base64}`], /must be 32 bytes in base64/);
+    expectProblem(
+      key256,
+      ["", short, long, KEY.toString("hex"), `${base64} `, `!${base64}`],
+      /must be 32 bytes in base64/,
+    );
   });
 
   test("shared secrets of at least 32 bytes", () => {
     accepted(sharedSecret, [["é".repeat(16), "é".repeat(16)]]);
-    refused(sharedSecret, ["x".repeat(31), ""], /at least 32 bytes/);
+    expectProblem(sharedSecret, ["x".repeat(31), ""], /at least 32 bytes/);
   });
 });

@@ -57,7 +57,7 @@ export const VARIABLES = {
   DRS_DATABASE_POOL: variable(integer(2, 200), "8", "Connections of this process for everything but commit batches."),
   DRS_KEY_DIR: optional(
     text,
-    "Key store in a directory. `./.keys` where nothing is said and the database is embedded. Never inside the data directory.",
+    "Key store in a directory. Default with the embedded database: `./.keys`. Never inside the data directory.",
   ),
   DRS_KEY_DATABASE_URL: secret(
     postgres,
@@ -66,11 +66,11 @@ export const VARIABLES = {
   DRS_KEY_ENCRYPTION_KEY: secret(key256, "32 bytes in base64 that wrap everything in the key store."),
   DRS_PREVIOUS_KEY_ENCRYPTION_KEY: secret(
     key256,
-    "The key before it, until `drs key rotate` has wrapped everything under the new one.",
+    "The previous key-encryption key, until `drs key rotate` has wrapped every secret under the new one.",
   ),
   DRS_KEY_ENCRYPTION_KEY_FILE: optional(
     text,
-    "File with that key, or with several, one a line: the last one wraps, all of them unwrap. The embedded default makes its own beside the keys: for development, not for production.",
+    "File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. With the embedded default the server makes one next to the wrapped secrets: for development, not for production.",
   ),
   DRS_THROTTLE_RATE: variable(
     integer(0, 1_000_000),
@@ -88,7 +88,7 @@ export const VARIABLES = {
   DRS_SESSION_BINDING: variable(
     oneOf("off", "record", "enforce"),
     "record",
-    "What to do when `session_id` is not the action's session value: nothing, an audit entry, or a 403.",
+    "What to do when `session_id` is not the action's session value: no action, an audit entry, or a 403.",
   ),
   DRS_ACTION_SIGNING_SECRET: secret(
     sharedSecret,
@@ -100,7 +100,7 @@ export const VARIABLES = {
   DRS_JWT_AUDIENCE: optional(text, "Required `aud` of a JWT."),
   DRS_JWT_ALGORITHMS: optional(
     list,
-    "Algorithms taken. `HS256` with a secret; `RS256,PS256,ES256,EdDSA` with a JWKS, where nothing is said. `none` and algorithms of the other kind of key are refused.",
+    "Accepted algorithms. Default: `HS256` with a secret, `RS256,PS256,ES256,EdDSA` with a JWKS. `none` and algorithms of the other kind are a configuration error.",
   ),
   DRS_JWT_ACCOUNT_CLAIM: variable(text, "sub", "Claim that names the account."),
   DRS_JWT_CLOCK_SKEW: variable(
@@ -123,7 +123,7 @@ export const VARIABLES = {
   ),
   DRS_ERASURE_JOURNAL: optional(
     text,
-    "Directory of the erasure journal, apart from events and keys. `./.erasures` where nothing is said and the database is embedded.",
+    "Directory of the erasure journal, apart from events and keys. Default with the embedded database: `./.erasures`.",
   ),
   DRS_ERASURE_JOURNAL_DATABASE_URL: secret(
     postgres,
@@ -137,11 +137,7 @@ export const VARIABLES = {
     duration,
     "How long backups of the events are kept: declared here, stated in receipts.",
   ),
-  DRS_RETENTION_INTERVAL: variable(
-    durationWithin("1s", "24h"),
-    "10s",
-    "How often a server lets go of what is past its period.",
-  ),
+  DRS_RETENTION_INTERVAL: variable(durationWithin("1s", "24h"), "10s", "How often a server deletes expired events."),
   DRS_ADOPTED_FIELDS_FILE: optional(
     text,
     "JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s.",
@@ -156,7 +152,7 @@ export const VARIABLES = {
   DRS_TLS_TERMINATED_BY_PROXY: variable(
     flag,
     "false",
-    "Set to true to say that a proxy in front terminates TLS; without it, plain HTTP beyond loopback is refused.",
+    "Set to true if a proxy in front terminates TLS; otherwise the server refuses to start with plain HTTP beyond loopback.",
   ),
   DRS_TRUSTED_PROXY_HOPS: variable(
     integer(0, 10),
@@ -164,11 +160,11 @@ export const VARIABLES = {
     "How many proxies in front append to `X-Forwarded-For`; the source address is taken that many entries from its end.",
   ),
   DRS_REQUEST_TIMEOUT: variable(durationWithin("1s", "1h"), "30s", "Time for a request to arrive in full."),
-  DRS_MAX_REQUESTS: variable(integer(1, 100_000), "1024", "Requests in work at once; past it, 503."),
+  DRS_MAX_REQUESTS: variable(integer(1, 100_000), "1024", "Maximum number of concurrent requests; above it, 503."),
   DRS_MAX_BUFFER_BYTES: variable(
     integer(1_048_576, 4_294_967_296),
     String(64 * 1024 * 1024),
-    "Bytes of request bodies in memory at once; past it, 503.",
+    "Maximum bytes of request bodies in memory; above it, 503.",
   ),
   DRS_DEPENDENCY_TIMEOUT: variable(
     durationWithin("100ms", "10m"),

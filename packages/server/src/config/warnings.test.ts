@@ -63,5 +63,5 @@ test("an admin listener beyond loopback is warned about: it has no TLS", () => {
 });
 
 test("a key-encryption key next to its keys is advice: development begins with that", () => {
-  expect(warnings({})).toEqual([expect.stringMatching(/^advice: the key-encryption key lies next to/)]);
+  expect(warnings({})).toEqual([expect.stringMatching(/^advice: the key-encryption key is stored next to/)]);
 });

@@ -2,7 +2,7 @@ import pg from "pg";
 import { type Config, isLoopback } from "./config.ts";
 import type { VariableName } from "./variables.ts";
 
-/** What works and should not stay as it is. */
+/** A setting that works and should be changed. */
 export interface Warning {
   /** `advice` is fine for development; a `warning` is not for production. */
   readonly severity: "advice" | "warning";
@@ -26,15 +26,15 @@ export function warningsOf(config: Config): readonly Warning[] {
   const { DRS_DATABASE_URL: events, DRS_KEY_DATABASE_URL: keys } = config;
   warnWhen(
     events !== undefined && keys !== undefined && new URL(events).host === new URL(keys).host,
-    "DRS_KEY_DATABASE_URL names the cluster of the events: a backup that holds both erases nothing",
+    "DRS_KEY_DATABASE_URL names the cluster of the events: with both in one backup, no erasure takes effect",
   );
   warnWhen(
     !config.DRS_ERASURE_JOURNAL && !config.DRS_ERASURE_JOURNAL_DATABASE_URL,
-    "there is no erasure journal: nothing can be erased. Name one in DRS_ERASURE_JOURNAL",
+    "there is no erasure journal, so no erasure is possible. Name one in DRS_ERASURE_JOURNAL",
   );
   warnWhen(
     config.embedded && !config.DRS_KEY_ENCRYPTION_KEY && config.DRS_KEY_ENCRYPTION_KEY_FILE === undefined,
-    "the key-encryption key lies next to the keys it wraps: fine for development, not for production",
+    "the key-encryption key is stored next to the secrets it wraps: fine for development, not for production",
     "advice",
   );
   for (const name of DATABASES) {
@@ -46,7 +46,7 @@ export function warningsOf(config: Config): readonly Warning[] {
   }
   warnWhen(
     !isLoopback(config.DRS_ADMIN_HOST),
-    "DRS_ADMIN_HOST is not loopback, and the admin listener speaks plain HTTP without credentials: let monitoring alone reach it",
+    "DRS_ADMIN_HOST is not loopback, and the admin listener speaks plain HTTP without credentials: make it reachable only for monitoring",
   );
   return warnings;
 }

@@ -7,13 +7,13 @@ const never = (): Promise<never> => new Promise(() => {});
 const expired = (): Error => new NoAnswer("expired");
 
 describe("a deadline", () => {
-  it("passes on what comes in time", async () => {
+  it("passes on an answer that comes in time", async () => {
     expect(await withDeadline({ ms: 1_000, expired }, async () => "answer")).toBe("answer");
     const failing = withDeadline({ ms: 1_000, expired }, () => Promise.reject(new TypeError("its own")));
     await expect(failing).rejects.toThrow(TypeError);
   });
 
-  it("cancels a call that does not settle", async () => {
+  it("cancels a call that does not end", async () => {
     let reason: unknown;
     const call = withDeadline({ ms: 10, expired }, (signal) => {
       signal.addEventListener("abort", () => (reason = signal.reason));
@@ -48,7 +48,7 @@ describe("a deadline", () => {
 });
 
 describe("a dependency", () => {
-  it("is down from the first failure until it answers, and says so once each", async () => {
+  it("is down from the first failure until it answers, and reports each change once", async () => {
     const dependencies = new Dependencies(10);
     const changes: Health[] = [];
     dependencies.onChange((health) => changes.push(health));
@@ -71,14 +71,14 @@ describe("a dependency", () => {
     expect(dependencies.canStore).toBe(true);
   });
 
-  it("is up where it answers with an error of its own", async () => {
+  it("is up when it answers with an error of its own", async () => {
     const dependency = new Dependencies(10).get("database");
-    const refusing = dependency.call(() => Promise.reject(new TypeError("refused")), { isAway: () => false });
-    await expect(refusing).rejects.toThrow("refused");
+    const failing = dependency.call(() => Promise.reject(new TypeError("denied")), { isAway: () => false });
+    await expect(failing).rejects.toThrow("denied");
     expect(dependency.isUp).toBe(true);
   });
 
-  it("that refuses to a monitor is reported with the reason, also where it was away before", () => {
+  it("that answers its monitor with an error is reported with the reason, even if it was away before", () => {
     const dependency = new Dependencies(10).get("key_store");
     dependency.reportUnreachable(new NoAnswer("no answer"));
     dependency.reportUnreachable(new Unusable("key database", "can't be used: its login lacks a privilege"));

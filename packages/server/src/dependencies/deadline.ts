@@ -9,12 +9,12 @@ export interface Deadline {
   readonly expired: () => Error;
   /** Ends every call at once, with its reason. */
   readonly stop?: AbortSignal;
-  /** Asked at expiry: whether the call still makes progress, and gets the same time once more. */
+  /** Called at expiry: whether the call still makes progress and gets the same time again. */
   readonly isProgressing?: () => Promise<boolean>;
 }
 
 /**
- * Settles within the deadline, whatever the call does.
+ * Resolves or rejects within the deadline, whatever the call does.
  * @param call gets a signal whose abort must cancel it: close its connection, end its request.
  */
 export function withDeadline<T>(

@@ -12,7 +12,7 @@ export const DEPENDENCIES = {
 
 export type DependencyName = keyof typeof DEPENDENCIES;
 
-/** A dependency that takes longer for nothing at all is away. */
+/** A dependency that takes longer for an empty call is away. */
 const PROBE_MS = 2_000;
 
 /** Why a dependency can't be used; each kind is reported and withdrawn by one observer. */
@@ -69,7 +69,7 @@ export class Dependency {
 
   /**
    * @param work gets a signal whose abort must cancel it.
-   * @throws NoAnswer past the deadline, Unavailable where calls are refused or the server stops, or what `work` throws.
+   * @throws NoAnswer past the deadline, Unavailable when calls are rejected or the server stops, or what `work` throws.
    */
   async call<T>(work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const { isAway = () => true, isProgressing, isProbe = false } = options;
@@ -156,7 +156,7 @@ export class Dependencies {
     return this.#stopping.signal;
   }
 
-  /** Ends every call that still waits, and refuses later ones. */
+  /** Ends every call that still waits, and rejects later ones. */
   abandon(): void {
     this.#stopping.abort(new Unavailable("the server stops"));
   }

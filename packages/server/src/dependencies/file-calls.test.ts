@@ -61,10 +61,10 @@ test("each file of a journal has the deadline, not all of them together", async 
   }
 });
 
-test("a look for many secrets may take longer than the deadline", async () => {
+test("reading many secrets may take longer than the deadline", async () => {
   const inner = {
     ...memoryKeyStore().store,
-    lacking: async (ids: readonly string[]) => {
+    findMissing: async (ids: readonly string[]) => {
       await sleep(5 * ids.length);
       return ids.slice(0, 1);
     },
@@ -74,7 +74,7 @@ test("a look for many secrets may take longer than the deadline", async () => {
   expect(await store.findMissing(ids)).toEqual(ids);
 });
 
-test("a directory that hangs takes one thread, however often it is asked, and is used again when it answers", async () => {
+test("a directory that hangs blocks one thread, however often it is called, and is used again when it answers", async () => {
   const answers: (() => void)[] = [];
   const inner = {
     ...memoryKeyStore().store,

@@ -1,6 +1,6 @@
 import { Unavailable } from "../ports.ts";
 
-/** A dependency that answers, and refuses what is asked of it. */
+/** A dependency that answers, but denies the request. */
 export class Unusable extends Unavailable {
   /** Without its subject, for people. */
   readonly problem: string;

@@ -1,4 +1,4 @@
-/** Something stands in the way of the embedded PostgreSQL; the message says what, and what to do. */
+/** The embedded PostgreSQL can't start or run; the message says why, and what to do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = "EmbeddedPostgresError";
 }

@@ -14,7 +14,7 @@ import { chooseLauncher, type Launcher } from "./unprivileged.ts";
 
 const DATABASE = "drs";
 const OWNER = "postgres";
-/** A login with nothing of its own: it is granted the serving role and no more. */
+/** A login that owns no object: it is granted the serving role and no more. */
 const SERVING_LOGIN = "drs_app";
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 60_000;
@@ -57,9 +57,9 @@ export interface EmbeddedOptions {
 }
 
 /**
- * The PostgreSQL in the data directory, shared by the server and every command: whoever comes first starts it, whoever
- * leaves last stops it, and one that a killed user left behind is adopted. Users are counted by locks that PostgreSQL
- * itself holds for their connections, so a killed user leaves none behind.
+ * The PostgreSQL in the data directory, shared by the server and every command: the first user starts it, the last one
+ * stops it, and one that a killed user left behind is adopted. Users are counted by locks that PostgreSQL itself holds
+ * for their connections, so a killed user leaves none behind.
  */
 export class EmbeddedPostgres {
   readonly #options: EmbeddedOptions;
@@ -112,7 +112,7 @@ export class EmbeddedPostgres {
     return this.#cluster;
   }
 
-  /** Leaves, and stops PostgreSQL if nobody else uses it. */
+  /** Leaves, and stops PostgreSQL if it has no other user. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#returning?.catch(() => {});
@@ -135,11 +135,11 @@ export class EmbeddedPostgres {
   async #leave(user: pg.Client): Promise<boolean> {
     await user.query("select pg_advisory_unlock_all()");
     try {
-      const text = "select pg_try_advisory_lock($1) as alone";
-      const { rows } = await user.query<{ alone: boolean }>(text, [USERS_LOCK]);
-      return rows[0]?.alone === true;
+      const text = "select pg_try_advisory_lock($1) as acquired";
+      const { rows } = await user.query<{ acquired: boolean }>(text, [USERS_LOCK]);
+      return rows[0]?.acquired === true;
     } catch (error) {
-      // Of two that leave together the other one was alone, and stops PostgreSQL under us.
+      // Of two users that leave together, the other one was the last and stops PostgreSQL under this one.
       if (isTransient(error)) return false;
       throw error;
     }
@@ -187,7 +187,7 @@ export class EmbeddedPostgres {
           throw new EmbeddedPostgresError(`the database did not start: ${await this.#logTail()}`, { cause: error });
         }
         const absent = ["ENOENT", "ECONNREFUSED"].includes((error as NodeJS.ErrnoException).code ?? "");
-        // Gone right after its start: another one holds the directory, or remains of a killed one still do.
+        // It ended right after its start: another one holds the directory, or remains of a killed one still do.
         const failed = child !== undefined && child.exitCode !== null;
         if (absent && (child === undefined || failed)) {
           if (failed) await sleep(250);
@@ -209,13 +209,13 @@ export class EmbeddedPostgres {
     try {
       await client.query("select pg_advisory_lock_shared($1)", [USERS_LOCK]);
       if (this.#options.asServer) {
-        const text = "select pg_try_advisory_lock($1) as alone";
-        const { rows } = await client.query<{ alone: boolean }>(text, [SERVER_LOCK]);
-        if (!rows[0]?.alone) {
+        const text = "select pg_try_advisory_lock($1) as acquired";
+        const { rows } = await client.query<{ acquired: boolean }>(text, [SERVER_LOCK]);
+        if (!rows[0]?.acquired) {
           throw new EmbeddedPostgresError(`another server runs on the data directory ${this.#options.dataDir}`);
         }
       }
-      // Whoever stops PostgreSQL holds the lock until its own connection is ended, and only then do we get it.
+      // The user that stops PostgreSQL holds the lock until its own connection ends; only then can this one get it.
       const running = await this.#readPidFile();
       if (running?.stopping !== false) throw new Error("PostgreSQL is being stopped");
     } catch (error) {
@@ -245,7 +245,7 @@ export class EmbeddedPostgres {
   async #spawn(): Promise<ChildProcess> {
     const log = await this.#openLog();
     const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
-    // The option is a list: quoted, so that a comma in the path parts nothing.
+    // The option is a list: quoted, so that a comma in the path does not split it.
     const socketDir = `"${this.#socketDir.replaceAll('"', '""')}"`;
     const args = ["-D", this.#cluster, "-k", socketDir, ...settings];
     const [command, wrapped] = this.#launcher.wrap(this.#binaries.postgres, args);
@@ -280,7 +280,7 @@ export class EmbeddedPostgres {
   async #prepareDatabase(): Promise<void> {
     const create = async (text: string): Promise<void> => {
       await this.#user?.query(text).catch((error: unknown) => {
-        // 42710, 42P04: it is there; 23505: somebody makes it at this moment.
+        // 42710, 42P04: it exists; 23505: another process is creating it at this moment.
         if (!["42710", "42P04", "23505"].includes(sqlState(error) ?? "")) throw error;
       });
     };
@@ -295,7 +295,7 @@ export class EmbeddedPostgres {
     process.kill(running.pid, "SIGINT");
     const deadline = Date.now() + STOP_WITHIN_MS;
     while (Date.now() < deadline) {
-      // Somebody else may start the next one at once: its file is not the one that must go.
+      // Another user may start the next one at once, and its file must stay.
       if ((await this.#readPidFile())?.instance !== running.instance) return;
       await sleep(POLL_MS);
     }
@@ -314,8 +314,8 @@ export class EmbeddedPostgres {
 /** What a data directory may hold before there is a cluster in it. */
 const OWN_NAMES = /^(initdb-.+|postgres\.log|socket|lost\+found)$/;
 
-/** A folder that is somebody's must not become private to PostgreSQL by a slip in a variable. */
-async function refuseForeign(folder: string): Promise<void> {
+/** A wrong variable must not make a folder with other content private to PostgreSQL. */
+async function rejectForeignFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.includes("postgres") || names.every((name) => OWN_NAMES.test(name))) return;
   throw new EmbeddedPostgresError(
@@ -324,7 +324,7 @@ async function refuseForeign(folder: string): Promise<void> {
 }
 
 async function makePrivate(folder: string): Promise<void> {
-  await refuseForeign(folder);
+  await rejectForeignFolder(folder);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
@@ -351,7 +351,7 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
       if (error.code !== "EEXIST") throw error;
     },
   );
-  // One that was there is never handed over: others may write to the temporary folder, and plant a link or a socket.
+  // An existing one is never handed over: others may write to the temporary folder, and plant a link or a socket.
   const found = await lstat(folder);
   const { uid, mode } = found;
   if (!found.isDirectory() || (launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {

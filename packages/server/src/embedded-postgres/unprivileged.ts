@@ -30,7 +30,7 @@ const AS_NOBODY: Launcher = {
   own: (folder) => chown(folder, NOBODY, NOBODY),
 };
 
-/** Root's files, seen from a user namespace in which root is called nobody: for folders that only root may enter. */
+/** Root's files, seen from a user namespace that maps root to `nobody`: for folders that only root may enter. */
 const IN_USER_NAMESPACE: Launcher = {
   ...PLAIN,
   wrap: (command, args) => [
@@ -40,8 +40,8 @@ const IN_USER_NAMESPACE: Launcher = {
 };
 
 /**
- * Nobody, with the one capability to pass folders that only root may enter: for a root that may make no user namespace,
- * as in a chroot. It lets PostgreSQL read other files too, so it comes last.
+ * The user `nobody`, with the one capability to pass folders that only root may enter: for a root that may make no user
+ * namespace, as in a chroot. It lets PostgreSQL read other files too, so it comes last.
  */
 const AS_NOBODY_PASSING: Launcher = {
   wrap: (command, args) => [
@@ -63,7 +63,7 @@ const AS_NOBODY_PASSING: Launcher = {
 };
 
 /**
- * @param cluster the cluster's folder, which may not exist yet; whoever owns it keeps it.
+ * @param cluster the cluster's folder, which may not exist yet; its owner stays.
  * @param others further paths that the child must reach.
  * @throws EmbeddedPostgresError where root can't start an unprivileged child that reaches them.
  */
@@ -89,7 +89,7 @@ function works({ wrap }: Launcher): boolean {
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
-/** Whether every folder on the way to the path may be entered by everybody. */
+/** Whether every user may enter every folder on the way to the path. */
 async function reachableByAll(path: string): Promise<boolean> {
   const parent = dirname(path);
   const { mode } = await stat(path);

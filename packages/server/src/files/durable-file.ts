@@ -34,8 +34,8 @@ export async function unlinkDrafts(folder: string): Promise<void> {
 }
 
 /**
- * A new file takes the place of the one that stands: whoever reads meanwhile has one of both. Its owner stays. Of a
- * path, one writer at a time: what a killed one has left is written over by the next.
+ * Replaces a file with a new one: a concurrent reader sees one of both, whole. The owner stays. A path may have one
+ * writer at a time; the next one overwrites what a killed one has left.
  */
 export async function replaceFile(path: string, content: Buffer): Promise<void> {
   const draft = draftOf(path);
@@ -101,7 +101,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** What root writes by `sudo` belongs to whom the rest belongs to: a server that is not root reads it. */
+/** A file that root writes by `sudo` gets the owner of its folder, so that a server that is not root can read it. */
 async function giveTo(owner: Owner | undefined, path: string): Promise<void> {
   if (owner && process.getuid?.() === 0) await chown(path, owner.uid, owner.gid);
 }

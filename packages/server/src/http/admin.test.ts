@@ -28,12 +28,12 @@ async function listening(options: Partial<AdminOptions> = {}): Promise<string> {
 const ask = async (path: string, options: Partial<AdminOptions> = {}, method = "GET") =>
   send({ url: await listening(options), path, method });
 
-it("says that it lives, whatever else is wrong", async () => {
+it("the admin listener answers /livez with 200, whatever is wrong", async () => {
   const readiness = () => Promise.reject(new Error("broken"));
   expect(await ask("/livez", { readiness })).toMatchObject({ status: 200, text: "ok\n" });
 });
 
-it("says that it is ready, or what is missing, a line each", async () => {
+it("the admin listener answers /readyz with ok, or with a line for each thing that is wrong", async () => {
   expect(await ask("/readyz")).toMatchObject({ status: 200, text: "ok\n" });
   const readiness = async () => ({ ready: false, lines: ["database: can't be reached", "disk: full"] });
   expect(await ask("/readyz?verbose", { readiness })).toMatchObject({
@@ -42,7 +42,7 @@ it("says that it is ready, or what is missing, a line each", async () => {
   });
 });
 
-it("hands out metrics under their media type", async () => {
+it("the admin listener serves metrics under their media type", async () => {
   expect(await ask("/metrics")).toMatchObject({
     status: 200,
     text: "drs_up 1\n",
@@ -50,22 +50,25 @@ it("hands out metrics under their media type", async () => {
   });
 });
 
-it("answers a probe that breaks with 500, and goes on", async () => {
+it("the admin listener answers a failing probe with 500 and hides its message", async () => {
   const metrics = () => Promise.reject(new Error("a telling message"));
   const answer = await ask("/metrics", { metrics });
   expect(answer.status).toBe(500);
   expect(answer.text).not.toContain("telling");
 });
 
-it.each(["/", "/livez/", "/api/v1/device-signal-events", "/metricsx"])("knows no %s", async (path) => {
-  expect(await ask(path)).toMatchObject({ status: 404, headers: { "content-type": "application/problem+json" } });
-});
+it.each(["/", "/livez/", "/api/v1/device-signal-events", "/metricsx"])(
+  "the admin listener answers 404 at %s",
+  async (path) => {
+    expect(await ask(path)).toMatchObject({ status: 404, headers: { "content-type": "application/problem+json" } });
+  },
+);
 
-it("answers HEAD without a body", async () => {
+it("the admin listener answers HEAD without a body", async () => {
   expect(await ask("/livez", {}, "HEAD")).toMatchObject({ status: 200, text: "" });
 });
 
-describe("a foreign host name whose DNS points at the listener", () => {
+describe("a foreign host name", () => {
   const HOSTS = { hosts: ["metrics.internal"] };
 
   it.each([
@@ -78,7 +81,7 @@ describe("a foreign host name whose DNS points at the listener", () => {
     "drs.localhost",
     "metrics.internal:8081",
     "Metrics.Internal.",
-  ])("answers %s", async (host) => {
+  ])("is no such name: %s", async (host) => {
     const url = await listening(HOSTS);
     expect(await send({ url, path: "/livez", method: "GET", headers: { Host: host } })).toMatchObject({ status: 200 });
   });
@@ -92,7 +95,7 @@ describe("a foreign host name whose DNS points at the listener", () => {
     "xmetrics.internal",
     "[::1].attacker.example",
     "",
-  ])("refuses %j on every path", async (host) => {
+  ])("is rejected on every path: %j", async (host) => {
     const url = await listening(HOSTS);
     for (const path of ["/livez", "/readyz", "/metrics", "/other"]) {
       const answer = await send({ url, path, method: "GET", headers: { Host: host } });
@@ -101,7 +104,7 @@ describe("a foreign host name whose DNS points at the listener", () => {
     }
   });
 
-  it("is judged by the target where that names one", async () => {
+  it("is recognised in an absolute request target, too", async () => {
     const url = await listening(HOSTS);
     const target = (host: string): string =>
       `GET http://${host}/livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
@@ -109,7 +112,7 @@ describe("a foreign host name whose DNS points at the listener", () => {
     expect((await sendRaw(url, target("127.0.0.1"))).status).toBe(200);
   });
 
-  it("must be named once; HTTP/1.0 may leave it out", async () => {
+  it("can't hide behind two Host lines or none; HTTP/1.0 may leave the line out", async () => {
     const url = await listening();
     const twice = "GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     expect((await sendRaw(url, twice)).status).toBe(400);

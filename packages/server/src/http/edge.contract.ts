@@ -1,4 +1,4 @@
-/** What every edge must do with a request, whatever framework it stands on: driven by real HTTP, with a core that notes. */
+/** What every edge must do with a request, on any framework: driven by real HTTP, with a core that records requests. */
 import { randomBytes } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -23,7 +23,7 @@ export interface EdgeOptions {
   readonly knowsPeer: boolean;
 }
 
-/** What the core was asked. */
+/** What the core received. */
 interface Noted {
   method: string;
   peer: string;
@@ -47,7 +47,7 @@ export function describeEdge(
   describe(`the edge: ${name}`, () => {
     let edge: Edge;
     let noted: Noted[];
-    /** Whether the core reads the body; else it refuses at once. */
+    /** Whether the core reads the body; else it rejects at once. */
     let reads: boolean;
 
     const core: Ingest = async ({ method, peer, headers, body }) => {
@@ -62,7 +62,7 @@ export function describeEdge(
       if (!reads) return answerRejection(rejectRequest("credentials-missing", { "WWW-Authenticate": "Bearer" }));
       const read = readHeaders(headers);
       if (read instanceof RejectedRequest) return answerRejection(read);
-      // The bytes as they came: nothing on the way may have unpacked them.
+      // The bytes as they were sent: the edge must not decompress them.
       const bytes = await readBody(body, "identity", LIMIT);
       if (bytes instanceof RejectedRequest) return answerRejection(bytes);
       note.body = bytes;
@@ -98,14 +98,14 @@ export function describeEdge(
         expect(noted[0]?.body?.equals(bytes)).toBe(true);
       });
 
-      it("reaches the core as it was packed", async () => {
+      it("reaches the core still compressed", async () => {
         const packed = gzipSync('{"a":1}');
         const answer = await post(packed, { "Content-Encoding": "gzip", "Content-Type": "application/json" });
         expect(answer.status).toBe(201);
         expect(noted[0]?.body?.equals(packed)).toBe(true);
       });
 
-      it("is the core's to judge, whatever its media type says", async () => {
+      it("reaches the core with any media type", async () => {
         for (const type of ["application/json; charset=utf-8", "application/json; profile=x"]) {
           expect((await post("{", { "Content-Type": type })).status).toBe(201);
         }
@@ -121,7 +121,7 @@ export function describeEdge(
         expect((await post("{")).status, "no type at all").toBe(201);
       });
 
-      it("comes in pieces as well", async () => {
+      it("reaches the core when it is sent in chunks", async () => {
         const { hostname, port } = new URL(edge.url);
         const headers = { "Idempotency-Key": "key-1", "Transfer-Encoding": "chunked" };
         const status = await new Promise<number>((resolve, reject) => {
@@ -137,13 +137,13 @@ export function describeEdge(
         expect(noted[0]?.body?.toString()).toBe('{"a": 1}');
       });
 
-      it("past the limit is refused, and the answer comes through", async () => {
+      it("is rejected past the limit, and the answer reaches the client", async () => {
         expect((await post(randomBytes(LIMIT + 1))).json).toMatchObject({
           type: "urn:problem:device-risk-signals:body-too-large",
         });
       });
 
-      it("of a client that goes away midway is broken off, and the edge goes on", async () => {
+      it("is dropped when its client disconnects midway, and the edge goes on", async () => {
         const { hostname, port } = new URL(edge.url);
         const head = `POST ${EVENTS_PATH} HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 1000\r\n\r\n{"a"`;
         const socket = connect(Number(port), hostname, () => socket.write(head));
@@ -153,7 +153,7 @@ export function describeEdge(
         expect(noted[0]?.body).toBeUndefined();
       });
 
-      it("need not be read for an answer, even while it is still on its way", async () => {
+      it("need not be read for an answer, even while it is still being sent", async () => {
         reads = false;
         const answer = await new Promise<number>((resolve, reject) => {
           const { hostname, port } = new URL(edge.url);
@@ -174,7 +174,7 @@ export function describeEdge(
     });
 
     describe("headers", () => {
-      it("two Idempotency-Key lines are refused, whatever they say", async () => {
+      it("with two Idempotency-Key lines are rejected, whatever their values", async () => {
         const twice = [
           ["a", "b"],
           ["a", "a"],
@@ -192,24 +192,24 @@ export function describeEdge(
         expect(noted.every(({ body }) => body === undefined)).toBe(true);
       });
 
-      it("two Authorization lines are seen as two, or as what no token is", async () => {
+      it("with two Authorization lines reach the core as two values, or as one that is no token", async () => {
         await post("{}", { Authorization: ["Bearer a", "Bearer b"] });
         expect(noted[0]?.authorization).toEqual(keepsLines ? ["Bearer a", "Bearer b"] : ["Bearer a, Bearer b"]);
       });
 
-      it("come as they were sent, under whatever case of their names", async () => {
+      it("reach the core unchanged, with any case of their names", async () => {
         await post("{}", { "IDEMPOTENCY-key": "KeY~!", authorization: "Bearer a.b-c" });
         expect(noted[0]).toMatchObject({ keys: ["KeY~!"], authorization: ["Bearer a.b-c"] });
       });
 
-      it("that are absent are absent", async () => {
+      it("that are absent have no values", async () => {
         await send({ url: edge.url, body: "{}" });
         expect(noted[0]).toMatchObject({ keys: [], authorization: [] });
       });
     });
 
     describe("the answer", () => {
-      it("goes out as it is", async () => {
+      it("is sent unchanged", async () => {
         const answer = await post("{}");
         expect(answer).toMatchObject({ status: 201, text: ANSWER.body });
         expect(answer.headers).toMatchObject({
@@ -219,7 +219,7 @@ export function describeEdge(
         });
       });
 
-      it("of a refusal too", async () => {
+      it("is sent unchanged for a rejection, too", async () => {
         reads = false;
         const answer = await post("{}");
         expect(answer.headers).toMatchObject({
@@ -236,7 +236,7 @@ export function describeEdge(
       expect(noted).toMatchObject([{ method }]);
     });
 
-    it("serves many at once, each its own", async () => {
+    it("serves many requests at once without mixing them", async () => {
       const bodies = Array.from({ length: 60 }, (_, index) => `{"n":${index}}`);
       const answers = await Promise.all(bodies.map((body, index) => post(body, { "Idempotency-Key": `key-${index}` })));
       expect(answers.every(({ status }) => status === 201)).toBe(true);
@@ -245,7 +245,7 @@ export function describeEdge(
 
     if (!knowsPeer) return;
 
-    it("takes the source address from the connection, or from the proxies that are said to be there", async () => {
+    it("takes the source address from the connection, or from the configured number of proxies", async () => {
       const forwarded = { "X-Forwarded-For": "203.0.113.9, 198.51.100.7" };
       await post("{}", forwarded);
       expect(noted.at(-1)?.peer, "with no proxy, the header is what a client says").toMatch(/^(::ffff:)?127\.0\.0\.1$/);

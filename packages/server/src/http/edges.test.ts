@@ -81,7 +81,7 @@ describeEdge("the Web-standard handler", (ingest) => webServer(webHandler(ingest
 });
 
 describe("a Fastify host with the plugin", () => {
-  const refuse: Ingest = async () => ({
+  const rejecting: Ingest = async () => ({
     status: 401,
     headers: { "Content-Type": "application/problem+json" },
     body: "{}",
@@ -97,7 +97,7 @@ describe("a Fastify host with the plugin", () => {
       hooked.push(request.url);
     });
     host.post("/before", async (request) => request.body);
-    await host.register(deviceRiskSignals, { ingest: refuse });
+    await host.register(deviceRiskSignals, { ingest: rejecting });
     host.post("/after", async (request) => request.body);
     const url = await host.listen({ port: 0, host: "127.0.0.1" });
     const post = (path: string, type: string, body: string) =>
@@ -115,7 +115,7 @@ describe("a Fastify host with the plugin", () => {
     await host.close();
   });
 
-  it("gets the host's own answer where the core itself fails", async () => {
+  it("answers with the host's own error handler when the core fails", async () => {
     const host = createFastify({ forceCloseConnections: true });
     host.setErrorHandler(async (error, _request, reply) => reply.code(503).send({ host: String(error) }));
     await host.register(deviceRiskSignals, { ingest: () => Promise.reject(new Error("broken")) });
@@ -124,19 +124,19 @@ describe("a Fastify host with the plugin", () => {
     await host.close();
   });
 
-  it("answers a malformed media type at the document as any other", async () => {
+  it("answers a malformed media type at the OpenAPI document like any other request", async () => {
     const host = createFastify({ forceCloseConnections: true });
-    await host.register(deviceRiskSignals, { ingest: refuse });
+    await host.register(deviceRiskSignals, { ingest: rejecting });
     const url = await host.listen({ port: 0, host: "127.0.0.1" });
     const answer = await send({ url, path: OPENAPI_PATH, headers: { "Content-Type": "json" }, body: "{}" });
     expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
     await host.close();
   });
 
-  it("may mount it under a prefix, beside another", async () => {
+  it("may mount the endpoint twice, under two prefixes", async () => {
     const host = createFastify({ forceCloseConnections: true });
-    await host.register(deviceRiskSignals, { ingest: refuse, prefix: "/a" });
-    await host.register(deviceRiskSignals, { ingest: refuse, prefix: "/b" });
+    await host.register(deviceRiskSignals, { ingest: rejecting, prefix: "/a" });
+    await host.register(deviceRiskSignals, { ingest: rejecting, prefix: "/b" });
     const url = await host.listen({ port: 0, host: "127.0.0.1" });
     for (const prefix of ["/a", "/b"]) {
       expect((await send({ url, path: prefix + EVENTS_PATH })).status).toBe(401);
@@ -149,7 +149,7 @@ describe("a Fastify host with the plugin", () => {
 });
 
 describe("the Web-standard handler", () => {
-  it("is told the source address by its host", async () => {
+  it("gets the source address from its host", async () => {
     const peers: string[] = [];
     const note: Ingest = async ({ peer }) => {
       peers.push(peer);

@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 /** Whether the request names its host once; HTTP/1.0 may leave it out. */
 export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let lines = 0;
-  // `headers` keeps the first line only, Node would build `headersDistinct` for this check alone.
+  // `headers` keeps the first line only, Node would build `headersDistinct` for this check only.
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === "host") lines++;
   }
@@ -16,7 +16,7 @@ export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolea
  * Whether a request is meant for this listener, and not for a foreign name whose DNS points at it: by DNS rebinding a
  * web page reaches a private listener under the page's own name, never under an address.
  *
- * @param names host names besides IP addresses and those of loopback, in lower case.
+ * @param names host names in addition to IP addresses and loopback names, in lower case.
  */
 export function isForListener(request: IncomingMessage, names: readonly string[]): boolean {
   // The target's authority outweighs the header.

@@ -76,7 +76,7 @@ export function writeAnswer(request: IncomingMessage, response: ServerResponse, 
     response.end(request.method === "HEAD" ? undefined : body);
     return;
   }
-  // The client is gone: there is nobody to answer, and nothing to wait for.
+  // The client has disconnected: no answer can reach it.
   if (request.destroyed) return;
   // The body was not read to its end. The answer goes out at once; the connection is closed when the client has
   // stopped sending, because closing earlier could take the answer away from it.

@@ -20,7 +20,7 @@ describe("the path of a request target", () => {
     expect(pathOf(target)).toBe(path);
   });
 
-  it("is compared as it came: another spelling is another path", () => {
+  it("is compared unchanged, so another spelling is another path", () => {
     for (const target of [
       "/API/v1/device-signal-events",
       "/api/v1/device-signal-events/",
@@ -31,7 +31,7 @@ describe("the path of a request target", () => {
   });
 });
 
-it("the OpenAPI document is there to read, and for nothing else", () => {
+it("the OpenAPI document can only be read", () => {
   expect(answerOpenApi("GET", "{}")).toEqual({
     status: 200,
     headers: { "Content-Type": "application/json" },

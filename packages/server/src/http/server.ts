@@ -34,7 +34,7 @@ export interface EndpointOptions {
 }
 
 const MOST_HEADER_BYTES = 16_384;
-/** Of a body, before anybody asks for it: in chunks of one byte each byte of it costs a hundred. */
+/** Bytes of a body that are buffered before it is read: in chunks of one byte each byte costs a hundred. */
 const MOST_WAITING_BYTES = 16_384;
 const IDLE_MS = 70_000;
 
@@ -48,7 +48,7 @@ export function createEndpointServer(options: EndpointOptions): Server {
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: MOST_HEADER_BYTES,
     highWaterMark: MOST_WAITING_BYTES,
-    // Asked for in `handle`, with a problem document.
+    // `handle` requires it, and answers with a problem document.
     requireHostHeader: false,
     noDelay: true,
   };
@@ -65,12 +65,12 @@ export function createEndpointServer(options: EndpointOptions): Server {
   const server = options.tls
     ? createTlsServer({ ...settings, ...options.tls }, answer())
     : createServer(settings, answer());
-  // A connection on which nothing moves, an answer that nobody reads among them, is let go.
+  // Closes idle connections, among them those whose client does not read its answer.
   server.setTimeout(IDLE_MS);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     answer(() => response.writeContinue())(request, response);
   });
-  // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1 leaves it to us).
+  // An unknown expectation is no reason to reject a request (RFC 9110 §10.1.1 leaves the choice to the server).
   server.on("checkExpectation", answer());
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const last = underWay.last(socket);
@@ -112,7 +112,7 @@ const CLIENT_ERRORS: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: "headers-too-large",
 };
 
-/** What never became a request still gets a problem document. */
+/** Bytes that are no valid request still get a problem document. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();

@@ -59,8 +59,8 @@ async function put({ cert, key }: Partial<Pair>): Promise<void> {
   if (key !== undefined) await writeFile(paths.key, key);
 }
 
-describe("at the start", () => {
-  it("a certificate and its key are read", async () => {
+describe("readTlsFiles", () => {
+  it("reads a certificate and its key", async () => {
     const files = await readTlsFiles(paths);
     expect([files.cert.toString(), files.key.toString()]).toEqual([first.cert, first.key]);
   });
@@ -77,25 +77,25 @@ describe("at the start", () => {
     ["both empty", () => put({ cert: "", key: "" }), /are no certificate and its key/],
     ["something else", () => put({ cert: "hello", key: "hello" }), /are no certificate and its key/],
   ];
-  it.each(bad)("%s: says which variables are at error, and shows nothing of the files", async (_, spoil, message) => {
-    await spoil();
+  it.each(bad)("names the wrong variables and quotes no file: %s", async (_, corrupt, message) => {
+    await corrupt();
     const error = (await readTlsFiles(paths).catch((caught: unknown) => caught)) as Error;
     expect(error.message).toMatch(message);
     const secret = first.key.split("\n")[1] ?? "";
     expect((error as Error).message + String(error.cause)).not.toContain(secret);
   });
 
-  it("a directory in a file's place is named", async () => {
+  it("names a directory in a file's place", async () => {
     const named = readTlsFiles({ cert: folder.path, key: paths.key });
     await expect(named).rejects.toThrow(`DRS_TLS_CERT_FILE: ${folder.path} can't be read (EISDIR)`);
   });
 });
 
-describe("while it runs", () => {
+describe("a running TLS server", () => {
   let server: Server;
   let port: number;
   let followed: ReturnType<typeof followTlsFiles>;
-  /** What was reported: "reloaded", or the message of a error. */
+  /** What was reported: "reloaded", or the message of an error. */
   let reports: string[];
 
   beforeEach(async () => {
@@ -142,7 +142,7 @@ describe("while it runs", () => {
     return reports.at(-1);
   }
 
-  it("a renewed pair is shown to new connections, when told to look", async () => {
+  it("serves a renewed pair to new connections after a reload", async () => {
     expect(await shown()).toBe("first");
     await put(second);
     expect(await shown()).toBe("first");
@@ -150,13 +150,13 @@ describe("while it runs", () => {
     expect(await shown()).toBe("second");
   });
 
-  it("a renewed pair is noticed without being told", async () => {
+  it("notices a renewed pair by itself", async () => {
     await put(second);
     await expect.poll(shown, { timeout: 10_000, interval: 200 }).toBe("second");
     expect(reports).toContain("reloaded");
   });
 
-  it("a pair of which one half is written keeps the old one, until the other half is there", async () => {
+  it("keeps the old pair while only one half of the new one is written", async () => {
     await put({ cert: second.cert });
     expect(await reload()).toMatch(/no certificate and its key/);
     expect(await shown()).toBe("first");
@@ -168,13 +168,13 @@ describe("while it runs", () => {
     expect(await shown()).toBe("second");
   });
 
-  it("files that vanish keep the old one", async () => {
+  it("keeps the old pair when the files vanish", async () => {
     await rm(paths.cert);
     expect(await reload()).toMatch(/DRS_TLS_CERT_FILE: \S+ can't be read \(ENOENT\)/);
     expect(await shown()).toBe("first");
   });
 
-  it("connections that stand go on through a renewal", async () => {
+  it("keeps open connections through a renewal", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
     const ask = (): Promise<{ status: number | undefined; reused: boolean }> =>
       new Promise((resolve, reject) => {
@@ -191,7 +191,7 @@ describe("while it runs", () => {
     expect(await shown()).toBe("second");
   });
 
-  it("nothing is looked at any more once it is closed", async () => {
+  it("reads no file after it stopped following them", async () => {
     followed.close();
     await put(second);
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -200,7 +200,7 @@ describe("while it runs", () => {
   });
 });
 
-it("a context that the server refuses is reported, and the next one is served", async () => {
+it("a context that the server rejects is reported, and the next one is served", async () => {
   const served: unknown[] = [];
   let broken = true;
   const server = {
@@ -218,9 +218,9 @@ it("a context that the server refuses is reported, and the next one is served", 
   });
   try {
     for (const next of [false, false]) {
-      const settled = reported();
+      const nextReport = reported();
       following.reload();
-      await settled;
+      await nextReport;
       broken = next;
     }
     expect(reports).toEqual([expect.objectContaining({ message: "no such curve" }), undefined]);

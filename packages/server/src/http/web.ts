@@ -34,7 +34,7 @@ function ingestRequest(request: Request, peer: string): IngestRequest {
     method: request.method,
     headers: {
       // The Fetch standard has joined repeated headers with ", " already; no valid key or credential holds a space
-      // after a comma, so a repeated header is still refused.
+      // after a comma, so a repeated header is still rejected.
       all: (name) => {
         const value = request.headers.get(name);
         return value === null ? [] : [value];

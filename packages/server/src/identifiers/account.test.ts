@@ -22,7 +22,7 @@ describe("accounts", () => {
     ["a list", ["a"]],
     ["an object", { a: 1 }],
     ["true", true],
-  ])("refuses one that is %s", (_, value) => {
+  ])("can't be %s", (_, value) => {
     expect(accountOf(value)).toBeUndefined();
   });
 });

@@ -36,7 +36,7 @@ describe("the part of an address that counts", () => {
     expect(sourceOf(address)).toBe(expected);
   });
 
-  it("of anything a proxy may write is a text, never a error", () => {
+  it("is a text, never an error, for anything that a proxy may write", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(":", "::", "1", "ffff", ".", "%", " ", "g", "é"), { maxLength: 30 }),

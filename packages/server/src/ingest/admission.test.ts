@@ -7,7 +7,7 @@ const LIMIT = 1_000;
 
 let accounts = 0;
 
-/** Asks for a place for a body that announces this many bytes; for an account that has no other, where none is said. */
+/** Requests a permit for a body that announces this many bytes; without an account, for a new one. */
 function enter(
   admission: Admission,
   announced?: number | string,
@@ -19,61 +19,63 @@ function enter(
   return admission.enter(account, headers, encoding, limit);
 }
 
-function placeOf(place: Permit | RejectedRequest): Permit {
-  if (place instanceof RejectedRequest) throw new Error(place.rejection.code);
-  return place;
+function permitOf(permit: Permit | RejectedRequest): Permit {
+  if (permit instanceof RejectedRequest) throw new Error(permit.rejection.code);
+  return permit;
 }
 
-const refusalOf = (place: Permit | RejectedRequest): unknown =>
-  place instanceof RejectedRequest ? { code: place.rejection.code, retry: place.headers["Retry-After"] } : "admitted";
+const rejectionOf = (permit: Permit | RejectedRequest): unknown =>
+  permit instanceof RejectedRequest
+    ? { code: permit.rejection.code, retry: permit.headers["Retry-After"] }
+    : "admitted";
 
 const TOO_MANY = { code: "too-many-requests", retry: "1" };
 const OVERLOADED = { code: "overloaded", retry: "1" };
 
-describe("requests at once", () => {
-  it("are bounded, and each that leaves makes room for one", () => {
+describe("concurrent requests", () => {
+  it("are bounded, and each one that ends admits another", () => {
     const admission = new Admission(2, 1_000_000);
-    const first = placeOf(enter(admission, 1));
-    placeOf(enter(admission, 1));
-    expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
+    const first = permitOf(enter(admission, 1));
+    permitOf(enter(admission, 1));
+    expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
     expect(admission.requests).toBe(2);
     first.release();
     expect(admission.requests).toBe(1);
-    placeOf(enter(admission, 1));
-    expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
+    permitOf(enter(admission, 1));
+    expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
   });
 });
 
-describe("bytes at once", () => {
-  it("count as announced, where that can be trusted", () => {
+describe("bytes of concurrent requests", () => {
+  it("count as announced, if the announcement can be trusted", () => {
     const admission = new Admission(100, 2_000);
-    const first = placeOf(enter(admission, 900));
-    placeOf(enter(admission, 900));
-    expect(refusalOf(enter(admission, 201))).toEqual(OVERLOADED);
-    placeOf(enter(admission, 200));
+    const first = permitOf(enter(admission, 900));
+    permitOf(enter(admission, 900));
+    expect(rejectionOf(enter(admission, 201))).toEqual(OVERLOADED);
+    permitOf(enter(admission, 200));
     first.release();
-    placeOf(enter(admission, 900));
+    permitOf(enter(admission, 900));
   });
 
   it.each([
-    ["that announces nothing", undefined, "identity"],
+    ["that announces no length", undefined, "identity"],
     ["that announces more than the limit: reading stops there", 5_000, "identity"],
     ["that announces nonsense", "many", "identity"],
     ["that is compressed", 10, "gzip"],
   ] as const)("of a body %s count as the limit", (_, announced, encoding) => {
     const admission = new Admission(100, 2 * LIMIT + 1);
-    placeOf(enter(admission, announced, encoding));
-    placeOf(enter(admission, announced, encoding));
-    placeOf(enter(admission, 1));
-    expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
+    permitOf(enter(admission, announced, encoding));
+    permitOf(enter(admission, announced, encoding));
+    permitOf(enter(admission, 1));
+    expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
   });
 
   it("never keep out the only request", () => {
     const admission = new Admission(100, 10);
-    const place = placeOf(enter(admission, 900));
-    expect(refusalOf(enter(admission, 1))).toEqual(OVERLOADED);
-    place.release();
-    placeOf(enter(admission, 900));
+    const permit = permitOf(enter(admission, 900));
+    expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
+    permit.release();
+    permitOf(enter(admission, 900));
   });
 });
 
@@ -82,74 +84,74 @@ describe("one account", () => {
   const of = (admission: Admission, account: string, bytes = 1): Permit | RejectedRequest =>
     enter(admission, bytes, "identity", account, MEGABYTE);
 
-  it("holds a quarter of the places, and leaves the others their own", () => {
+  it("may hold a quarter of the permits, and leaves the others theirs", () => {
     const admission = new Admission(200, 1_000 * MEGABYTE);
-    const places = Array.from({ length: 50 }, () => placeOf(of(admission, "greedy")));
-    expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
-    for (let count = 0; count < 50; count++) placeOf(of(admission, "other"));
-    places[0]?.release();
-    placeOf(of(admission, "greedy"));
-    expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
+    const permits = Array.from({ length: 50 }, () => permitOf(of(admission, "greedy")));
+    expect(rejectionOf(of(admission, "greedy"))).toEqual(TOO_MANY);
+    for (let count = 0; count < 50; count++) permitOf(of(admission, "other"));
+    permits[0]?.release();
+    permitOf(of(admission, "greedy"));
+    expect(rejectionOf(of(admission, "greedy"))).toEqual(TOO_MANY);
   });
 
-  it("holds a quarter of the bytes", () => {
+  it("may hold a quarter of the bytes", () => {
     const admission = new Admission(10_000, 64 * MEGABYTE);
-    for (let count = 0; count < 16; count++) placeOf(of(admission, "greedy", MEGABYTE));
-    expect(refusalOf(of(admission, "greedy"))).toEqual(TOO_MANY);
-    placeOf(of(admission, "other", MEGABYTE));
+    for (let count = 0; count < 16; count++) permitOf(of(admission, "greedy", MEGABYTE));
+    expect(rejectionOf(of(admission, "greedy"))).toEqual(TOO_MANY);
+    permitOf(of(admission, "other", MEGABYTE));
   });
 
-  it("holds 32 places and 8 MiB where that is more than a quarter, as far as there is room at all", () => {
+  it("may hold 32 permits and 8 MiB if that is more than a quarter, within the limits of the server", () => {
     const many = new Admission(40, 1_000 * MEGABYTE);
-    for (let count = 0; count < 32; count++) placeOf(of(many, "a"));
-    expect(refusalOf(of(many, "a"))).toEqual(TOO_MANY);
-    for (let count = 0; count < 8; count++) placeOf(of(many, "b"));
-    expect(refusalOf(of(many, "b"))).toEqual(OVERLOADED);
+    for (let count = 0; count < 32; count++) permitOf(of(many, "a"));
+    expect(rejectionOf(of(many, "a"))).toEqual(TOO_MANY);
+    for (let count = 0; count < 8; count++) permitOf(of(many, "b"));
+    expect(rejectionOf(of(many, "b"))).toEqual(OVERLOADED);
     const large = new Admission(1_000, 12 * MEGABYTE);
-    for (let count = 0; count < 8; count++) placeOf(of(large, "a", MEGABYTE));
-    expect(refusalOf(of(large, "a", MEGABYTE))).toEqual(TOO_MANY);
-    for (let count = 0; count < 4; count++) placeOf(of(large, "b", MEGABYTE));
-    expect(refusalOf(of(large, "b", MEGABYTE))).toEqual(OVERLOADED);
+    for (let count = 0; count < 8; count++) permitOf(of(large, "a", MEGABYTE));
+    expect(rejectionOf(of(large, "a", MEGABYTE))).toEqual(TOO_MANY);
+    for (let count = 0; count < 4; count++) permitOf(of(large, "b", MEGABYTE));
+    expect(rejectionOf(of(large, "b", MEGABYTE))).toEqual(OVERLOADED);
   });
 
-  it("that was refused has taken nothing", () => {
+  it("holds no permit for a rejected request", () => {
     const admission = new Admission(40, 1_000 * MEGABYTE);
-    const places = Array.from({ length: 32 }, () => placeOf(of(admission, "a")));
+    const permits = Array.from({ length: 32 }, () => permitOf(of(admission, "a")));
     for (let count = 0; count < 100; count++) of(admission, "a");
     expect(admission.requests).toBe(32);
-    for (const place of places) place.release();
+    for (const place of permits) permit.release();
     expect(admission.requests).toBe(0);
-    for (let count = 0; count < 32; count++) placeOf(of(admission, "a"));
+    for (let count = 0; count < 32; count++) permitOf(of(admission, "a"));
   });
 });
 
 describe("draining", () => {
-  it("refuses whoever is new, and ends when the last one has left", async () => {
+  it("rejects new requests, and ends when the last accepted one has ended", async () => {
     const admission = new Admission(10, 1_000_000);
-    const places = [placeOf(enter(admission, 1)), placeOf(enter(admission, 1))];
+    const permits = [permitOf(enter(admission, 1)), permitOf(enter(admission, 1))];
     let drained = false;
     const end = admission.drain().then(() => (drained = true));
     expect(admission.draining).toBe(true);
-    expect(refusalOf(enter(admission, 1))).toEqual({ code: "draining", retry: "2" });
-    places[0]?.release();
+    expect(rejectionOf(enter(admission, 1))).toEqual({ code: "draining", retry: "2" });
+    permits[0]?.release();
     await new Promise(setImmediate);
     expect(drained).toBe(false);
-    places[1]?.release();
+    permits[1]?.release();
     await end;
     expect(drained).toBe(true);
   });
 
-  it("ends at once where nobody is in", async () => {
+  it("ends at once when no request is in progress", async () => {
     const admission = new Admission(10, 1_000_000);
-    placeOf(enter(admission, 1)).release();
+    permitOf(enter(admission, 1)).release();
     await admission.drain();
   });
 
-  it("may be asked for twice: both are told the end", async () => {
+  it("may be started twice, and both calls resolve at its end", async () => {
     const admission = new Admission(10, 1_000_000);
-    const place = placeOf(enter(admission, 1));
+    const permit = permitOf(enter(admission, 1));
     const both = Promise.all([admission.drain(), admission.drain()]);
-    place.release();
+    permit.release();
     await both;
   }, 2_000);
 });

@@ -6,8 +6,8 @@ export interface Permit {
 }
 
 /**
- * One account may hold a quarter of what there is, or this much where that is more: a hostile phone that sends slowly
- * must not shut out the others.
+ * One account may hold a quarter of each limit, or this much if that is more: a hostile phone that sends slowly must not
+ * shut out the others.
  */
 const SHARE_OF_ONE = 1 / 4;
 const REQUESTS_OF_ONE = 32;
@@ -19,8 +19,8 @@ interface Held {
 }
 
 /**
- * Bounds what is in work: requests, and bytes of bodies that are or will be in memory. Asked before a body is read, so
- * that an overloaded server says so early instead of answering late.
+ * Bounds concurrent work: requests, and bytes of bodies that are or will be in memory. Called before a body is read, so
+ * that an overloaded server rejects early instead of answering late.
  */
 export class Admission {
   readonly #all: Held = { requests: 0, bytes: 0 };
@@ -71,7 +71,7 @@ export class Admission {
     if (this.#draining && this.#all.requests === 0) this.#drained.resolve();
   }
 
-  /** Refuses new requests from now on; resolves when the last accepted one has its answer. */
+  /** Rejects new requests from now on; resolves when the last accepted one has its answer. */
   drain(): Promise<void> {
     this.#draining = true;
     if (this.#all.requests === 0) this.#drained.resolve();

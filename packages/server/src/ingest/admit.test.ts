@@ -56,7 +56,7 @@ const ASSIGNED = { purpose: PURPOSE, beyondPurpose: false };
 const ADMITTED = { assigned: ASSIGNED, sessionMismatch: false };
 const STALE = ["collected-at-stale /observations/collected_at"];
 const FUTURE = ["collected-at-future /observations/collected_at"];
-const REFUSED = ["action-refused /action_id"];
+const ACTION_REFUSED = ["action-refused /action_id"];
 
 describe("freshness", () => {
   it.each([
@@ -67,7 +67,7 @@ describe("freshness", () => {
     ["as far ahead as may be", 300_000, ADMITTED],
     ["a millisecond further", 300_001, FUTURE],
     ["of the year 9999", 250_000_000_000_000, FUTURE],
-  ])("%s", async (_, offset, expected) => {
+  ])("of an event is decided by its time: %s", async (_, offset, expected) => {
     expect(await verdict({ collectedAt: NOW + offset })).toEqual(expected);
   });
 
@@ -89,8 +89,8 @@ describe("the action", () => {
     ["is of a type that differs in case", { ...ACTION, actionType: "Payment" }],
     ["has just expired", { ...ACTION, expiresAt: NOW }],
     ["has long expired", { ...ACTION, expiresAt: 0 }],
-  ])("that %s gets the one answer", async (_, action) => {
-    expect(await verdict({ action })).toEqual(REFUSED);
+  ])("gets one and the same rejection when it %s", async (_, action) => {
+    expect(await verdict({ action })).toEqual(ACTION_REFUSED);
   });
 });
 
@@ -118,13 +118,13 @@ describe("the purpose", () => {
     return ["/observations/probes/fonts"];
   };
 
-  it("must be there", async () => {
+  it("must exist, unless an earlier rule rejects the event", async () => {
     expect(await verdict({ purpose: undefined })).toEqual(["purpose-missing /action_type"]);
     expect(await verdict({ erased: true })).toEqual(["account-erased "]);
-    expect(await verdict({ purpose: undefined, action: undefined })).toEqual(REFUSED);
+    expect(await verdict({ purpose: undefined, action: undefined })).toEqual(ACTION_REFUSED);
   });
 
-  it("covers what it says", async () => {
+  it("records or rejects an event that holds more than it covers", async () => {
     const recorded = { ...PURPOSE, coverage, beyond: "record" } as const;
     expect(await verdict({ purpose: recorded })).toEqual({
       ...ADMITTED,
@@ -143,13 +143,13 @@ describe("the purpose", () => {
     }
     const recorded = { ...PURPOSE, coverage: endless, beyond: "record" } as const;
     expect(await verdict({ purpose: recorded })).toMatchObject({ assigned: { beyondPurpose: true } });
-    const refused = await verdict({ purpose: { ...PURPOSE, coverage: endless, beyond: "refuse" } });
-    expect(refused).toHaveLength(101);
-    expect(refused).toContain("more-errors ");
+    const rejected = await verdict({ purpose: { ...PURPOSE, coverage: endless, beyond: "refuse" } });
+    expect(rejected).toHaveLength(101);
+    expect(rejected).toContain("more-errors ");
   });
 });
 
-it("trouble of the registry is passed on", async () => {
+it("an error of the action registry is passed on", async () => {
   const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
   const collectedAt = { epochMs: NOW, micros: 0 };
   const request = { action_id: "a", observations: {} } as TransportRequest;

@@ -2,7 +2,7 @@ import { type Accounts, type EventStore, type LedgerEntry, type NewEvent, type S
 import type { Assignment } from "./admit.ts";
 import { RejectedRequest, rejectRequest } from "./request.ts";
 
-/** How often an event is sealed, if an erasure or a policy comes in between each time. */
+/** How often an event is sealed at most, if an erasure or a policy intervenes each time. */
 const MOST_TURNS = 20;
 
 export interface AppendPorts {
@@ -19,10 +19,10 @@ export interface Stored {
 }
 
 /**
- * Seals an event and stores it. An erasure meanwhile, by any server, destroyed the key it was sealed under; a policy that
- * was applied meanwhile may give it another purpose: then it is sealed again, unless it is refused from then on.
+ * Seals an event and stores it. An erasure meanwhile, by any server, destroyed the data key it was sealed under; a policy that
+ * was applied meanwhile may give it another purpose: then it is sealed again, unless it is rejected from then on.
  *
- * @returns the ledger's entry where the key is taken.
+ * @returns the ledger's entry when the idempotency key is in use.
  * @throws Unavailable
  */
 export async function append(
@@ -34,7 +34,7 @@ export async function append(
   let assigned = first;
   for (let turn = 0; turn < MOST_TURNS; turn++) {
     const { code: purpose, policyVersion } = assigned.purpose;
-    // Sealing creates a key, a name and a secret for an unknown account: a retry of an erased event must not.
+    // Sealing creates a key id and a secret for an unknown account: a retry of an erased event must not.
     const isKnown = await accounts.isKnown(event.account, purpose);
     const taken = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     // guard(drop): a retry gives an erased account no key

@@ -26,7 +26,7 @@ it.each([`Bearer ${GOOD}`, `bearer  ${GOOD} `])("%j is a session", async (value)
   expect(await answerTo(value)).toBe(SESSION);
 });
 
-it("without credentials there is no error code", async () => {
+it("a request without credentials is rejected without an error code", async () => {
   expect(await answerTo([])).toMatchObject({
     rejection: { code: "credentials-missing" },
     headers: { "WWW-Authenticate": "Bearer" },
@@ -40,18 +40,18 @@ it.each([
   ["an unknown token", "Bearer unknown"],
   ["an account that is none", "Bearer no-account"],
   ["two headers", [`Bearer ${GOOD}`, `Bearer ${GOOD}`]],
-])("%s is refused with an error code", async (_, value) => {
+])("%s is rejected with an error code", async (_, value) => {
   expect(await answerTo(value)).toMatchObject(invalid);
 });
 
-it("a token of more than 8,192 characters with its scheme is not looked at", async () => {
+it("a token of more than 8,192 characters with its scheme is not verified", async () => {
   const asked: string[] = [];
   const all: SessionVerifier = { verify: async (token) => (asked.push(token), SESSION) };
   for (const length of [8_185, 8_186]) await answerTo(`Bearer ${"a".repeat(length)}`, 0, all);
   expect(asked.map(({ length }) => length)).toEqual([8_185]);
 });
 
-it("failures past the limit wait, good credentials do not", async () => {
+it("failed authentications past the limit must wait, and valid credentials pass", async () => {
   expect(await answerTo("Bearer unknown", 7)).toMatchObject({
     rejection: { code: "too-many-failures" },
     headers: { "Retry-After": "7" },

@@ -4,7 +4,7 @@ import { type IngestRequest, type RejectedRequest, rejectRequest } from "./reque
 import { sourceOf } from "../identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
-/** Longer tokens are refused without looking at them. */
+/** Longer tokens are rejected without verification. */
 const LONGEST_TOKEN = 8_192;
 
 /** RFC 6750 §2.1: `b64token`. */
@@ -15,7 +15,7 @@ const CHALLENGE_INVALID = { "WWW-Authenticate": 'Bearer error="invalid_token"' }
 
 /**
  * Derives the account from the `Authorization` header, before any byte of the body is parsed. Failures are throttled
- * by source address; whoever has valid credentials passes from there all the same.
+ * by source address; a request with valid credentials passes all the same.
  */
 export async function authenticate(
   request: IngestRequest,

@@ -15,7 +15,7 @@ it.each([
   expect(costOf(bytes, members)).toBe(cost);
 });
 
-it("escapes double what a request costs beyond 1", () => {
+it("escapes double the part of a request's cost that exceeds 1", () => {
   expect([costOf(15_000, 400, true), costOf(262_144, 10, true)]).toEqual([1, 31]);
 });
 

@@ -4,7 +4,7 @@ import { headersOf } from "./headers.fixture.ts";
 import { readHeaders } from "./headers.ts";
 import { RejectedRequest } from "./request.ts";
 
-/** What is read of these headers, with a key that is good where none is given: the code of a refusal, or the values. */
+/** The values of these headers, or the code of the rejection; with a valid idempotency key unless they hold one. */
 function read(headers: Record<string, string | readonly string[]>): unknown {
   const result = readHeaders(headersOf({ "idempotency-key": "key-1", ...headers }));
   return result instanceof RejectedRequest ? result.rejection.code : result;
@@ -21,7 +21,7 @@ describe("Idempotency-Key", () => {
   it.each([
     ["absent", []],
     ["empty", ""],
-  ])("that is %s is missing", (_, value) => {
+  ])("counts as missing when it is %s", (_, value) => {
     expect(read({ "idempotency-key": value })).toBe("idempotency-key-missing");
   });
 
@@ -38,11 +38,11 @@ describe("Idempotency-Key", () => {
     ["twice, once empty", ["", "a"]],
     ["twice, both empty", ["", ""]],
     ["twice, joined as the Fetch standard does", "a, b"],
-  ])("that is %s is invalid", (_, value) => {
+  ])("is invalid when it is %s", (_, value) => {
     expect(read({ "idempotency-key": value })).toBe("idempotency-key-invalid");
   });
 
-  it("is 1 to 128 characters of visible ASCII, and nothing else", () => {
+  it("is 1 to 128 characters of visible ASCII", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 140 }), (key) => {
         const fits = key.length <= 128 && [...key].every((one) => one >= "!" && one <= "~");
@@ -95,11 +95,11 @@ describe("Content-Type", () => {
     "application/json; =utf-8",
     "multipart/form-data; boundary=application/json",
     "application/x-www-form-urlencoded",
-  ])("%j is not", (type) => {
+  ])("%j is not JSON in UTF-8", (type) => {
     expect(read({ "content-type": type })).toBe("media-type-unsupported");
   });
 
-  it("twice is not, even the same", () => {
+  it("is rejected when it occurs twice, even with the same value", () => {
     expect(read({ "content-type": ["application/json", "application/json"] })).toBe("media-type-unsupported");
   });
 });
@@ -134,12 +134,12 @@ describe("Content-Encoding", () => {
     "*",
     "x",
     "gzip br",
-  ])("%j is refused", (encoding) => {
+  ])("%j is rejected", (encoding) => {
     expect(read({ "content-encoding": encoding })).toBe("encoding-unsupported");
   });
 });
 
-it("the key is looked at first, then the type, then the encoding", () => {
+it("the idempotency key is checked first, then the media type, then the encoding", () => {
   const bad = { "content-type": "text/plain", "content-encoding": "br" };
   expect(read({ ...bad, "idempotency-key": [] })).toBe("idempotency-key-missing");
   expect(read(bad)).toBe("media-type-unsupported");

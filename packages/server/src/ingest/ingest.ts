@@ -87,9 +87,9 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
 
 const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 
-/** What is known of a request even where a later stage refuses it. */
+/** What is known of a request even if a later stage rejects it. */
 interface Progress {
-  /** For the audit; absent before authentication, and for a retry of what was erased. */
+  /** For the audit; absent before authentication, and for a retry of an erased event. */
   account?: string;
   headers: AnswerHeaders;
 }

@@ -49,7 +49,7 @@ const member = (name: string): fc.Arbitrary<string> =>
     .map(([key, before, after, value, end]) => `${key}${before}:${after}${value}${end}`);
 
 describe("the bytes of `observations`", () => {
-  it("are found whatever stands around them, in any order and spelling", () => {
+  it("are found with any members around them, in any order and spelling", () => {
     const scene = fc.record({
       event: randomEvent("session-1", "2026-03-01T12:00:00Z"),
       key: literal(fc.constant("observations")),
@@ -61,8 +61,8 @@ describe("the bytes of `observations`", () => {
       fc.property(scene, ({ event, key, others, at, spaces }) => {
         const gaps = spaces[Symbol.iterator]();
         const gap = (): string => gaps.next().value ?? "";
-        const own = `${key}${gap()}:${gap()}${event}${gap()}`;
-        const members = others.toSpliced(at % (others.length + 1), 0, own);
+        const observations = `${key}${gap()}:${gap()}${event}${gap()}`;
+        const members = others.toSpliced(at % (others.length + 1), 0, observations);
         const body = Buffer.from(`${gap()}{${members.map((one) => gap() + one).join(",")}}${gap()}`);
         // The text must be what the endpoint lets through.
         expect(() => JSON.parse(body.toString()) as unknown).not.toThrow();
@@ -73,7 +73,7 @@ describe("the bytes of `observations`", () => {
   });
 
   it.each([
-    ["alone", '{"observations":{}}', "{}"],
+    ["without other members", '{"observations":{}}', "{}"],
     ["first", '{"observations":{"a":"}"},"b":"c"}', '{"a":"}"}'],
     ["last", '{"b":"c","observations":{"a":"}"}}', '{"a":"}"}'],
     ["before a string that ends in an escaped backslash", String.raw`{"observations":{"a":1},"b":"c\\"}`, '{"a":1}'],
@@ -84,11 +84,11 @@ describe("the bytes of `observations`", () => {
     ["under an escaped name", String.raw`{"\u006Fbservations":{"a":1}}`, '{"a":1}'],
     ["holding a member of its own name", '{"observations":{"observations":{"a":1}}}', '{"observations":{"a":1}}'],
     ["with space inside that is kept", '{ "observations" : { "a" : 1 } }', '{ "a" : 1 }'],
-  ])("%s", (_, body, expected) => {
+  ])("are found %s", (_, body, expected) => {
     expect(locateObservations(Buffer.from(body)).toString()).toBe(expected);
   });
 
-  it("takes no time that grows out of hand with backslashes and quotes", () => {
+  it("are found in linear time among backslashes and quotes", () => {
     const hostile = '\\\\\\"'.repeat(40_000);
     const body = Buffer.from(`{"observations":{"a":1},"b":"${hostile}"}`);
     const started = performance.now();

@@ -6,14 +6,14 @@ import { RejectedRequest } from "./request.ts";
 import { scanText, type TextScan } from "./scan-text.ts";
 
 /**
- * Bytes to value, refusing what is not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493), as far as `JSON.parse`
+ * Bytes to value, rejecting what is not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493), as far as `JSON.parse`
  * would hide it: duplicate names, lone surrogates, numbers beyond a double, deep nesting.
  *
  * A text with as many colons outside its strings as its value has members holds no name twice, and one without a
- * Unicode escape no lone surrogate. Nearly every request is settled by these counts; only the others, and those with an
+ * Unicode escape no lone surrogate. For nearly every request these counts suffice; only the others, and those with an
  * escape in a name, are read member by member.
  *
- * @param scan what `scanText` says of these bytes.
+ * @param scan the result of `scanText` for these bytes.
  */
 export function parseText(bytes: Buffer, scan: TextScan = scanText(bytes)): unknown {
   const text = decode(bytes);
@@ -40,7 +40,7 @@ export async function parseTextInTurns(bytes: Buffer, scan: TextScan = scanText(
     await nextTurn();
     if (!done) continue;
     if (!(value instanceof TextError)) return value;
-    // What is no JSON at all is reported first, wherever it is.
+    // A text that is no JSON is reported first, wherever its error is.
     const parsed = parseSyntax(text);
     return parsed instanceof RejectedRequest ? parsed : invalid(value.code, value.detail, value.pointer);
   }

@@ -8,7 +8,7 @@ const gunzipAsync = promisify(gunzip);
 /** Compressed bytes may exceed the limit by the frame of incompressible data, not by more. */
 const GZIP_OVERHEAD = 65_536;
 
-/** Reads the body in full, decompressed. Reading stops at the limit; nothing beyond it is kept. */
+/** Reads the body in full, decompressed. Reading stops at the limit, and no byte beyond it is kept. */
 export async function readBody(body: ByteStream, encoding: Encoding, limit: number): Promise<Buffer | RejectedRequest> {
   const most = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
   const buffer = new GrowingBuffer();

@@ -6,7 +6,7 @@ import { RejectedRequest } from "./request.ts";
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** Names and texts that a careless scanner trips over, beside any others. */
+/** Arbitrary names and texts, and those that a careless scanner reads wrongly. */
 const text = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 8 }),
   fc.constantFrom(
@@ -65,7 +65,7 @@ function pathsOf(value: Json, wanted: (value: Json) => boolean, path: Path = [])
 
 const isObject = (value: Json): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** RFC 6901, written here anew. */
+/** RFC 6901, implemented independently. */
 const pointer = (path: Path): string =>
   path.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
@@ -99,19 +99,19 @@ function print(
 const spelling = fc.infiniteStream(fc.nat(1_000)).map((stream) => () => stream.next().value as number);
 const asIs = (_: Path, plain: () => string): string => plain();
 
-/** Both say the same: the reader of the text, and whoever calls it on bytes. */
+/** The error that both find: the reader of the text, and the parser of its bytes. */
 function errorIn(body: string): { pointer: string; code: string } | undefined {
   const read = readJson(body);
   const parsed = parseText(Buffer.from(body));
-  const told = parsed instanceof RejectedRequest ? parsed.rejection.errors[0] : parsed;
-  expect(told).toEqual(read instanceof TextError ? { ...read } : read);
+  const result = parsed instanceof RejectedRequest ? parsed.rejection.errors[0] : parsed;
+  expect(result).toEqual(read instanceof TextError ? { ...read } : read);
   return read instanceof TextError ? { pointer: read.pointer, code: read.code } : undefined;
 }
 
 const RUNS = { numRuns: 500 };
 
 describe("a text without error", () => {
-  it("is found to have none, however it is spelt, and parses to its value", () => {
+  it("parses to its value, with any spelling", () => {
     fc.assert(
       fc.property(json, spelling, (value, spell) => {
         const body = print(value, spell, asIs);
@@ -122,7 +122,7 @@ describe("a text without error", () => {
     );
   });
 
-  it("as JSON.stringify prints it parses to its value", () => {
+  it("parses to its value as JSON.stringify prints it", () => {
     fc.assert(
       fc.property(json, (value) => {
         const body = JSON.stringify(value);
@@ -142,13 +142,13 @@ describe("a name that is written with an escape", () => {
     ["a line feed", String.raw`{"y":1,"\n":2}`, { y: 1, "\n": 2 }],
     ["a slash, before white space", String.raw`{"y":1,"\/" : 2}`, { y: 1, "/": 2 }],
     ["a quote, in a nested object", String.raw`[{"y":1,"\"":2}]`, [{ y: 1, '"': 2 }]],
-  ])("%s is itself, whatever name another text had before", (_, body, value) => {
+  ])("is read as itself, whatever name an earlier text had: %s", (_, body, value) => {
     expect(parsed(String.raw`{"y":1,"\\":2}`)).toEqual({ y: 1, "\\": 2 });
     expect(parsed(body)).toEqual(value);
   });
 });
 
-describe("one error in any text is found, at its place", () => {
+describe("one error in any text is found and located", () => {
   it("a name that occurs twice, the second time in any spelling and at any place", () => {
     fc.assert(
       fc.property(json, spelling, fc.nat(), fc.nat(), fc.boolean(), (value, spell, which, member, escaped) => {
@@ -195,7 +195,7 @@ describe("one error in any text is found, at its place", () => {
     );
   });
 
-  it("a name that holds half a pair, told at its object", () => {
+  it("a name that holds half a surrogate pair, reported at its object", () => {
     fc.assert(
       fc.property(json, spelling, fc.nat(), (value, spell, which) => {
         const objects = pathsOf(value, isObject);
@@ -214,7 +214,7 @@ describe("one error in any text is found, at its place", () => {
   });
 });
 
-describe("what looks like a error and is none", () => {
+describe("a text that only looks wrong", () => {
   it.each([
     ["the same name in two objects", '{"a":{"b":1},"c":{"b":1}}'],
     ["the same name in an object and its member", '{"a":{"a":{"a":1}}}'],
@@ -231,13 +231,13 @@ describe("what looks like a error and is none", () => {
     ["a text that overflows as a number", '"1e400"'],
     ["a noncharacter", '"\uffff"'],
     ["U+0000, escaped", String.raw`"\u0000"`],
-  ])("%s", (_, body) => {
+  ])("has no error: %s", (_, body) => {
     expect(errorIn(body)).toBeUndefined();
   });
 });
 
 describe("bytes that are no text", () => {
-  const refused = (bytes: Buffer) => {
+  const rejectionOf = (bytes: Buffer) => {
     const parsed = parseText(bytes);
     expect(parsed).toBeInstanceOf(RejectedRequest);
     return (parsed as RejectedRequest).rejection;
@@ -260,16 +260,16 @@ describe("bytes that are no text", () => {
     ["json-invalid", Buffer.from('"a\nb"')],
     ["json-invalid", Buffer.from('{"a":1,}')],
     ["json-invalid", Buffer.from("\u00a0{}")],
-  ])("%s: %j", (code, bytes) => {
-    expect(refused(bytes)).toMatchObject({ code: "text-invalid", errors: [{ pointer: "", code }] });
+  ])("are rejected as %s: %j", (code, bytes) => {
+    expect(rejectionOf(bytes)).toMatchObject({ code: "text-invalid", errors: [{ pointer: "", code }] });
   });
 
-  it("never echo what the client sent", () => {
-    const { errors } = refused(Buffer.from('{"telling": telling}'));
+  it("are never echoed in the rejection", () => {
+    const { errors } = rejectionOf(Buffer.from('{"telling": telling}'));
     expect(JSON.stringify(errors)).not.toContain("telling");
   });
 
-  it("a U+FFFD that the client sent is kept", () => {
+  it("do not include a U+FFFD that the client sent", () => {
     expect(parseText(Buffer.from('"\ufffd"'))).toBe("\ufffd");
   });
 });
@@ -281,7 +281,7 @@ describe("nesting", () => {
   it.each([
     ["objects", '{"a":', "}"],
     ["lists", "[", "]"],
-  ])("of 64 %s is taken, of 65 not", (_, open, close) => {
+  ])("of 64 %s is accepted, of 65 rejected", (_, open, close) => {
     expect(parseText(nested(64, open, close))).not.toBeInstanceOf(RejectedRequest);
     const parsed = parseText(nested(65, open, close));
     expect((parsed as RejectedRequest).rejection.errors).toMatchObject([
@@ -289,7 +289,7 @@ describe("nesting", () => {
     ]);
   });
 
-  it("counts empty ones, and those that come late", () => {
+  it("counts empty and late containers", () => {
     const late = `[1, {"x": 2}, ${"[".repeat(64)}${"]".repeat(64)}]`;
     expect(parseText(Buffer.from(late))).toBeInstanceOf(RejectedRequest);
     expect(parseText(Buffer.from(`[1, {"x": 2}, ${"[".repeat(63)}${"]".repeat(63)}]`))).not.toBeInstanceOf(
@@ -297,7 +297,7 @@ describe("nesting", () => {
     );
   });
 
-  it("of as many levels as fit into a body is refused, not a crash", () => {
+  it("of as many levels as fit into a body is rejected without a crash", () => {
     for (const [open, close] of [
       ["[", "]"],
       ['{"":', "}"],

@@ -9,8 +9,8 @@ function clockAt(now = 1_000_000) {
   return { time, clock: { now: () => time.now } };
 }
 
-describe("by account", () => {
-  it("takes a burst at once, then refuses, and says how many are left", () => {
+describe("the throttle by account", () => {
+  it("admits a burst at once, then rejects, and reports how many requests are left", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(10, 5, clock);
     const turns = Array.from({ length: 7 }, () => throttle.take("a"));
@@ -27,7 +27,7 @@ describe("by account", () => {
     expect(turns[0]?.headers["RateLimit-Policy"]).toBe('"account";q=5;w=1');
   });
 
-  it("lets one more through each interval", () => {
+  it("admits one more request in each interval", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(10, 5, clock);
     for (let count = 0; count < 5; count++) throttle.take("a");
@@ -43,7 +43,7 @@ describe("by account", () => {
     ).toEqual([true, true, true, true, true, false]);
   });
 
-  it("never lets more through than burst and rate allow, and after the wait it says there is one", () => {
+  it("never admits more than burst and rate allow, and admits one after the wait that it reports", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200 }),
@@ -71,7 +71,7 @@ describe("by account", () => {
     );
   });
 
-  it("says the wait in whole seconds, rounded up", () => {
+  it("reports the wait in whole seconds, rounded up", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(0.25, 1, clock);
     expect(throttle.take("a").isAllowed).toBe(true);
@@ -84,7 +84,7 @@ describe("by account", () => {
     expect(throttle.take("a").isAllowed).toBe(true);
   });
 
-  it("a refusal costs nothing: hammering does not push the end away", () => {
+  it("charges nothing for a rejected request, so that repeated attempts do not lengthen the wait", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(1, 1, clock);
     throttle.take("a");
@@ -101,7 +101,7 @@ describe("by account", () => {
     expect(throttle.take("a").isAllowed).toBe(false);
   });
 
-  it("charges more after a request was read: the headers say it, and the account waits until it is paid off", () => {
+  it("charges more after a request was read: the headers show it, and the account waits until the debt is paid", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(10, 50, clock);
     expect(throttle.take("a").headers["RateLimit"]).toBe('"account";r=49;t=1');
@@ -119,7 +119,7 @@ describe("by account", () => {
     expect(throttle.take("a").isAllowed).toBe(true);
   });
 
-  it("charges nothing where an account is in debt: what was let in together does not cost more than there is", () => {
+  it("charges nothing more to an account in debt, so that concurrent requests can't all overdraw", () => {
     const throttle = accountThrottle(10, 20, clockAt().clock);
     for (let count = 0; count < 10; count++) throttle.take("a");
     const charged = Array.from({ length: 10 }, () => throttle.charge("a", 15));
@@ -127,7 +127,7 @@ describe("by account", () => {
     expect(charged[9]?.retryAfterSeconds).toBe(1);
   });
 
-  it("of rate 0 is off, and says nothing", () => {
+  it("is off at rate 0, and sets no headers", () => {
     const throttle = accountThrottle(0, 1, clockAt().clock);
     for (let count = 0; count < 1_000; count++) {
       expect(throttle.take("a")).toEqual({ isAllowed: true, retryAfterSeconds: 0, headers: {} });
@@ -135,7 +135,7 @@ describe("by account", () => {
     }
   });
 
-  it("forgets the longest unused when there are too many, and never one in use", () => {
+  it("forgets the account that was unused for longest when there are too many, and never one in use", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(1, 2, clock);
     throttle.take("first");
@@ -151,7 +151,7 @@ describe("by account", () => {
     ).toEqual([true, true]);
   });
 
-  it("a long pause gives a burst, not more", () => {
+  it("admits a burst, and not more, after a long pause", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(10, 5, clock);
     for (let count = 0; count < 5; count++) throttle.take("a");
@@ -167,8 +167,8 @@ describe("by account", () => {
   });
 });
 
-describe("by source address", () => {
-  it("says 0 while a failure may be answered as such, then the seconds to wait", () => {
+describe("the throttle by source address", () => {
+  it("returns 0 while a failure may be answered as such, then the seconds to wait", () => {
     const { time, clock } = clockAt();
     const throttle = failureThrottle(2, 3, clock);
     expect(Array.from({ length: 5 }, () => throttle.take("192.0.2.1"))).toEqual([0, 0, 0, 1, 1]);
@@ -185,7 +185,7 @@ describe("by source address", () => {
     expect(throttle.take("2001:db8:1:3::1")).toBe(0);
   });
 
-  it("counts a source as one however a proxy writes it", () => {
+  it("counts a source as one in every spelling of a proxy", () => {
     const throttle = failureThrottle(1, 2, clockAt().clock);
     expect(throttle.take("192.0.2.1:50001")).toBe(0);
     expect(throttle.take("192.0.2.1:50002")).toBe(0);

@@ -3,7 +3,7 @@ import type { MonotonicClock } from "../ports.ts";
 import type { AnswerHeaders } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 
-/** Names that one throttle remembers; past it the longest unused go first. */
+/** Maximum number of names that one throttle remembers; it forgets those that were unused for longest. */
 const MOST_NAMES = 100_000;
 
 export interface RateDecision {
@@ -18,8 +18,8 @@ export interface RateThrottle {
   take(account: string): RateDecision;
   /**
    * After a request was read: debits what it costs beyond 1. The request passes and may put the account into debt;
-   * later requests wait until the debt is paid off. Where the account is in debt already, the request is refused and
-   * nothing is debited, so that requests which were admitted together can't all overdraw.
+   * later requests wait until the debt is paid off. If the account is in debt already, the request is rejected and
+   * not debited, so that concurrent requests can't all overdraw.
    */
   charge(account: string, more: number): RateDecision;
 }
@@ -117,7 +117,7 @@ class LeakyBuckets {
   }
 
   #describe(ok: boolean, { level }: Bucket): Level {
-    const room = this.#burst - level;
-    return { ok, left: Math.max(0, Math.floor(room + TINY)), waitMs: Math.max(0, 1 - room - TINY) * this.#intervalMs };
+    const left = this.#burst - level;
+    return { ok, left: Math.max(0, Math.floor(left + TINY)), waitMs: Math.max(0, 1 - left - TINY) * this.#intervalMs };
   }
 }

@@ -6,7 +6,7 @@ const ENGINE_MADE = [SyntaxError, TypeError, RangeError, ReferenceError, URIErro
 /** Codes of this server, such as `adopted-fields-invalid`; those of Node, libraries and PostgreSQL are in upper case. */
 const OWN_CODE = /^[a-z]+(-[a-z]+)+$/;
 
-/** `pg` quotes the server's refusal and certificate in these; its other texts are fixed. */
+/** `pg` quotes the server's error and certificate in these; its other texts are fixed. */
 const QUOTES_SERVER = /^SASL/;
 
 /**

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { createLinter } from "./lint.ts";
+import { TERMS } from "./terms.ts";
+
+const lint = await createLinter();
+const messagesOf = async (path: string, source: string): Promise<string[]> =>
+  (await lint(path, source)).map(({ line, message }) => `${line}: ${message}`);
+
+test.each(TERMS.flatMap(({ avoid, write }) => avoid.map((phrase) => [phrase, write])))(
+  "the phrase %j is reported with its replacement",
+  async (phrase, write) => {
+    expect(await messagesOf("page.md", `A text has ${phrase} in it.`)).toEqual([`1: "${phrase}": write ${write}`]);
+  },
+);
+
+test("a phrase over two lines is reported", async () => {
+  expect(await messagesOf("page.md", "It is\n\nlet go\nof.\n")).toEqual([
+    '3: "let go of": write delete, drop, destroy',
+  ]);
+});
+
+test("misspelt and American words are reported, names and code are not", async () => {
+  const text = "The colour of `unknwon` in `DRS_X`, readFile and file.json, 5xx, PostgreSQL's; a catalog.\n";
+  expect(await messagesOf("page.md", text)).toEqual([]);
+  expect(await messagesOf("page.md", `${text}\nThe color of an unknwon.\n`)).toEqual([
+    '3: "color" is not in the dictionary',
+    '3: "unknwon" is not in the dictionary',
+  ]);
+});
+
+test.each([
+  ["a.ts", 'const text = "anew"; // done anew\n/**\n * Begins\n *\n * anew.\n */\nconst anew = `anew`;\n'],
+  ["a.kt", 'val text = "anew" // done anew\n/**\n * Begins\n *\n * anew.\n */\nval anew = 1\n'],
+  ["a.sql", "select 'anew'; -- done anew\n/*\n * Begins\n *\n * anew.\n */\nselect anew;\n"],
+  ["a.mm", 'auto text = @"anew"; // done anew\n/*\n * Begins\n *\n * anew.\n */\nanew();\n'],
+])("comments of %s are checked, and its code is not", async (path, source) => {
+  expect(await messagesOf(path, source)).toEqual(['1: "anew": write again', '5: "anew": write again']);
+});
+
+test("a file without prose has no finding", async () => {
+  expect(await messagesOf("a.json", '{ "anew": "anew" }')).toEqual([]);
+});

@@ -1,0 +1,37 @@
+import type { TextlintRuleModule } from "@textlint/types";
+import { TERMS } from "./terms.ts";
+
+const avoided = new Map(TERMS.flatMap(({ avoid, write }) => avoid.map((phrase) => [phrase, write] as const)));
+const phrases = [...avoided.keys()].map((phrase) => phrase.replaceAll(" ", "\\s+")).join("|");
+const AVOIDED = new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${phrases})(?![\\p{L}\\p{N}_-])`, "giu");
+
+/** Reports words of the list of terms. Code, links and quoted blocks are not looked at. */
+export const terminology: TextlintRuleModule = (context) => ({
+  [context.Syntax.Str](node) {
+    for (const match of context.getSource(node).matchAll(AVOIDED)) {
+      const phrase = match[0].toLowerCase().replace(/\s+/g, " ");
+      const padding = context.locator.at(match.index);
+      context.report(node, new context.RuleError(`"${phrase}": write ${avoided.get(phrase) ?? ""}`, { padding }));
+    }
+  },
+});
+
+// A token that holds a digit, an underscore, a dot inside or a capital letter inside is a name, not a word.
+const TOKEN = /[\p{L}\p{N}_$@./:\\#%&=+-]*[\p{L}](?:[\p{L}\p{N}_'’$@/:\\#%&=+-]|\.(?=[\p{L}\p{N}]))*/gu;
+const NAME = /[\p{N}_$@/\\#%&=+:.]|[\p{Ll}]\p{Lu}|^\p{Lu}+s?$/u;
+
+/** Reports words that are in no dictionary. */
+export function spelling(knows: (word: string) => boolean): TextlintRuleModule {
+  const isWord = (word: string): boolean => word.length < 3 || knows(word) || knows(word.toLowerCase());
+  return (context) => ({
+    [context.Syntax.Str](node) {
+      for (const { 0: token, index } of context.getSource(node).matchAll(TOKEN)) {
+        for (const word of token.replaceAll("’", "'").split(/[-]/)) {
+          if (NAME.test(word) || isWord(word.replace(/'s?$/, ""))) continue;
+          const padding = context.locator.at(index);
+          context.report(node, new context.RuleError(`"${word}" is not in the dictionary`, { padding }));
+        }
+      }
+    },
+  });
+}

@@ -9,9 +9,9 @@ export function configurationPage(): string {
 
 # Configuration
 
-By environment variables alone, read once at start. An unknown \`DRS_\` variable, a value that can't be read or two that exclude each
-other stop the start with exit code 1 and a message that names every one of them. \`npx drs config\` prints the effective values,
-secrets masked, and with \`--json\` durations in milliseconds. Durations are written \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`7d\`.
+Only environment variables configure the server, which reads them once at start. An unknown \`DRS_\` variable, an invalid value, or two
+values that exclude each other stop the start with exit code 1 and a message that names all of them. \`npx drs config\` prints the effective
+values with masked secrets; with \`--json\` it prints durations in milliseconds. Durations have the form \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`7d\`.
 
 | variable | default | meaning |
 | --- | --- | --- |

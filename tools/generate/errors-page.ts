@@ -10,8 +10,8 @@ export function errorsPage(): string {
 # Errors
 
 Every error is a problem document (RFC 9457, \`application/problem+json\`) with \`type\`, \`title\`, \`status\`, \`detail\` (always a
-string) and \`errors\`, a list of \`{pointer, code, detail}\` with a JSON Pointer (RFC 6901) into the request body. Values that the
-client sent are never echoed; names of members may be.
+string) and \`errors\`, a list of \`{pointer, code, detail}\` with a JSON Pointer (RFC 6901) into the request body. An answer never
+repeats values that the client sent; it may repeat names of members.
 
 ## Problems
 
@@ -21,9 +21,9 @@ client sent are never echoed; names of members may be.
 | --- | --- | --- | --- |
 ${problems.join("\n")}
 
-## Faults
+## Violations
 
-What an entry of \`errors\` is about. An entry also carries the problem's own code where the problem has a single place.
+An entry of \`errors\` has one of these codes. Where a problem has a single place, the entry has the problem's own code.
 
 | code | meaning |
 | --- | --- |

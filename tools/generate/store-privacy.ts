@@ -33,23 +33,27 @@ export function storePrivacyPage(): string {
 
 # Answers for the stores
 
-The SDK keeps nothing on the device, makes no identifier and sends nothing: its own privacy manifest declares no collected data.
-What **your app** sends to your endpoint, your app declares. Declare the probes that you enable, and those only.
+The SDK stores nothing on the device, creates no identifier and sends nothing: its own privacy manifest declares no collected data.
+**Your app** declares what it sends to your endpoint. Declare only the probes that you enable.
 
 | probe | highest sensitivity | Google Play, Data safety | Apple, App Privacy | why |
 | --- | --- | --- | --- | --- |
 ${CATALOG.map(disclosureRow).join("\n")}
 
-For all of them: the purpose is _fraud prevention, security and compliance_ (Google) and _app functionality_, which names fraud prevention
-(Apple). Not shared with third parties by us, not used for tracking. Linked to the person as soon as you set a client id or collect
-for an action of theirs. Encrypted in transit. Whether a person may ask for deletion in your app is up to you; the endpoint erases an
-account by \`drs erase run\` ([erasure](privacy/erasure.md)), and events go when the retention of their purpose is over.
+For all probes:
 
-## What a probe uses of the app
+- The purpose is _fraud prevention, security and compliance_ (Google) and _app functionality_, which names fraud prevention (Apple).
+- The data is not shared with third parties by this software, and not used for tracking.
+- The data is linked to the person as soon as you set a client id or collect for an action of the person.
+- The data is encrypted in transit.
+- You decide whether a person may request deletion in your app. The endpoint erases an account by \`drs erase run\`
+  ([erasure](privacy/erasure.md)), and deletes events after the retention period of their purpose.
 
-No permission is ever asked for or declared by the SDK: it uses what the app already holds. Packages stand in \`<queries>\`, schemes in
-\`LSApplicationQueriesSchemes\`; the Expo plugin adds exactly those of the probes that you name, and \`npx --no-install device-risk-signals doctor\`
-says what is missing in a bare app.
+## What a probe needs from the app
+
+The SDK declares and requests no permission: it uses the permissions of the app. \`<queries>\` declares packages, and
+\`LSApplicationQueriesSchemes\` declares schemes. The Expo plugin adds exactly those of the probes that you name. In a bare app
+\`npx --no-install device-risk-signals doctor\` says what is missing.
 
 | probe | Android permissions | declared packages | iOS authorisations and entitlements | declared schemes |
 | --- | --- | --- | --- | --- |

@@ -27,9 +27,12 @@ export const geolocation: Probe = {
     hasCoarsePermission: boolean("The app may read at least an approximate location; false means not granted.", {
       sensitivity: "medium",
     }),
-    locationServicesEnabled: boolean("Location is switched on for the whole device, whatever this app is allowed.", {
-      sensitivity: "medium",
-    }),
+    locationServicesEnabled: boolean(
+      "Location is switched on for the whole device, independent of this app's permission.",
+      {
+        sensitivity: "medium",
+      },
+    ),
     gnssSupported: boolean("The device has satellite positioning hardware; false means looked and saw none.", {
       on: "android",
     }),

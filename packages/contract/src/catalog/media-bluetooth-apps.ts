@@ -39,7 +39,7 @@ export const mediaBluetoothApps: Probe = {
   disclosure: INSTALLED_APPS,
   fields: {
     audioOutputRoute: string(
-      "Where sound goes now: AudioManager.getAudioDevicesForAttributes on Android, AVAudioSession.currentRoute on iOS.",
+      "Current sound output: AudioManager.getAudioDevicesForAttributes on Android, AVAudioSession.currentRoute on iOS.",
       {
         sensitivity: "medium",
         values: AUDIO_ROUTES,

@@ -87,7 +87,7 @@ export const transactionSafety: Probe = {
       },
     ),
     obscuredTouchObserved: boolean(
-      "A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot. Dialogs and modals have windows of their own, which are not looked at.",
+      "A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window covered the touched spot. The probe does not look at the separate windows of modal views.",
       { on: "android", sensitivity: "medium" },
     ),
     lastObscuredTouchElapsedMs: number(

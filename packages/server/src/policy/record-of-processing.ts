@@ -27,7 +27,7 @@ export function recordOfProcessing({ purposes, actions, unmapped }: Policy): str
 ${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), unmapped === purpose.id)).join("\n")}
 ## Categories of data
 
-What a probe may hold; field by field in the data dictionary. Beside them each event holds account, action, session, the app's and the
+What a probe may hold; field by field in the data dictionary. In addition each event holds account, action, session, the app's and the
 SDK's version, platform and times.
 
 | probe | what | highest sensitivity |

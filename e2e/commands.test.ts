@@ -12,7 +12,7 @@ import { type Credentials, runDrs, type ServerProcess, startServer } from "./sup
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NO_EVENT = "019a0000-0000-7000-8000-000000000000";
-/** Whatever a terminal might obey: C0 and C1 controls but the end of a line, marks of direction, tags. */
+/** What a terminal might obey: C0 and C1 controls but the end of a line, marks of direction, tags. */
 const CONTROLS = /[^\P{Cc}\n]|\p{Cf}/u;
 
 let database: TestDatabase;

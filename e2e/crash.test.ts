@@ -15,7 +15,7 @@ import { rounds } from "./support/soak.ts";
 
 const KILLS = rounds(3, 20);
 const WORKERS = 16;
-/** Milliseconds that a worker waits after a refusal: an outage is no reason to send thousands of events. */
+/** Milliseconds that a worker waits after a rejection: an outage is no reason to send thousands of events. */
 const PAUSE = 200;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -66,7 +66,7 @@ interface Sent {
   eventId?: string;
 }
 
-/** Sends events, one after another on several connections, until told to stop. */
+/** Sends events, one after another on several connections, until stopped. */
 class Load {
   readonly sent: Sent[] = [];
   readonly #agent = new Agent({ keepAlive: true });

@@ -66,7 +66,7 @@ function expectRefused(result: CommandResult, ...messages: readonly (string | Re
   expect(result.stderr).not.toMatch(/^\s+at /m);
 }
 
-/** The file that says "stopped" goes a moment before the process does. */
+/** The file that says "stopped" is deleted a moment before the process ends. */
 async function expectStopped(place: Home): Promise<void> {
   await until(async () => (await place.postgres()).length === 0, 5_000);
 }
@@ -153,7 +153,7 @@ describe("one PostgreSQL for the server and every command", () => {
     const server = await serve(place);
     const running = await place.postgres();
     expect(running).toHaveLength(1);
-    // Ctrl-C at a terminal goes to a session: PostgreSQL must outlive the server's drain.
+    // A terminal sends Ctrl-C to a session: PostgreSQL must outlive the server's drain.
     expect(await sessionOf(running[0])).not.toBe(await sessionOf(server.process.pid));
     expect((await issueToken(place)).code).toBe(0);
     expect(await place.postgres()).toEqual(running);
@@ -287,7 +287,7 @@ describe("paths", () => {
 });
 
 describe("what is in the way is said, with exit code 1", () => {
-  /** Has a cluster, and is left as it was by every refusal. */
+  /** Has a cluster, which no rejection changes. */
   let standing: Home;
 
   beforeAll(async () => {

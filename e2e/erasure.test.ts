@@ -125,7 +125,7 @@ function secretExists(keyId: string): Promise<boolean> {
   );
 }
 
-/** Every table but those that an erasure is to leave: which of them still hold the text. */
+/** Every table that an erasure changes: which of them still hold the text. */
 async function tablesWith(text: string): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(
     "select relname as name from pg_class where relnamespace = 'drs'::regnamespace and relkind in ('r', 'p') and not relispartition",
@@ -194,7 +194,7 @@ describe("an account", () => {
     expect(await read(theirs.eventId)).toBe(theirs.text);
 
     const namedBefore = await namedOf(who.account);
-    // Its token is gone; with a new one, late retries are what they were.
+    // Its token is deleted; with a new one, late retries get their former answers.
     const [first] = mine;
     for (const _ of servers) await until(async () => first !== undefined && (await post(first.request)).status === 401);
     const back = await party(who.account);
@@ -618,7 +618,7 @@ describe("killed", () => {
       stdio: "ignore",
     });
     const ended = new Promise((resolve) => child.once("close", resolve));
-    // Advisory locks are those that workers wait for each other by.
+    // Workers wait for each other by advisory locks.
     const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
     await until(async () => (await owner.query(`select ${waiting}`)).rowCount !== 0);
     child.kill("SIGKILL");
@@ -697,7 +697,7 @@ describe("killed", () => {
       child.kill("SIGKILL");
       await ended;
     }
-    // Whoever is next: a server that starts, or a command.
+    // The next process: a server that starts, or a command.
     const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
     expect(run.code, run.stderr).toBe(0);
     expect(await listed(who.account)).toEqual([]);

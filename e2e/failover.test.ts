@@ -1,4 +1,4 @@
-/** A database that lost its last seconds beneath a running server: what was known of them is asked anew. */
+/** A database that loses its last seconds under a running server, which looks up again what it knew of them. */
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";

@@ -204,7 +204,7 @@ describe("lifting a hold", () => {
 });
 
 describe("the idempotency key of a held event", () => {
-  /** As if the replay window of everything that is gone were over. */
+  /** As if the replay window of everything that was deleted were over. */
   async function passWindow(): Promise<void> {
     await owner.query("update event_partition set dropped_at = dropped_at - interval '31 days'");
     await owner.query("update tombstone set made_at = made_at - interval '31 days'");

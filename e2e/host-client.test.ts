@@ -74,7 +74,7 @@ async function stored(key: string): Promise<{ event_id: string; account: string 
   return (await client.query<{ event_id: string; account: string }>(text, [key])).rows;
 }
 
-/** As an app that calls again whenever it is told to. */
+/** As an app that calls again whenever the result says so. */
 async function sendUntilSettled(sender: SignalClient, event: RawSignalEvent): Promise<SendResult> {
   for (;;) {
     const result = await sender.send({ action: action(), event });

@@ -61,7 +61,7 @@ describe("a connection ends although its client does nothing for it", () => {
       socket.write(bytes());
       await expect.poll(text, { timeout: 15_000 }).toMatch(/^HTTP\/1\.1 4\d\d /);
       await wait(1_500);
-      // The server's end is gone: whoever writes to it learns so at once.
+      // The server has closed its end: a write to it fails immediately.
       const writing = setInterval(() => socket.write("x"), 100);
       const end = await Promise.race([closed.then(() => "closed"), wait(3_000).then(() => "open")]);
       clearInterval(writing);

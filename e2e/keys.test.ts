@@ -1,4 +1,4 @@
-/** Versions of the key-encryption key: what is wrapped anew still opens, and a destroyed version opens no backup. */
+/** Versions of the key-encryption key: what is wrapped again still opens, and a destroyed version opens no backup. */
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";

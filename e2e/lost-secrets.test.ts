@@ -1,4 +1,4 @@
-/** Secrets that the key store lost for good: the owner accepts the loss, and events are stored again. */
+/** Secrets that no copy of the key store has: the owner accepts the loss, and events are stored again. */
 import { readFile, rename } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";

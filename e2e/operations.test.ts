@@ -34,14 +34,14 @@ afterEach(async () => {
 
 afterAll(() => database.close());
 
-/** A server that is gone when its test is over. */
+/** A server that stops at the end of its test. */
 async function serve(environment: Record<string, string>): Promise<ServerProcess> {
   const server = await startServer(environment);
   running.push(server);
   return server;
 }
 
-/** A home that is gone when its test is over. */
+/** A home that is deleted at the end of its test. */
 async function temporaryHome(): Promise<Home> {
   const home = await makeHome();
   homes.push(home);
@@ -412,7 +412,7 @@ describe("overload", () => {
     expectRetryLater(invited, 503, "overloaded");
     const key = freshKey();
     expectRetryLater(await post(server, who, key), 503, "overloaded");
-    // Who is nobody learns nothing of it.
+    // A client without a session learns nothing of it.
     expect((await send({ url: server.url })).status).toBe(401);
 
     for (const request of slow) expect((await request.finish()).status).toBe(201);
@@ -430,7 +430,7 @@ describe("overload", () => {
     slow[0]?.hangUp();
     await until(async () => (await inFlight(server)) === 3);
 
-    // There is room for one at the limit, or for small ones; not for a small one more that does not say how small.
+    // The budget allows one at the limit, or small ones; not a small one more without an announced length.
     const small = new SlowRequest(server, who);
     await until(async () => (await inFlight(server)) === 4);
     for (const unknown of ["Transfer-Encoding: chunked", "Content-Length: 500\r\nContent-Encoding: gzip"]) {
@@ -483,7 +483,7 @@ describe("overload", () => {
     const watch = setInterval(() => void resident().then((now) => (peak = Math.max(peak, now))), 20);
     const agent = new Agent({ keepAlive: false, maxSockets: 4_000 });
 
-    // 250 MB that are announced and almost sent, 400 MB that are not announced, 200 MB of nobody's.
+    // 250 MB that are announced and almost sent, 400 MB that are not announced, 200 MB without a session.
     const body = `${JSON.stringify(transport(who))}${" ".repeat(262_144)}`.slice(0, 262_143);
     const endless = Array.from({ length: 4 }, () => Buffer.alloc(1024 * 1024, " "));
     const uploads: ClientRequest[] = [];
@@ -505,7 +505,7 @@ describe("overload", () => {
   });
 });
 
-/** Sends the chunks and goes on waiting: the body never ends. */
+/** Sends the chunks and then waits: the body never ends. */
 function upload(
   { url }: ServerProcess,
   headers: Record<string, string>,

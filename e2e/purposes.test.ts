@@ -279,7 +279,7 @@ test("a policy is in force from the moment it is applied, and the same file is a
     for (const purpose of ["payments", "others", "payments"]) {
       const file = await fileOf(purposes, { [who.actionType]: purpose }, "others");
       const child = command(fresh, "purpose", "apply", file, "--yes");
-      // The command is still ending when the policy is in force.
+      // The command is still running when the policy is active.
       await until(async () => (await mappedTo(other, who.actionType)) === purpose);
       const body = JSON.stringify({ ...transport(who) });
       const answer = await send({ url: running.url, headers: authorized(who), body });

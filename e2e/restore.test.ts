@@ -1,4 +1,4 @@
-/** Backups: a database or a key store that is restored from one is told by the journal what it must not hold. */
+/** Backups: the journal says what a restored database or key store must not hold. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";

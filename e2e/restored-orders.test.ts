@@ -1,4 +1,4 @@
-/** Orders of the erasure journal after a restore: whatever came between backup and restore, what is held stays. */
+/** Orders of the erasure journal after a restore: held events stay, for any order between backup and restore. */
 import { cp, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Retention: what is past its period is not read any more, then gone, with its secret; and its key later still. */
+/** Retention: an expired event is not read, then deleted with its secret; its idempotency key is deleted later. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -86,7 +86,7 @@ async function listed(): Promise<unknown[]> {
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A server that ran before knows the partitions as they were: it is started anew. */
+/** A running server knows the former partitions, so the test starts another. */
 async function age(hours: number): Promise<void> {
   await server.stop();
   await moveIntoThePast(owner, hours);

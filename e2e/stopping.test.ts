@@ -1,4 +1,4 @@
-/** The end of a server: whoever signals it, and whatever hangs. */
+/** The end of a server: for each sender of a signal, and each cause of a hang. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, rm } from "node:fs/promises";
@@ -39,7 +39,7 @@ test.skipIf(process.platform === "win32")(
   async () => {
     const environment = await database.environment();
     const server = await startServer({ ...environment, DRS_DEPENDENCY_TIMEOUT: "200ms", DRS_DRAIN_TIMEOUT: "200ms" });
-    // A named pipe without a writer hangs whoever opens it, as a file of a network file system may.
+    // A process that opens a named pipe without a writer hangs, as with a file of a network file system.
     const mark = join(environment["DRS_KEY_DIR"] ?? "", "mark");
     await rm(mark, { force: true });
     execFileSync("mkfifo", [mark]);

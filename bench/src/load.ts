@@ -1,5 +1,5 @@
 /**
- * The load generator, a process of its own that speaks HTTP by hand so that it costs little beside what it measures.
+ * The load generator, a separate process with its own HTTP client, so that it costs little compared with what it measures.
  * Arguments, as one JSON text: see `LoadOptions`. Prints one JSON result.
  */
 import { connect, type Socket } from "node:net";
@@ -13,7 +13,7 @@ export interface LoadOptions {
   readonly actionId: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests per second, sent on time whatever the answers do; 0 sends the next when the last is answered. */
+  /** Requests per second, sent on time, independent of the answers; 0 sends the next when the last is answered. */
   readonly rate: number;
   /** Makes keys and events of different runs differ. */
   readonly run: number;

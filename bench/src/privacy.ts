@@ -1,5 +1,5 @@
 /**
- * `npm run bench:privacy`: what letting go of events costs, among a million of them: erasure and expiry beside ingestion,
+ * `npm run bench:privacy`: the cost of deleting events, among a million of them: erasure and expiry during ingestion,
  * forgotten tombstones, listings. `--events N` (default 1000000), `--rate N` requests a second of ingestion (default 200).
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -72,7 +72,7 @@ async function applyPeriod(period: string): Promise<void> {
   await run([DRS, "purpose", "apply", file, "--yes"]).text;
 }
 
-/** The events' secrets are real ones; nobody opens their payloads. */
+/** The events' secrets are real ones; the bench opens no payload. */
 async function makeSecrets(): Promise<void> {
   const { rows: keys } = await owner.query<{ key_id: string }>("select key_id from account_key");
   const { rows: partitions } = await owner.query<{ partition_id: string }>("select partition_id from event_partition");
@@ -182,7 +182,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: num
 
 const ms = (value: number): string => value.toFixed(1);
 
-/** A command beside ingestion. */
+/** A command during ingestion. */
 async function beside(
   at: string,
   ...args: readonly string[]

@@ -15,7 +15,7 @@ export interface Scene {
   readonly url: (database: string) => string;
   /** A new database, and a connection to it. */
   readonly createDatabase: (name: string, options?: string) => Promise<pg.Client>;
-  /** Of a server whose events lie in the database, without a limit for an account. */
+  /** Of a server on the database of the events, without a limit for an account. */
   readonly environmentOf: (database: string) => Record<string, string>;
   readonly close: () => Promise<void>;
 }

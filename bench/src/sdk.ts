@@ -1,5 +1,5 @@
 /**
- * `npm run bench:sdk`: what the SDK costs an app. Sizes of bundles, minified and compressed, beside two packages that
+ * `npm run bench:sdk`: what the SDK costs an app. Sizes of bundles, minified and compressed, next to two packages that
  * apps use for parts of it; the time in JavaScript of a full collection; and of classifying the largest evidence.
  */
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ const require = createRequire(import.meta.url);
 const packages = join(import.meta.dirname, "../../packages");
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** As Metro does: in the place of a file the one for the platform beside it, where there is one. */
+/** As Metro does: a file next to it for the platform replaces a file. */
 function platformFiles(platform: string): Plugin {
   return {
     name: "platform-files",

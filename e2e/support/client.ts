@@ -16,7 +16,7 @@ export interface Post {
   readonly url: string;
   readonly method?: string;
   readonly path?: string;
-  /** A header that stands more than once has a list of values. */
+  /** A repeated header has a list of values. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: string | Uint8Array;
   readonly agent?: Agent;

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { command } from "./command.ts";
 
-/** Puts a policy in force by which all action types come under one purpose with this period. */
+/** Applies a policy by which all action types have one purpose with this period. */
 export async function applyPeriod(environment: Record<string, string>, folder: string, period: string): Promise<void> {
   const file = join(folder, "policy.yaml");
   const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };

@@ -1,5 +1,5 @@
 /**
- * The folders of `packages/server/src`, from the bottom up. A folder may import those that its entry names, and an entry
+ * The folders of `packages/server/src`, from the bottom up. A folder may import the folders that its entry names, and an entry
  * names only folders above it in this list: the graph has no cycle.
  */
 export interface Folder {

@@ -40,7 +40,7 @@ async function check(): Promise<void> {
   const example = place("example");
   const runner = runnerIn(example);
   const installed = installExample(suite, example, runner, [tarball("contract"), ...forApps]);
-  // Metro takes a processor for long: the rest goes on beside it.
+  // Metro uses a processor for long: the rest runs at the same time.
   await Promise.all([
     installed.then((there) => (there ? checkBundles(suite, example, runner) : undefined)),
     checkBareApp(suite, place("bare"), runnerIn(join(folder, "bare")), forApps).then(async () => {

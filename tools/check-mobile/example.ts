@@ -108,7 +108,7 @@ const intel = new DeviceIntel({ consent: consentFor("hardware") });
 void intel.collect({ sessionId: "session" });
 `;
 
-/** Stands in whatever collects: the type of the event. */
+/** Occurs in every bundle that collects: the type of the event. */
 const OURS = "device_intel_collection";
 
 /** Metro takes the packages on both platforms, Hermes compiles them, and an app carries no more of them than it uses. */
@@ -165,7 +165,7 @@ async function bundleFrom(main: string, folder: string, runner: Runner): Promise
   return bundle(folder, output, "android");
 }
 
-/** The meanings of the fields, as the installed contract has them; those that stand in any bundle as they are. */
+/** The meanings of the fields, as the installed contract has them; the ones that are in a bundle unchanged. */
 async function catalogMeanings(folder: string): Promise<readonly string[]> {
   const catalog = join(folder, "node_modules/@device-risk-signals/contract/src/catalog/catalog.js");
   const { CATALOG } = (await import(catalog)) as { readonly CATALOG: readonly Probe[] };

@@ -13,7 +13,7 @@ export const APP = join(import.meta.dirname, "fresh-expo-app");
 export const GUIDE_CODE = ["signals.ts", "send-signals.ts", "payment.ts", "root.ts", "consent-list.ts"];
 const PERMISSION = "android.permission.ACCESS_NETWORK_STATE";
 
-/** A new Expo app with an `app.config.ts` and the guide's code in it, as far as it goes without building native code. Its bundle is
+/** A new Expo app with an `app.config.ts` and the guide's code in it, as far as is possible without building native code. Its bundle is
  * made in the example, where Metro has compiled most of it before. */
 export async function checkFreshExpoApp(suite: Suite, folder: string, runner: Runner, example: string): Promise<void> {
   makeApp(folder, example);

@@ -22,7 +22,7 @@ function entries(fields: Readonly<Record<string, Field>>): string {
   return [...names].map(([marks, list]) => `${marks}${list.join(" ")}`).join(" ");
 }
 
-/** The catalog without its prose, in the short form that `catalog/fields.ts` reads: it goes into every app's bundle. */
+/** The catalog without its prose, in the short form that `catalog/fields.ts` reads: it is part of every app's bundle. */
 export function fieldIndex(): string {
   const lines = CATALOG.map(
     (probe) =>

@@ -28,7 +28,7 @@ const { values } = parseArgs({
 async function run(command: string, args: readonly string[], cwd: string, env = process.env): Promise<void> {
   const child = spawn(command, args, { cwd, env, stdio: "inherit" });
   const code = await new Promise((resolve, reject) => child.once("error", reject).once("exit", resolve));
-  // What went wrong is on the screen already.
+  // The error is on the screen already.
   if (code !== 0) process.exit(1);
 }
 

@@ -66,7 +66,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
   );
   return {
     ...published(manifest),
-    // Each format's folder says its own; what lies beside them is loaded by tools that take CommonJS.
+    // Each format's folder has its own; tools that take CommonJS load the files next to them.
     type: "commonjs",
     exports,
     dependencies,
@@ -77,7 +77,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
   } as unknown as Partial<Manifest>;
 }
 
-/** Files that have others for a platform beside them, and those: name in the package to path. */
+/** Files that have variants for a platform next to them, and the variants: name in the package to path. */
 function platformFilesOf(source: string): Readonly<Record<string, string>> {
   const names = readdirSync(join(source, "src"), { recursive: true, encoding: "utf8" });
   const found = names.filter((name) => /\.(android|ios)\.ts$/.test(name));
@@ -121,7 +121,7 @@ function conditions(name: string, entry: string, file: string): Record<string, u
   );
 }
 
-/** Declarations that name the contract name its copy beside them instead. */
+/** Declarations that name the contract name its copy next to them instead. */
 function bringContractInside(types: string): void {
   const { exports } = JSON.parse(readFileSync(join(ROOT, "packages/contract/package.json"), "utf8")) as Manifest;
   rewriteSpecifiers(types, (specifier, file) => {

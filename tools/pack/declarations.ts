@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { ROOT } from "./manifest.ts";
 
-/** Compiles a package file by file, below `out/<package>/src`, what it takes from other packages beside it. */
+/** Compiles a package file by file, below `out/<package>/src`, what it takes from other packages next to it. */
 export function compile(source: string, out: string, options: { readonly emitDeclarationOnly: boolean }): void {
   const folder = mkdtempSync(join(ROOT, "node_modules/.tsc-"));
   const project = join(folder, "tsconfig.json");

@@ -28,6 +28,12 @@ test("misspelt and American words are reported, names and code are not", async (
   ]);
 });
 
+test("a table cell that is longer than a phrase is reported, unless the page is generated", async () => {
+  const table = `| a | b |\n| --- | --- |\n| short | ${"word ".repeat(15)}|\n`;
+  expect(await messagesOf("page.md", table)).toEqual(["3: a table cell of 15 words: move the text below the table"]);
+  expect(await messagesOf("page.md", `<!-- Generated from a.ts. -->\n\n${table}`)).toEqual([]);
+});
+
 test.each([
   ["a.ts", 'const text = "anew"; // done anew\n/**\n * Begins\n *\n * anew.\n */\nconst anew = `anew`;\n'],
   ["a.kt", 'val text = "anew" // done anew\n/**\n * Begins\n *\n * anew.\n */\nval anew = 1\n'],

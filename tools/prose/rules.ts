@@ -20,6 +20,17 @@ export const terminology: TextlintRuleModule = (context) => ({
 const TOKEN = /[\p{L}\p{N}_$@./:\\#%&=+-]*[\p{L}](?:[\p{L}\p{N}_'’$@/:\\#%&=+-]|\.(?=[\p{L}\p{N}]))*/gu;
 const NAME = /[\p{N}_$@/\\#%&=+:.]|[\p{Ll}]\p{Lu}|^\p{Lu}+s?$/u;
 
+const LONGEST_CELL = 14;
+
+/** Reports table cells that are longer than a phrase. */
+export const tableCell: TextlintRuleModule = (context) => ({
+  [context.Syntax.TableCell](node) {
+    const words = context.getSource(node).match(/`[^`]*`|\[[^\]]*\]\([^)]*\)|[^\s|`]+/g)?.length ?? 0;
+    if (words <= LONGEST_CELL) return;
+    context.report(node, new context.RuleError(`a table cell of ${words} words: move the text below the table`));
+  },
+});
+
 /** Reports words that are in no dictionary. */
 export function spelling(knows: (word: string) => boolean): TextlintRuleModule {
   const isWord = (word: string): boolean => word.length < 3 || knows(word) || knows(word.toLowerCase());

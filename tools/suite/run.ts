@@ -38,7 +38,7 @@ export class Runner {
     };
   }
 
-  /** Whatever its exit code is. */
+  /** For any exit code. */
   run(command: string, args: readonly string[]): Promise<Done> {
     return new Promise((resolve) => {
       const options = { cwd: this.#folder, env: this.#environment, maxBuffer: 64 * 1024 * 1024 };

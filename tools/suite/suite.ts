@@ -25,7 +25,7 @@ export class Suite {
     });
   }
 
-  /** Tests that another runner counts. @param work throws where it could not count; `said` is for whoever mends it. */
+  /** Tests that another runner counts. @param work throws where it could not count; `said` helps to repair it. */
   async tests(name: string, work: () => Promise<Counts & { readonly said: string }>): Promise<boolean> {
     return await this.#timed(name, work);
   }

@@ -5,7 +5,7 @@
 import { inspect } from "node:util";
 import type { ActionRegistry, OpenEndpointOptions, SessionVerifier } from "@device-risk-signals/server";
 
-/** For these examples alone: a session token that stands in a repository is no secret. */
+/** For these examples only: a session token in a repository is no secret. */
 export const CUSTOMER = { account: "customer-1", token: "example-session-token", sessionId: "session-1" };
 export const PAYMENT = { actionId: "payment-42", actionType: "payment" };
 
@@ -20,7 +20,7 @@ const sessions: SessionVerifier = {
   },
 };
 
-/** Leave this out, and actions are those that `drs action register` or the table knows. */
+/** Omit this to use the actions of `drs action register` or the table. */
 const actions: ActionRegistry = {
   async find(account, actionId) {
     const action = actionsById.get(actionId);

@@ -1,4 +1,4 @@
-/** What every example starts; the rest of this file is for those that listen with a `node:http` server. */
+/** What every example starts; the rest of this file is for examples with a `node:http` server. */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import type { Endpoint } from "@device-risk-signals/server";
 
 export interface RunningHost {
   readonly url: string;
-  /** Takes no more connections, lets the answers out, then lets go of the database. */
+  /** Accepts no more connections, sends the answers, then closes the database. */
   readonly close: () => Promise<void>;
 }
 

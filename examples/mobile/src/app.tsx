@@ -75,7 +75,7 @@ function Tab({ title, selected, onPress }: TabProps) {
   );
 }
 
-/** The status bar lies over the page on Android; on iOS the scroll view keeps clear of it by itself. */
+/** The status bar covers the page on Android; on iOS the scroll view avoids it. */
 const TOP = Platform.OS === "android" ? (StatusBar.currentHeight ?? 0) : 0;
 
 const styles = StyleSheet.create({

@@ -14,7 +14,7 @@ export const CHECKLIST = [
   "a rooted and a jailbroken phone show what they should",
 ] as const;
 
-/** To tick off by whoever has phones. Kept in memory alone: one of the items is that nothing is written. */
+/** A checklist for tests on phones. Kept in memory only: one of the items is that nothing is written. */
 export function useTicks(): readonly [ticked: ReadonlySet<string>, toggle: (item: string) => void] {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const toggle = (item: string) =>

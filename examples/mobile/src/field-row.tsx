@@ -11,7 +11,7 @@ interface FieldRowProps {
 }
 
 /**
- * A field with its value. An omitted one is no `false` and no `0`: it stands in a dashed frame, in italics. In the other
+ * A field with its value. An omitted one is no `false` and no `0`: it has a dashed frame and italics. In the other
  * three states all fields of a probe are alike, and its card says so once.
  */
 export function FieldRow({ name, field, state }: FieldRowProps) {
@@ -55,7 +55,7 @@ function Members({ name, field, value }: { readonly name: string; readonly field
 
 const NO_UNIT = new Set<string | undefined>([undefined, "none"]);
 
-/** As it stands in the event: no rounding, no other unit. */
+/** As in the event: no rounding, no other unit. */
 export function valueText(value: unknown, unit: string | undefined): string {
   const text = typeof value === "string" ? `“${value}”` : JSON.stringify(value);
   return NO_UNIT.has(unit) ? text : `${text} ${unit}`;

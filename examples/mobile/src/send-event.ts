@@ -6,7 +6,7 @@ import app from "../app.json";
 import { phonePlatform } from "./probes";
 import type { Tone } from "./theme";
 
-/** Where an event goes, and for which action: what `npm start` of the endpoint prints. */
+/** The endpoint of an event, and its action: what `npm start` of the endpoint prints. */
 export interface Endpoint {
   readonly baseUrl: string;
   readonly token: string;
@@ -24,13 +24,13 @@ export async function sendEvent(event: CollectedEvent, endpoint: Endpoint, fetch
   const client = createSignalClient({
     baseUrl: endpoint.baseUrl,
     fetch,
-    // No session to refresh here: a refused token is told as it is.
+    // No session to refresh here: the result reports a rejected token.
     token: () => Promise.resolve(endpoint.token),
     sdkVersion: sdk.version,
     platform: phonePlatform(),
     appVersion: app.expo.version,
     randomBytes: getRandomBytes,
-    // Somebody stands before the screen and can press again; an app leaves this out.
+    // A user looks at the screen and can press again; an app omits this.
     maxAttempts: 1,
   });
   return await client.send({ action: { id: endpoint.actionId, type: endpoint.actionType }, event });

@@ -12,7 +12,7 @@ import { PROBE_IDS } from "./probes";
 
 export interface Collected {
   readonly event: CollectedEvent;
-  /** Milliseconds, as `onProbe` told them. */
+  /** Milliseconds, as `onProbe` reported them. */
   readonly durations: ReadonlyMap<ProbeId, number>;
 }
 
@@ -63,7 +63,7 @@ export function useIntel(): Intel {
       setConsented(new Set(probes));
       if (withdrawn.includes(OBSERVED)) setWindow(undefined);
       if (!withdrawn.some((probe) => collected?.event.probes[probe].status === "success")) return;
-      // What was collected is the app's, not the SDK's: the app lets go of what it has no consent for any more.
+      // What was collected is the app's, not the SDK's: the app drops what it has no consent for any more.
       setCollected(undefined);
       setNotice("Consent was withdrawn, and the event that held what it allowed is gone. Collect again.");
     },

@@ -19,7 +19,7 @@ const CHROMIUM = process.env["CHROMIUM"] ?? "chromium";
 const FOR_THE_WEB = ["react-dom@19.2.3", "react-native-web@0.21.4"];
 const SIZE = { width: 412, height: 892 };
 
-/** The mock stands in for the SDK: in the bundle as in the tests. */
+/** The mock replaces the SDK: in the bundle as in the tests. */
 const METRO_CONFIG = `
 const config = require("expo/metro-config").getDefaultConfig(__dirname);
 config.resolver.resolveRequest = (context, name, platform) =>

@@ -8,7 +8,7 @@ export function pointerTo(parent: string, name: string | number): string {
   return `${parent}/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** The JSON Pointer along a path; before a name that is too long it ends, whatever follows. */
+/** The JSON Pointer along a path; it ends before a name that is too long. */
 export function pointerOf(path: readonly (string | number)[]): string {
   let pointer = "";
   for (const name of path) {

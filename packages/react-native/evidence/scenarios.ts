@@ -24,7 +24,7 @@ const FILES = [
   fullIos,
 ] as unknown as readonly CaseFile[];
 
-/** Those that the others are like. */
+/** The cases that the others inherit from. */
 const MODELS = [pixel, iphone] as unknown as readonly CaseFile[];
 
 const cases = loadCases([...FILES, ...MODELS]);

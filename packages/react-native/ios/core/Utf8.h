@@ -7,7 +7,7 @@
 namespace drs {
 
 /**
- * Text as UTF-8 whatever the bytes were: each maximal part of an ill-formed sequence becomes U+FFFD (Unicode, D93b).
+ * Text as UTF-8 for any bytes: each maximal part of an ill-formed sequence becomes U+FFFD (Unicode, D93b).
  *
  * @param limit bytes that are looked at; the rest is cut off.
  */

@@ -25,7 +25,7 @@ NSString *nameOf(CLAuthorizationStatus status) {
 }
 
 void readLocation(DRSReading *reading, CLLocation *location) {
-  // A negative accuracy marks what goes with it as invalid.
+  // A negative accuracy marks its value as invalid.
   if (location.horizontalAccuracy >= 0) {
     [reading field:@"latitude" read:^{ return number(location.coordinate.latitude); }];
     [reading field:@"longitude" read:^{ return number(location.coordinate.longitude); }];

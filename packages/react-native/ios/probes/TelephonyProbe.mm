@@ -9,7 +9,7 @@ namespace drs {
 
 namespace {
 
-/** The carrier that data goes through, else the only one. */
+/** The carrier for data, else the only one. */
 CTCarrier *carrierOf(CTTelephonyNetworkInfo *info) {
   NSDictionary<NSString *, CTCarrier *> *carriers = info.serviceSubscriberCellularProviders;
   NSString *service = info.dataServiceIdentifier;

@@ -5,7 +5,7 @@ import { host } from "../../../../../src/host.ts";
 type Handler = (request: Request) => Promise<Response>;
 
 async function open(): Promise<Handler> {
-  // Left to Node: the package reads its migrations from beside its code, which a bundle would tear apart.
+  // Node loads the package: it reads its migrations from files next to its code, which a bundle would separate.
   const { openEndpoint } = await import(/* webpackIgnore: true */ "@device-risk-signals/server");
   const endpoint = await openEndpoint({ environment: process.env, ...host });
   const shutDown = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import java.io.File
 import java.io.FileInputStream
 import java.io.IOException
 
-/** A file's text; [truncated] where it went on past the reader's bound. */
+/** A file's text; [truncated] where it exceeds the reader's bound. */
 internal class Text(val text: String, val truncated: Boolean) {
   /** As the interface has it. */
   fun members(): Map<String, Any> = mapOf("text" to text, "truncated" to truncated)
@@ -28,14 +28,14 @@ internal class SystemFiles(
   /**
    * Reads at most [limit] bytes as a text. Bytes that are not UTF-8 become U+FFFD.
    *
-   * @throws IOException when the file is not there or may not be read.
+   * @throws java.io.IOException when the file is not there or may not be read.
    */
   fun text(path: String, limit: Int, token: CallToken): Text {
     val bytes = bytes(path, limit + 1, token)
     return Text(String(bytes, 0, minOf(bytes.size, limit), Charsets.UTF_8), truncated = bytes.size > limit)
   }
 
-  /** Reads at most [limit] bytes. @throws IOException as [text] does. */
+  /** Reads at most [limit] bytes. @throws java.io.IOException as [text] does. */
   fun bytes(path: String, limit: Int, token: CallToken): ByteArray =
     token.closing(FileInputStream(File(root, path))) { input ->
       val bytes = ByteArrayOutputStream()
@@ -49,7 +49,7 @@ internal class SystemFiles(
       bytes.toByteArray()
     }
 
-  /** Names in a folder, in no order. @throws IOException when it may not be listed. */
+  /** Names in a folder, in no order. @throws java.io.IOException when it may not be listed. */
   fun names(folder: String): List<String> = File(root, folder).list()?.toList() ?: throw IOException()
 
   /** Where a symbolic link points. @throws ErrnoException */

@@ -11,7 +11,7 @@ internal fun buildConstants(): Map<String, String?> = buildTexts() + mapOf(
   "release" to Build.VERSION.RELEASE
 )
 
-/** Those that `androidBuild` of `device_identity` has too. */
+/** The constants that `androidBuild` of `device_identity` has too. */
 internal fun buildTexts(): Map<String, String?> = mapOf(
   "board" to Build.BOARD,
   "bootloader" to Build.BOOTLOADER,

@@ -14,7 +14,7 @@ import java.nio.ByteOrder
  *   hold offsets of nodes or entries; prefixes are in order of length, the longest first;
  * - entry: offset and length of a name, number of its context, number of its type; all bits set means none.
  *
- * @throws RuntimeException from whatever reads past the end, or for a version that this reader does not know.
+ * @throws RuntimeException from any read past the end, or for a version that this reader does not know.
  */
 internal class PropertyIndex(bytes: ByteArray) {
   private val words = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)

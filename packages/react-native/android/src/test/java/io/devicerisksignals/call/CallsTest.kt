@@ -80,7 +80,7 @@ class CallsTest {
     val calls = Calls()
     val release = CountDownLatch(1)
     val done = CountDownLatch(1)
-    // Long enough to be begun on a busy machine.
+    // Long enough to start on a busy machine.
     val recorded = calls.start("held", timeoutMs = 1_500) {
       release.await()
       done.countDown()

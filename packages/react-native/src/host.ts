@@ -20,7 +20,7 @@ export interface Host {
   /** `undefined` where the app was built without the native half. */
   readonly native: Native | undefined;
   readonly runtime: JavaScriptRuntime;
-  /** Milliseconds that never go back, whatever is done to the device's clock. */
+  /** Milliseconds that never go back, independent of the device's clock. */
   monotonic(): number;
   /** Which clock `monotonic` is, for `runtime_timing`. */
   readonly clockSource: string;

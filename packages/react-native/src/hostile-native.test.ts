@@ -25,7 +25,7 @@ function collect(answers: Answers, platform: Platform): Promise<CollectedEvent> 
   return new DeviceIntelOnHost(everything, () => native).collect({ sessionId: "session-1" });
 }
 
-/** The event as it goes over the wire, judged by the published schema, the server's own validator and the catalog. */
+/** The event as it is sent, judged by the published schema, the server's own validator and the catalog. */
 function expectValid(event: CollectedEvent, platform: Platform): void {
   const text = JSON.stringify(event);
   const sent: unknown = JSON.parse(text);

@@ -22,7 +22,7 @@ export const QUERIES_MARKER = "io.devicerisksignals.QUERIES";
 export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => factsOf(probe).enabledByDefault);
 
 /**
- * @param probes of unknown origin; default: those that are on by default.
+ * @param probes of unknown origin; default: the probes that are on by default.
  * @throws MisuseError for what is no list of probes.
  */
 export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations {

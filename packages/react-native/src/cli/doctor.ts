@@ -21,7 +21,7 @@ const OLDEST_MINOR = 80;
 
 /**
  * Looks at an app's folder and changes no file. An `app.config.js` or `.ts` is run, as Expo runs it.
- * @param probes of the app; default: those that are on by default, and those of the plugin's entry in the Expo config.
+ * @param probes of the app; default: the probes that are on by default, and those of the plugin's entry in the Expo config.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));

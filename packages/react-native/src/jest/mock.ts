@@ -51,7 +51,7 @@ export class DeviceIntel extends DeviceIntelOnHost {
   }
 }
 
-/** One event of a scenario; `full-android` and `full-ios` run every probe, the others those that are on by default. */
+/** One event of a scenario; `full-android` and `full-ios` run every probe, the others the default probes. */
 export async function sampleEvent({ scenario, platform, seed }: MockPhone): Promise<CollectedEvent> {
   const full = scenario.startsWith("full-");
   const configuration: Configuration = {

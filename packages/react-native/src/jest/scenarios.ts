@@ -20,7 +20,7 @@ export const SCENARIOS = [
 
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** What goes wrong on a clean phone of either platform. */
+/** What fails on a clean phone of either platform. */
 const FAILING: ReadonlySet<string> = new Set<Scenario>(["consent-denied", "timeouts", "errors"]);
 
 /**

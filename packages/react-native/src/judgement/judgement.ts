@@ -19,7 +19,7 @@ export function mergeSources(several: readonly Partial<Sources>[]): Partial<Sour
   const merged: Record<string, unknown> = {};
   for (const sources of several) {
     for (const [source, argument] of Object.entries(sources)) {
-      // A copy each time: what is handed to native code must not be what later collections ask for.
+      // A copy each time: what native code receives must not be what later collections ask for.
       const known = (merged[source] ?? []) as readonly unknown[];
       merged[source] = Array.isArray(argument) ? [...new Set([...known, ...argument])] : argument;
     }

@@ -14,7 +14,7 @@ async function main(pending: boolean): Promise<number> {
   const counts = new Map(PENDING.map((folder) => [folder, 0]));
   let findings = 0;
   for (const path of (await Array.fromAsync(glob(INCLUDED, { cwd: root, exclude: EXCLUDED }))).sort()) {
-    const folder = path.endsWith(".md") ? undefined : PENDING.find((prefix) => path.startsWith(`${prefix}/`));
+    const folder = path.endsWith(".md") ? undefined : PENDING.find((prefix) => `${path}/`.startsWith(`${prefix}/`));
     if ((folder === undefined) === pending) continue;
     const found = await lint(path, await readFile(join(root, path), "utf8"));
     if (folder !== undefined) counts.set(folder, (counts.get(folder) ?? 0) + found.length);

@@ -32,7 +32,7 @@ export const locale: Probe = {
       { sensitivity: "medium", range: { min: -720, max: 840, integer: true } },
     ),
     uses24HourClock: boolean("Times are shown by 24 hours; false means by 12 hours.", { sensitivity: "medium" }),
-    calendar: string("Calendar in use, such as gregorian or buddhist (NSCalendar identifier).", {
+    calendar: string("Calendar in use, such as `gregorian` or `buddhist` (NSCalendar identifier).", {
       on: "ios",
       sensitivity: "medium",
       raw: true,

@@ -115,7 +115,7 @@ export const mediaBluetoothApps: Probe = {
         raw: true,
       },
     ),
-    accessibilityFeatures: strings("Accessibility settings that are on, out of those that `UIAccessibility` reports.", {
+    accessibilityFeatures: strings("Accessibility settings that are on, of the ones that `UIAccessibility` reports.", {
       on: "ios",
       sensitivity: "high",
       values: ACCESSIBILITY_FEATURES,

@@ -144,7 +144,7 @@ export const transactionSafety: Probe = {
     ),
     accessibilityFeatureCount: number(
       "count",
-      "Accessibility settings that are on, out of those that `UIAccessibility` reports.",
+      "Accessibility settings that are on, of the ones that `UIAccessibility` reports.",
       { on: "ios", sensitivity: "high" },
     ),
     remoteAccessAppsFound: strings(

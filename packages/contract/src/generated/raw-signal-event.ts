@@ -500,7 +500,7 @@ export interface LocaleData {
   readonly timezoneOffsetMinutes?: number;
   /** Times are shown by 24 hours; false means by 12 hours. */
   readonly uses24HourClock?: boolean;
-  /** Calendar in use, such as gregorian or buddhist (NSCalendar identifier). Only on ios. */
+  /** Calendar in use, such as `gregorian` or `buddhist` (NSCalendar identifier). Only on ios. */
   readonly calendar?: string;
   /** Day on which a week starts: 1 is Sunday, 7 is Saturday. Unit: index. */
   readonly firstDayOfWeek?: number;
@@ -570,7 +570,7 @@ export interface MediaBluetoothAppsData {
   readonly accessibilityRunning?: boolean;
   /** Enabled accessibility services; most serve people who need them. Absent if unreadable. Only on android. */
   readonly enabledAccessibilityServices?: readonly string[];
-  /** Accessibility settings that are on, out of those that `UIAccessibility` reports. Only on ios. */
+  /** Accessibility settings that are on, of the ones that `UIAccessibility` reports. Only on ios. */
   readonly accessibilityFeatures?: readonly string[];
   /** Apps of a fixed list, declared in the manifest's queries, that are installed; no other is looked for. Only on android. */
   readonly installedFlaggedApps?: readonly string[];
@@ -765,7 +765,7 @@ export interface TransactionSafetyData {
   readonly accessibilityRunning?: boolean;
   /** Enabled accessibility services; absent when the setting can't be read. Unit: count. Only on android. */
   readonly enabledAccessibilityServiceCount?: number;
-  /** Accessibility settings that are on, out of those that `UIAccessibility` reports. Unit: count. Only on ios. */
+  /** Accessibility settings that are on, of the ones that `UIAccessibility` reports. Unit: count. Only on ios. */
   readonly accessibilityFeatureCount?: number;
   /** Remote access apps of a fixed list that are installed; not that one of them is in use. Only on android. */
   readonly remoteAccessAppsFound?: readonly string[];

@@ -9,7 +9,7 @@ import { isExpired, type SignalRequest } from "./signal-request.ts";
 
 /**
  * Sends until the event is stored or rejected, its freshness is over, or another attempt makes no sense for now.
- * Freshness goes by the device's clock, which may be set back at any time; the number of attempts is bounded anyway.
+ * Freshness depends on the device's clock, which may be set back at any time; the number of attempts is bounded anyway.
  */
 export async function deliver(
   settings: ClientSettings,

@@ -37,7 +37,7 @@ export type SendResult =
   | { readonly outcome: "stored"; readonly eventId: string; readonly attempts: number }
   /** Was stored before, by an attempt whose answer was lost or by an earlier call. */
   | { readonly outcome: "replayed"; readonly eventId: string; readonly attempts: number }
-  /** Rejected for good: sending it again would not help. */
+  /** Rejected permanently: sending it again would not help. */
   | {
       readonly outcome: "refused";
       readonly reason: RefusedReason;

@@ -8,7 +8,7 @@ export type CasePlatform = "android" | "ios";
 type Values = Readonly<Record<string, unknown>>;
 type ByProbe<Content> = Readonly<Record<string, Content>>;
 
-/** What a phone answers for a probe, whatever it is asked. */
+/** What a phone answers for a probe, to every question. */
 export interface CaseAnswer {
   readonly fields?: Values;
   readonly evidence?: Values;
@@ -148,7 +148,7 @@ function spellOutText(kept: Short): { text: string; truncated: boolean } {
   return { text: lines.map((line) => `${line}\n`).join(""), truncated };
 }
 
-/** Every requested artefact that is not present is absent, except those that could not be examined. */
+/** Every requested artefact that is not present is absent, except artefacts that could not be examined. */
 function spellOutPresence(source: string, kept: Short, asked: readonly string[]): Presence {
   const { present = [], unknown = [] } = ("length" in kept ? { present: kept } : kept) as {
     present?: readonly string[];

@@ -29,7 +29,7 @@ export function readObserved(which: "stock" | "compromised"): readonly ObservedT
   return JSON.parse(readFileSync(join(import.meta.dirname, `observed/${which}.json`), "utf8")) as ObservedText[];
 }
 
-/** The text as the only evidence: whatever it does not mention is unknown. */
+/** The text as the only evidence: what it does not mention is unknown. */
 export function caseOf({ name, of, source, platform, mounts, code, ...text }: ObservedText): EvidenceCase {
   const { properties, build, images, stack, maps, mountInfo, cpuInfo } = text;
   const evidence = {

@@ -32,7 +32,7 @@ export interface CollectionRequest {
   readonly sessionId: string;
   readonly clientId: string | undefined;
   readonly settings: Settings;
-  /** The consent in force when it is called: it may change while the collection runs. */
+  /** The active consent when it is called: it may change while the collection runs. */
   readonly consent: () => Consent | ConsentFunction;
   /** Of this collection only; a probe needs both. */
   readonly collectionConsent: Consent | ConsentFunction;
@@ -73,7 +73,7 @@ export class Collection {
     this.#deadline = host.monotonic() + request.settings.deadlineMs;
   }
 
-  /** @throws AbortError after `stop`; no other error, whatever a probe does. */
+  /** @throws AbortError after `stop`; no other error, also where a probe fails. */
   run(): Promise<CollectedEvent> {
     return new Promise((resolve, reject) => {
       this.#abort = reject;

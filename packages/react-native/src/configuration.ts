@@ -63,7 +63,7 @@ const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
   runtime_timing: 3_000,
 };
 
-/** Reads a configuration of unknown origin; what is wrong with it goes to `problems`, and then it must not be used. */
+/** Reads a configuration of unknown origin; what is wrong with it is added to `problems`, and then it must not be used. */
 export function readConfiguration(configuration: unknown, problems: Problem[]): Settings {
   const members = readMembers(configuration ?? {}, "", ["consent", "probes", "deadlineMs", "onProbe"], problems);
   const { consent, probes, deadlineMs, onProbe } = members;

@@ -28,7 +28,7 @@ export interface StopSignal {
 export interface CollectOptions {
   /** The server-issued action's session value, 1 to 128 characters: it becomes `session_id`. */
   readonly sessionId: string;
-  /** For this collection, in addition to the consent in force: a probe needs both, so it only takes away. */
+  /** For this collection, in addition to the active consent: a probe needs both, so it only takes away. */
   readonly consent?: Consent | ConsentFunction;
   /** For this collection, over the configuration's: a probe, or a member of it, that is left out stays as configured. */
   readonly probes?: NonNullable<Configuration["probes"]>;
@@ -81,9 +81,9 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Replaces the configuration, for later collections; without `consent` the one in force stays. A consent that it holds
+   * Replaces the configuration, for later collections; without `consent` the active one stays. A consent that it holds
    * is set as by `setConsent`, and a transaction is observed no longer when the probe is not enabled.
-   * @throws MisuseError naming every problem; the configuration before it then stays in force.
+   * @throws MisuseError naming every problem; the configuration before it then stays active.
    */
   setConfig(configuration: Configuration): void {
     const problems: Problem[] = [];
@@ -98,7 +98,7 @@ export class DeviceIntelOnHost {
   /**
    * Replaces the consent, for running collections too. Probes whose consent is withdrawn are stopped.
    * @throws MisuseError for a value that is neither a result of `consentFor` nor a function; the previous consent then
-   * stays in force.
+   * stays active.
    */
   setConsent(consent: Consent | ConsentFunction): void {
     if (!isConsent(consent)) throw new MisuseError([NO_CONSENT]);

@@ -20,7 +20,7 @@ export type Observed =
   | { readonly unavailable: "unsupported" | "permission" }
   | { readonly error: "native-missing" | "native-failed" };
 
-/** Runs a probe. Never rejects: whatever native code or a judgement does is an outcome. */
+/** Runs a probe. Never rejects: each result of native code or of a judgement is an outcome. */
 export async function observe(task: Task, host: Host): Promise<Observed> {
   const { selection } = task;
   const asksNative = selection.native.length > 0 || selection.judged.size > 0;

@@ -1,5 +1,5 @@
 /**
- * What goes into an event: values of the catalog's types, within bounds, that survive JSON and I-JSON. Every other value is
+ * What an event holds: values of the catalog's types, within bounds, that survive JSON and I-JSON. Every other value is
  * left out, as if it had not been observed.
  */
 import type { JsonValue } from "@device-risk-signals/contract";

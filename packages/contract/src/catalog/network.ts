@@ -93,7 +93,7 @@ export const network: Probe = {
     ),
 
     isVpnActive: boolean(
-      "Traffic goes through a VPN as far as the OS reports; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then.",
+      "Traffic uses a VPN as far as the OS reports; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then.",
       {
         sensitivity: "medium",
         permission: { android: "ACCESS_NETWORK_STATE" },
@@ -167,7 +167,7 @@ export const network: Probe = {
     }),
     wifiRxBytes: number(
       "bytes",
-      "Received since boot other than over mobile (TrafficStats total less mobile), hence mostly Wi-Fi.",
+      "Received since boot other than over mobile (TrafficStats total less mobile): mostly Wi-Fi.",
       {
         on: "android",
         sensitivity: "medium",
@@ -175,7 +175,7 @@ export const network: Probe = {
     ),
     wifiTxBytes: number(
       "bytes",
-      "Sent since boot other than over mobile (TrafficStats total less mobile), hence mostly Wi-Fi.",
+      "Sent since boot other than over mobile (TrafficStats total less mobile): mostly Wi-Fi.",
       {
         on: "android",
         sensitivity: "medium",

@@ -422,7 +422,7 @@ export interface NetworkData {
   readonly linkUpstreamKbps?: number;
   /** LinkProperties.getMtu: largest packet of the active network; absent when the system states none. Unit: bytes. Only on android. */
   readonly activeNetworkMtu?: number;
-  /** Traffic goes through a VPN as far as the OS reports; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then. */
+  /** Traffic uses a VPN as far as the OS reports; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then. */
   readonly isVpnActive?: boolean;
   /** An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none. */
   readonly isProxyConfigured?: boolean;
@@ -448,9 +448,9 @@ export interface NetworkData {
   readonly mobileRxBytes?: number;
   /** TrafficStats.getMobileTxBytes: sent over mobile by all apps since boot. Unit: bytes. Only on android. */
   readonly mobileTxBytes?: number;
-  /** Received since boot other than over mobile (TrafficStats total less mobile), hence mostly Wi-Fi. Unit: bytes. Only on android. */
+  /** Received since boot other than over mobile (TrafficStats total less mobile): mostly Wi-Fi. Unit: bytes. Only on android. */
   readonly wifiRxBytes?: number;
-  /** Sent since boot other than over mobile (TrafficStats total less mobile), hence mostly Wi-Fi. Unit: bytes. Only on android. */
+  /** Sent since boot other than over mobile (TrafficStats total less mobile): mostly Wi-Fi. Unit: bytes. Only on android. */
   readonly wifiTxBytes?: number;
 }
 
@@ -519,7 +519,7 @@ export interface GeolocationData {
   readonly authorizationStatus?: string;
   /** The app may read at least an approximate location; false means not granted. */
   readonly hasCoarsePermission?: boolean;
-  /** Location is switched on for the whole device, whatever this app is allowed. */
+  /** Location is switched on for the whole device, independent of this app's permission. */
   readonly locationServicesEnabled?: boolean;
   /** The device has satellite positioning hardware; false means looked and saw none. Only on android. */
   readonly gnssSupported?: boolean;
@@ -546,7 +546,7 @@ export interface GeolocationData {
 }
 
 export interface MediaBluetoothAppsData {
-  /** Where sound goes now: AudioManager.getAudioDevicesForAttributes on Android, AVAudioSession.currentRoute on iOS. */
+  /** Current sound output: AudioManager.getAudioDevicesForAttributes on Android, AVAudioSession.currentRoute on iOS. */
   readonly audioOutputRoute?: string;
   /** AudioManager.isMusicActive: some app, this one included, plays music. Only on android. */
   readonly isMusicActive?: boolean;
@@ -749,7 +749,7 @@ export interface TransactionSafetyData {
   readonly lastScreenshotDetectedElapsedMs?: number;
   /** Touches that were looked at since the start; with 0 the fields on obscured touches have no meaning. Unit: count. Only on android. */
   readonly observedTouchCount?: number;
-  /** A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window lay over the touched spot. Dialogs and modals have windows of their own, which are not looked at. Only on android. */
+  /** A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window covered the touched spot. The probe does not look at the separate windows of modal views. Only on android. */
   readonly obscuredTouchObserved?: boolean;
   /** When the last such touch came, on the clock that counts from boot; absent if none did. Unit: ms. Only on android. */
   readonly lastObscuredTouchElapsedMs?: number;

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-/** Upper bounds of reads. Those that the interface page does not define are defined here. */
+/** Upper bounds of reads. Bounds that the interface page does not define are defined here. */
 namespace drs::bounds {
 
 constexpr std::size_t kImages = 4096;

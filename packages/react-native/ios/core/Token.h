@@ -12,8 +12,8 @@
 namespace drs {
 
 /**
- * The one primitive for deadline and cancellation. Each call has a token; whatever loops or waits asks it. It stops
- * once and for good: by `cancel`, or by itself when the call's time is up. Safe from any thread.
+ * The one primitive for deadline and cancellation. Each call has a token; each loop and each wait asks it. It stops
+ * once and permanently: by `cancel`, or by itself when the call's time is up. Safe from any thread.
  */
 class Token {
  public:

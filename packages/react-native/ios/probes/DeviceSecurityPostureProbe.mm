@@ -52,12 +52,12 @@ void readSecurityPostureOnMain(DRSReading *reading) {
             read:^{ return boolean(UIApplication.sharedApplication.isProtectedDataAvailable); }];
 }
 
-/** Only queries whether a policy could be evaluated: that shows no dialog to the user. */
+/** Only queries whether a policy could be evaluated: the user sees no prompt. */
 void readSecurityPosture(DRSReading *reading) {
   LAContext *context = [[LAContext alloc] init];
   [reading field:@"hasSecureLockScreen" read:^{ return hasPasscode(context); }];
   [reading field:@"biometryAvailable" read:^{ return hasBiometry(context); }];
-  // The type is set by asking for the policy, whatever the answer is.
+  // The type is set by asking for the policy, also when the answer is no.
   [reading field:@"biometryType"
             read:^{
               hasBiometry(context);

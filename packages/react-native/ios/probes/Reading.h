@@ -43,7 +43,7 @@ FOUNDATION_EXPORT DRSUnavailable const DRSUnavailablePermission;
 /** @param gather takes the source's argument as it came. */
 - (void)source:(NSString *)name gather:(id _Nullable(NS_NOESCAPE ^)(id argument))gather;
 
-/** Runs a part of a probe, unless the call has stopped; whatever it throws ends only that part. */
+/** Runs a part of a probe, unless the call has stopped; an exception ends only that part. */
 - (void)part:(void (*)(DRSReading *))read;
 
 /** The whole answer, unless a value was read. */

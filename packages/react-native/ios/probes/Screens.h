@@ -12,7 +12,7 @@ namespace drs {
 void readScreenUse(DRSReading *reading);
 
 /**
- * The accessibility settings that are on, out of those UIAccessibility reports. The two that are on by default (shake
+ * The accessibility settings that are on, as UIKit reports them. The two that are on by default (shake
  * to undo, video autoplay) have no meaning and are not among them.
  */
 NSArray<NSString *> *accessibilityFeatures();

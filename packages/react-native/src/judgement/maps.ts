@@ -6,7 +6,7 @@ import { placeOf } from "./lines.ts";
  * brackets (`[anon:…]`, `[vdso]`), are passed over.
  *
  * A line reads `start-end perms offset device inode    path`. None of the columns before the path holds a slash or a
- * bracket, so the search for these is native, never goes back, and each character is passed a fixed number of times.
+ * bracket, so the search for these is native, never moves back, and each character is passed a fixed number of times.
  */
 export function eachMapping(text: string, file: (path: string) => void, code: (path: string) => void): void {
   let space = -1;

@@ -16,7 +16,7 @@ export const SU_PATHS = [
   ...under("/data/local/", "su bin/su xbin/su"),
 ];
 
-/** Superuser and SuperSU (koush, Chainfire), Magisk up to version 14 (its image), survival scripts for updates. */
+/** Superuser and SuperSU, Magisk up to version 14 (its image), survival scripts for updates. */
 export const ROOT_PATHS = [
   ...SU_PATHS,
   ...under(
@@ -43,7 +43,7 @@ export const DANGEROUS_APPS = [
   ...under("", "de.robv.android.xposed.installer cc.madkite.freedom"),
 ];
 
-/** Of RootBeer's `knownRootCloakingPackages` those that hide root, and Hide My Applist. */
+/** Of RootBeer's `knownRootCloakingPackages` the packages that hide root, and Hide My Applist. */
 export const ROOT_CLOAKERS = under(
   "com.",
   "devadvance.rootcloak amphoras.hidemyroot formyhm.hideroot tsng.hidemyapplist",

@@ -119,7 +119,7 @@ describe("one account", () => {
     const permits = Array.from({ length: 32 }, () => permitOf(of(admission, "a")));
     for (let count = 0; count < 100; count++) of(admission, "a");
     expect(admission.requests).toBe(32);
-    for (const place of permits) permit.release();
+    for (const permit of permits) permit.release();
     expect(admission.requests).toBe(0);
     for (let count = 0; count < 32; count++) permitOf(of(admission, "a"));
   });

@@ -11,7 +11,7 @@ internal class CallStopped : RuntimeException(null, null, false, false)
  *
  * Work in several parts calls [check] between them. What blocks is bounded by [remainingMs] and runs in [closing],
  * so that the end of the call closes it. A call of the platform that does not return can't be ended this way; [Calls]
- * then settles without it.
+ * then resolves without it.
  */
 internal class CallToken(timeoutMs: Long) {
   private val deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs)

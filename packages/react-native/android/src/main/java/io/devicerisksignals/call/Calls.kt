@@ -24,7 +24,7 @@ internal enum class RejectionCode(val wireName: String) {
 }
 
 /**
- * Runs calls in parallel on a bounded pool, and settles each exactly once: with its answer, or with a code.
+ * Runs calls in parallel on a bounded pool, and resolves each exactly once: with its answer, or with a code.
  *
  * A call past its deadline is rejected then, even if its thread is held by a call of the platform that does not
  * return; its late answer is dropped. Idle threads end.

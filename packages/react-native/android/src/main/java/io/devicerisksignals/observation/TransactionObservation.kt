@@ -35,7 +35,7 @@ internal class TransactionObservation(
     window = null
   }
 
-  /** Stops for good. */
+  /** Stops permanently. */
   fun close() {
     closed = true
     stop()

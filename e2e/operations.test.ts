@@ -578,6 +578,11 @@ describe("a database that is away", () => {
       .filter((line) => line.includes('"error"'));
     expect(errors.length).toBeGreaterThan(0);
     expect(errors.length).toBeLessThan(30);
+    for (const line of errors) {
+      const { code, operation, msg } = JSON.parse(line) as Record<string, string>;
+      expect(msg, line).toBe(`${operation} failed`);
+      expect(code, line).toMatch(/^(dependency|unexpected)-[a-z]+$/);
+    }
 
     await start();
     await until(async () => (await post(server, who, key)).status < 300);

@@ -10,26 +10,27 @@ export interface Folder {
 }
 
 export const FOLDERS: readonly Folder[] = [
-  { name: "ports", purpose: "what the ingest core needs: clock, store, sealer, registries", imports: [] },
+  { name: "errors", purpose: "codes of errors for operators, and the class that carries one", imports: [] },
+  { name: "ports", purpose: "what the ingest core needs: clock, store, sealer, registries", imports: ["errors"] },
   { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: [] },
   { name: "caches", purpose: "a map of limited size", imports: [] },
-  { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: [] },
+  { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: ["errors"] },
   { name: "files", purpose: "files that survive a power cut", imports: [] },
   { name: "config", purpose: "`DRS_*` variables, declared once, and warnings about them", imports: [] },
   {
     name: "dependencies",
     purpose: "deadlines of calls, the state of each dependency, monitors, readiness",
-    imports: ["ports"],
+    imports: ["errors", "ports"],
   },
   {
     name: "postgres",
     purpose: "connections, transactions, locks, migrations, SQL functions and views",
-    imports: ["ports", "dependencies"],
+    imports: ["errors", "ports", "dependencies"],
   },
   {
     name: "embedded-postgres",
     purpose: "starts, adopts and stops a PostgreSQL of its own",
-    imports: ["dependencies", "postgres"],
+    imports: ["errors", "ports", "dependencies", "postgres"],
   },
   {
     name: "ingest",
@@ -39,13 +40,17 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "http",
     purpose: "node:http, Fastify plugin, Fetch handler, admin listener, TLS",
-    imports: ["dependencies", "ingest"],
+    imports: ["errors", "ports", "dependencies", "ingest"],
   },
-  { name: "adopted-fields", purpose: "the file of fields that features read", imports: ["ports", "dependencies"] },
+  {
+    name: "adopted-fields",
+    purpose: "the file of fields that features read",
+    imports: ["errors", "ports", "dependencies"],
+  },
   {
     name: "crypto",
     purpose: "compression, encryption, secrets, key stores, pseudonyms",
-    imports: ["ports", "files", "config", "dependencies", "postgres"],
+    imports: ["errors", "ports", "files", "config", "dependencies", "postgres"],
   },
   {
     name: "accounts",
@@ -66,23 +71,23 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "events",
     purpose: "commit batches, ledger, tombstones, partitions, reads, searches",
-    imports: ["ports", "identifiers", "postgres", "crypto"],
+    imports: ["errors", "ports", "identifiers", "postgres", "crypto"],
   },
   { name: "audit", purpose: "the audit log", imports: ["ports", "identifiers", "postgres", "events"] },
   {
     name: "policy",
     purpose: "purposes and retention periods",
-    imports: ["ports", "messages", "postgres", "events", "audit"],
+    imports: ["errors", "ports", "messages", "postgres", "events", "audit"],
   },
   {
     name: "journal",
     purpose: "the erasure journal: entries, chain, what was applied of it",
-    imports: ["ports", "files", "dependencies", "postgres", "crypto"],
+    imports: ["errors", "ports", "files", "dependencies", "postgres", "crypto"],
   },
   {
     name: "lifecycle/holds",
     purpose: "legal holds and their copies",
-    imports: ["ports", "postgres", "crypto", "accounts", "events", "journal"],
+    imports: ["errors", "ports", "postgres", "crypto", "accounts", "events", "journal"],
   },
   {
     name: "lifecycle/erasure",
@@ -104,6 +109,7 @@ export const FOLDERS: readonly Folder[] = [
     name: "lifecycle/recovery",
     purpose: "replays the journal, checks the key store, accepts losses",
     imports: [
+      "errors",
       "ports",
       "messages",
       "postgres",
@@ -119,12 +125,13 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "lifecycle/retention",
     purpose: "deletes what has expired, records runs",
-    imports: ["ports", "postgres", "crypto", "events", "journal", "lifecycle/holds"],
+    imports: ["errors", "ports", "postgres", "crypto", "events", "journal", "lifecycle/holds"],
   },
   {
     name: "lifecycle/receipts",
     purpose: "signed statements of what was deleted",
     imports: [
+      "errors",
       "ports",
       "config",
       "postgres",
@@ -140,12 +147,13 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "subject-requests",
     purpose: "requests of data subjects, the export of an account",
-    imports: ["ports", "postgres", "crypto", "accounts", "events", "audit", "policy", "lifecycle/erasure"],
+    imports: ["errors", "ports", "postgres", "crypto", "accounts", "events", "audit", "policy", "lifecycle/erasure"],
   },
   {
     name: "lifecycle",
     purpose: "the worker: its jobs, in order",
     imports: [
+      "ports",
       "postgres",
       "lifecycle/holds",
       "lifecycle/erasure",
@@ -159,6 +167,7 @@ export const FOLDERS: readonly Folder[] = [
     name: "app",
     purpose: "wiring: connects, opens keys, recovers, serves; logs, metrics, tracing",
     imports: [
+      "errors",
       "ports",
       "messages",
       "config",
@@ -188,6 +197,7 @@ export const FOLDERS: readonly Folder[] = [
     name: "diagnostics",
     purpose: "`drs doctor`",
     imports: [
+      "errors",
       "messages",
       "config",
       "dependencies",
@@ -210,14 +220,13 @@ export const FOLDERS: readonly Folder[] = [
     name: "cli",
     purpose: "`drs`, one command in each file",
     imports: [
+      "errors",
       "ports",
       "identifiers",
       "messages",
       "config",
       "postgres",
-      "embedded-postgres",
       "http",
-      "adopted-fields",
       "crypto",
       "accounts",
       "sessions",
@@ -241,6 +250,6 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "(entries)",
     purpose: "`index.ts` for those who embed, `main.ts` for the command",
-    imports: ["ports", "config", "ingest", "actions", "app", "cli"],
+    imports: ["errors", "ports", "config", "ingest", "actions", "app", "cli"],
   },
 ];

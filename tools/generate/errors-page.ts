@@ -1,13 +1,20 @@
 import { VIOLATIONS, PROBLEMS } from "@device-risk-signals/contract";
+import { OPERATOR_ERRORS } from "../../packages/server/src/errors/codes.ts";
 
 export function errorsPage(): string {
   const problems = Object.entries(PROBLEMS).map(
     ([code, { status, title, when }]) => `| \`${code}\` | ${status} | ${title} | ${when} |`,
   );
   const errors = Object.entries(VIOLATIONS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
-  return `<!-- Generated from the error registry by \`npm run generate\`. Do not edit. -->
+  const operators = Object.entries(OPERATOR_ERRORS).map(
+    ([code, { exitCode, retryable, when }]) => `| \`${code}\` | ${exitCode} | ${retryable ? "yes" : "no"} | ${when} |`,
+  );
+  return `<!-- Generated from the two error registries by \`npm run generate\`. Do not edit. -->
 
 # Errors
+
+[Problems](#problems) and [violations](#violations) are for clients of the endpoint;
+[errors of the server and its commands](#errors-of-the-server-and-its-commands) are for its operators.
 
 Every error is a problem document (RFC 9457, \`application/problem+json\`) with \`type\`, \`title\`, \`status\`, \`detail\` (always a
 string) and \`errors\`, a list of \`{pointer, code, detail}\` with a JSON Pointer (RFC 6901) into the request body. An answer never
@@ -28,5 +35,15 @@ An entry of \`errors\` has one of these codes. Where a problem has a single plac
 | code | meaning |
 | --- | --- |
 ${errors.join("\n")}
+
+## Errors of the server and its commands
+
+A line of the log at level 50 has one of these codes as \`code\`; an error that \`openEndpoint\` throws or reports has it as
+\`code\`, too. A command ends with exit code 0 when it is done, and otherwise with the exit code of its error: 1 failed, 2
+wrong usage, 3 partly done. "Retry" says whether the same call may succeed later although no operator changes anything.
+
+| code | exit code | retry | when, and what to do |
+| --- | --- | --- | --- |
+${operators.join("\n")}
 `;
 }

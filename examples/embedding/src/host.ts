@@ -28,7 +28,8 @@ const actions: ActionRegistry = {
   },
 };
 
-const onError = (error: unknown): void => void process.stderr.write(`${inspect(error)}\n`);
+const onError = (error: unknown, operation: string): void =>
+  void process.stderr.write(`${operation} failed: ${inspect(error)}\n`);
 
 /** What the host hands to the endpoint. */
 export const host: Pick<OpenEndpointOptions, "sessions" | "actions" | "onError"> = { sessions, actions, onError };

@@ -35,14 +35,19 @@ describe("a host's onError", () => {
   ];
   it.each(throwing)("that %s does not make ingest reject", async (_, fail) => {
     const reported: unknown[] = [];
-    const onError = (error: unknown): unknown => {
-      reported.push(error);
+    const onError = (error: unknown, operation: string): unknown => {
+      reported.push({ error, operation });
       return fail();
     };
     const endpoint = await openEndpoint({ environment, sessions, onError });
     try {
       expect(await endpoint.ingest(REQUEST)).toMatchObject({ status: 500 });
-      expect(reported).toEqual([expect.objectContaining({ message: "the host's verifier broke" })]);
+      expect(reported).toEqual([
+        {
+          error: expect.objectContaining({ message: "the host's verifier broke" }) as unknown,
+          operation: "ingest request",
+        },
+      ]);
     } finally {
       await endpoint.close();
     }

@@ -11,12 +11,15 @@ import { createEndpoint, type Endpoint, type EndpointPorts } from "./app/endpoin
 import { guarded } from "./app/guarded.ts";
 import { openSystem } from "./app/system.ts";
 
+export type { OperatorErrorCode } from "./errors/codes.ts";
+export { OperatorError } from "./errors/operator-error.ts";
 export { signActionId, type SignedAction } from "./actions/signed-actions.ts";
 export type { Ingest } from "./ingest/ingest.ts";
 export type { Answer, ByteStream, IngestRequest, RequestHeaders } from "./ingest/request.ts";
 export type { Endpoint } from "./app/endpoint.ts";
 export {
   type ActionRegistry,
+  type OnError,
   type RegisteredAction,
   type Session,
   type SessionVerifier,
@@ -33,7 +36,7 @@ export interface OpenEndpointOptions extends Partial<EndpointPorts> {
 /**
  * Opens database and keys and returns an ingest core for `nodeHandler`, `webHandler`, the Fastify plugin, or an edge of
  * the host's own.
- * @throws TypeError that names every problem of the configuration, or an error that says what is in the way.
+ * @throws TypeError that names every problem of the configuration, or an OperatorError.
  */
 export async function openEndpoint(options: OpenEndpointOptions): Promise<Endpoint> {
   const { environment, directory = process.cwd(), ...ports } = options;

@@ -1,6 +1,8 @@
 /** What the ingest core needs from the world. Adapters are handed in; the core knows nothing else. */
 import type { Instant, ProblemCode } from "@device-risk-signals/contract";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
+import type { OperatorErrorDetails } from "./errors/codes.ts";
+import { hasCode, OperatorError } from "./errors/operator-error.ts";
 
 /** Code of the purpose that every action type has until policies are loaded. */
 export const BUILT_IN_PURPOSE = 1;
@@ -158,7 +160,7 @@ export interface Sealer {
   seal(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed>;
   /** Of a copy that a hold keeps. @throws Unavailable */
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
-  /** @throws KeysGone, or SealBroken where the bytes are not what was sealed for this identity. */
+  /** @throws keys-destroyed, or payload-damaged where the bytes are not what was sealed for this identity. */
   open(identity: EventIdentity, under: SealedUnder, payload: Buffer): Promise<Buffer>;
 }
 
@@ -197,19 +199,30 @@ export interface DriftLog {
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void;
 }
 
-/** The keys of an event are gone: they were destroyed or lost, and nothing can open what it held. */
-export class KeysDestroyed extends Error {
-  override readonly name = "KeysGone";
-  /** Names of the secrets that the key store lacks. */
-  readonly secrets: readonly string[];
+/** The keys of an event were destroyed or lost: nothing can open what it held. */
+export const areKeysDestroyed = (error: unknown): error is OperatorError<"keys-destroyed"> =>
+  hasCode(error, "keys-destroyed");
 
-  constructor(message: string, secrets: readonly string[]) {
-    super(message);
-    this.secrets = secrets;
+export type UnavailableCode =
+  "dependency-unavailable" | "dependency-silent" | "dependency-unusable" | "partition-missing";
+
+type UnavailableOptions = ErrorOptions &
+  (
+    | { readonly code?: Exclude<UnavailableCode, "dependency-unusable">; readonly detail?: undefined }
+    | { readonly code: "dependency-unusable"; readonly detail: OperatorErrorDetails["dependency-unusable"] }
+  );
+
+/** A dependency can't be used now: a request gets 503, and may be repeated. */
+export class Unavailable extends OperatorError<UnavailableCode> {
+  override readonly name = "Unavailable";
+
+  constructor(message: string, { code = "dependency-unavailable", ...options }: UnavailableOptions = {}) {
+    super(code, message, options);
   }
 }
 
-/** A dependency can't be reached or has no room: try later. */
-export class Unavailable extends Error {
-  override readonly name = "Unavailable";
-}
+/**
+ * Called with what should not happen.
+ * @param operation what failed, such as `commit batch`: the same text each time.
+ */
+export type OnError = (error: unknown, operation: string) => void;

@@ -6,7 +6,8 @@ import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { LimitedMap } from "../caches/limited-map.ts";
 import { Unavailable } from "../ports.ts";
-import { asUnavailable, type Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/database.ts";
+import { asUnavailable } from "../postgres/errors.ts";
 
 /** Key ids in memory; past it the oldest go first. */
 const MOST_KNOWN = 50_000;

@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
-import { NoAnswer, withDeadline } from "../dependencies/deadline.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { withDeadline } from "../dependencies/deadline.ts";
 import { onePerHang } from "../dependencies/file-calls.ts";
-import type { AdoptedFieldSet } from "../ports.ts";
-import { AdoptedFieldsInvalid, parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
+import { type AdoptedFieldSet, Unavailable } from "../ports.ts";
+import { parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
 
 /** A changed file is in force on every server after this long, and the time it takes to read it. */
 const LOOK_EVERY_MS = 500;
@@ -12,7 +13,7 @@ const MOST_BYTES = 262_144;
 
 export interface FollowOptions {
   /** Called once for each problem, and again only when it has changed. The fields before it stay in force. */
-  readonly onInvalid: (error: AdoptedFieldsInvalid) => void;
+  readonly onInvalid: (error: OperatorError) => void;
   /** After each read: how many paths are in force, and whether the file is valid now. */
   readonly onLook: (paths: number, valid: boolean) => void;
 }
@@ -38,7 +39,7 @@ async function readNow(path: string): Promise<ReadAdoptedFields> {
 
 function boundedReader(read: Reader, ms = READ_WITHIN_MS): Reader {
   const problem = `can't be read (no answer within ${ms} ms)`;
-  const expired = (): NoAnswer => new NoAnswer(problem);
+  const expired = (): Unavailable => new Unavailable(problem, { code: "dependency-silent" });
   const bounded = onePerHang((call) => withDeadline({ ms, expired }, call), expired);
   return () => bounded(read).catch((): ReadAdoptedFields => ({ ok: false, problem }));
 }
@@ -58,11 +59,12 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
     this.current = adopted;
   }
 
-  /** @param read reads the file, without a deadline. @throws AdoptedFieldsInvalid */
+  /** @param read reads the file, without a deadline. @throws adopted-fields-invalid */
   static async open(path: string, read: Reader = () => readNow(path), withinMs?: number): Promise<AdoptedFieldsFile> {
     const bounded = boundedReader(read, withinMs);
     const first = await bounded();
-    if (!first.ok) throw new AdoptedFieldsInvalid(`DRS_ADOPTED_FIELDS_FILE: ${path} ${first.problem}`);
+    if (!first.ok)
+      throw new OperatorError("adopted-fields-invalid", `DRS_ADOPTED_FIELDS_FILE: ${path} ${first.problem}`);
     return new AdoptedFieldsFile(path, bounded, first.adopted);
   }
 
@@ -94,7 +96,9 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
     if (read.ok) this.current = read.adopted;
     if (problem !== undefined && problem !== this.#problem) {
       const kept = `the ${this.current.paths.length} fields adopted before stay in force`;
-      onInvalid(new AdoptedFieldsInvalid(`DRS_ADOPTED_FIELDS_FILE: ${this.#path} ${problem}; ${kept}`));
+      onInvalid(
+        new OperatorError("adopted-fields-invalid", `DRS_ADOPTED_FIELDS_FILE: ${this.#path} ${problem}; ${kept}`),
+      );
     }
     this.#problem = problem;
     onLook(this.current.paths.length, read.ok);

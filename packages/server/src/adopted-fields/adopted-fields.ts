@@ -6,12 +6,6 @@ export type ReadAdoptedFields =
   /** A sentence without its subject, for people. */
   | { readonly ok: false; readonly problem: string };
 
-/** Adopted fields that are invalid; the message says why. */
-export class AdoptedFieldsInvalid extends Error {
-  override readonly name = "AdoptedFieldsInvalid";
-  readonly code = "adopted-fields-invalid";
-}
-
 const MOST_NAMED = 10;
 /** Other names are not quoted: the variable may name a file with other content, such as a secret. */
 const NAME = /^[A-Za-z0-9_.]{1,64}$/;

@@ -1,3 +1,5 @@
+import type { OnError } from "../ports.ts";
+
 /**
  * What was opened, closed in the reverse order. An error of one is reported, and keeps no other open.
  *
@@ -8,12 +10,12 @@
  * ```
  */
 export class Closers implements AsyncDisposable {
-  readonly #onError: (error: unknown) => void;
+  readonly #onError: OnError;
   readonly #closing: Set<string>;
   #stack = new AsyncDisposableStack();
 
   /** @param closing gets the names of what is being closed. */
-  constructor(onError: (error: unknown) => void, closing = new Set<string>()) {
+  constructor(onError: OnError, closing = new Set<string>()) {
     this.#onError = onError;
     this.#closing = closing;
   }
@@ -25,7 +27,7 @@ export class Closers implements AsyncDisposable {
       try {
         await close();
       } catch (error) {
-        this.#onError(error);
+        this.#onError(error, `close ${name}`);
       } finally {
         this.#closing.delete(name);
       }

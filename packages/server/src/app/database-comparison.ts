@@ -1,5 +1,6 @@
+import { isOfArea } from "../errors/operator-error.ts";
 import type { Dependency } from "../dependencies/dependencies.ts";
-import { JournalUnfit } from "../journal/journal.ts";
+import type { OnError } from "../ports.ts";
 import { type DatabaseIdentity, isSameOrLater } from "../postgres/database-identity.ts";
 
 const UNCOMPARED = "may be an older copy: nothing is stored before it is compared with the erasure journal";
@@ -8,9 +9,9 @@ export interface ComparisonOptions {
   readonly database: Dependency;
   /** The database that was compared at start. */
   readonly identity: DatabaseIdentity;
-  /** Compares the database with the journal, and applies what it lacks. @throws JournalUnfit, Unavailable */
+  /** Compares the database with the journal, and applies what it lacks. @throws an error with a journal-… code, Unavailable */
   readonly catchUp: () => Promise<unknown>;
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
 }
 
 /**
@@ -52,14 +53,14 @@ export class DatabaseComparison {
       .finally(() => (this.#running = undefined));
   }
 
-  /** @throws JournalUnfit, Unavailable */
+  /** @throws an error with a journal-… code, Unavailable */
   async compare(): Promise<void> {
     const { database, catchUp } = this.#options;
     const [connection, present] = [this.#connections, this.#present];
     try {
       await catchUp();
     } catch (error) {
-      if (error instanceof JournalUnfit) database.report("behind", error.message);
+      if (isOfArea(error, "journal")) database.report("behind", error.message);
       throw error;
     }
     // Another database may have taken its place meanwhile.
@@ -76,7 +77,7 @@ export class DatabaseComparison {
   /** It is tried again at each look: the same error is reported once. */
   #report(error: unknown): void {
     const text = String(error);
-    if (text !== this.#reported) this.#options.onError(error);
+    if (text !== this.#reported) this.#options.onError(error, "compare database with journal");
     this.#reported = text;
   }
 }

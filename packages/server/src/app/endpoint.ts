@@ -1,6 +1,7 @@
 /** An ingest core wired onto a system: what the standalone service and every embedding host have in common. */
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+import { hasCode } from "../errors/operator-error.ts";
 import { openActions } from "../actions/actions.ts";
 import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
 import { AdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
@@ -8,14 +9,13 @@ import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
-import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, SessionVerifier } from "../ports.ts";
+import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, OnError, SessionVerifier } from "../ports.ts";
 import { ActivePurposes } from "../policy/purposes-in-force.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
-import { NoPartition } from "../events/partitions.ts";
 import { Closers } from "./closers.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Readiness, readiness } from "../dependencies/readiness.ts";
@@ -24,6 +24,7 @@ import { erasurePorts, type System } from "./system.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
 const PARTITIONS_AHEAD = 7;
+const PREPARE = "prepare partitions";
 const PREPARE_EVERY_MS = 3_600_000;
 /** Keys that were erased by another process, or whose partition has ended, are out of memory after this long. */
 const FORGET_EVERY_MS = 1_000;
@@ -42,7 +43,7 @@ export interface EndpointPorts {
    * in which one departs from the published schema is rejected. By default those of `DRS_ADOPTED_FIELDS_FILE`, or none.
    */
   readonly adoptedFields?: readonly FieldPath[];
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
 }
 
 export interface Endpoint {
@@ -59,7 +60,7 @@ export interface Endpoint {
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
 /**
- * @throws TypeError where the adopted fields are not of the catalog, AdoptedFieldsInvalid where their file is not
+ * @throws TypeError where the adopted fields are not of the catalog, adopted-fields-invalid where their file is not
  * valid.
  */
 export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
@@ -141,23 +142,26 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   const prepare = async (): Promise<void> => {
     for (const code of purposes.active) {
       await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((error: unknown) => {
-        if (!(error instanceof NoPartition)) throw error;
-        onError(error);
+        if (!hasCode(error, "partition-missing")) throw error;
+        onError(error, PREPARE);
       });
     }
   };
   await prepare();
   if (adopted instanceof AdoptedFieldsFile) {
-    adopted.follow({ onInvalid: onError, onLook: metrics.adoptedFieldsRead });
+    adopted.follow({
+      onInvalid: (error) => onError(error, "follow adopted fields"),
+      onLook: metrics.adoptedFieldsRead,
+    });
     opened.add("adopted fields", () => adopted.close());
   }
   const forget = (): void => {
     system.sealer.dropExpiredKeys(clock.now());
-    void system.accountKeys.refresh().catch(onError);
+    void system.accountKeys.refresh().catch((error: unknown) => onError(error, "refresh account keys"));
   };
   for (const timer of [
     setInterval(forget, FORGET_EVERY_MS),
-    setInterval(() => void prepare().catch(onError), PREPARE_EVERY_MS),
+    setInterval(() => void prepare().catch((error: unknown) => onError(error, PREPARE)), PREPARE_EVERY_MS),
   ]) {
     timer.unref();
     opened.add("timer", () => clearInterval(timer));

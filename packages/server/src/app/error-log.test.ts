@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import pg from "pg";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
+import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import { createErrorLog } from "./error-log.ts";
 
@@ -13,7 +14,7 @@ function logged(error: unknown): string {
       done();
     },
   });
-  createErrorLog(pino({}, sink))(error);
+  createErrorLog(pino({}, sink))(error, "commit batch");
   return text;
 }
 
@@ -30,7 +31,23 @@ function errorOf(work: () => unknown): Error {
 /** What another system sent; its second line looks like the frame of a stack. */
 const SENT = 'upstream-text "x"\n    at upstream-text (upstream-text:1:1)';
 
+const refusedBy = (code: string): Error => Object.assign(new pg.DatabaseError("text", 1, "error"), { code });
+
 describe("the log of errors", () => {
+  const coded: readonly (readonly [string, unknown, string])[] = [
+    ["an error of the registry", new OperatorError("schema-newer", "start that version"), "schema-newer"],
+    ["a dependency that is away", new Unavailable("away"), "dependency-unavailable"],
+    ["a database that has too many connections", refusedBy("53300"), "dependency-unavailable"],
+    ["a statement that the database refuses", refusedBy("42P01"), "database-refused"],
+    ["a lost connection", new Error("Connection terminated unexpectedly"), "dependency-unavailable"],
+    ["several errors", new AggregateError([new Error("one"), new Error("two")], "both"), "several-errors"],
+    ["any other error", new Error("a defect"), "unexpected-error"],
+    ["what is no error", "text", "unexpected-error"],
+  ];
+  it.each(coded)("names the failed operation and a code of the registry for %s", (_, error, code) => {
+    expect(JSON.parse(logged(error))).toMatchObject({ code, operation: "commit batch", msg: "commit batch failed" });
+  });
+
   const sqlError = new pg.DatabaseError(SENT, 1, "error");
   const quoting: readonly (readonly [string, Error])[] = [
     ["a body that is no JSON", errorOf(() => JSON.parse(SENT))],

@@ -1,19 +1,23 @@
 import type { Logger } from "pino";
-import { sqlState } from "../postgres/database.ts";
+import type { OperatorErrorCode } from "../errors/codes.ts";
+import { OperatorError } from "../errors/operator-error.ts";
 import { safeMessage } from "../messages/own-message.ts";
+import type { OnError } from "../ports.ts";
+import { sqlState, translateDriverError } from "../postgres/errors.ts";
 
 /** The same error in a row is logged once a second at most: a database that is away must not fill the disk. */
 const EVERY_MS = 1_000;
 
 /**
- * Logs errors without what they may quote: a class, a code, and the message where it is our own (`ownMessage`); of
- * PostgreSQL's errors only the SQLSTATE and the constraint, because their texts may hold a row's values.
+ * Logs which operation failed, with a code of the registry and the error without what it may quote: its class, code and
+ * place, and its message where it is our own (`safeMessage`); of PostgreSQL's errors only the SQLSTATE and the
+ * constraint, because their texts may hold a row's values.
  */
-export function createErrorLog(logger: Logger): (error: unknown) => void {
+export function createErrorLog(logger: Logger): OnError {
   const last = new Map<string, { at: number; withheld: number }>();
-  return (error) => {
-    const described = describe(error);
-    const name = JSON.stringify(described);
+  return (error, operation) => {
+    const line = { code: codeOf(error), operation, error: describe(error) };
+    const name = JSON.stringify(line);
     const now = Date.now();
     const before = last.get(name);
     if (before && now - before.at < EVERY_MS) {
@@ -22,8 +26,14 @@ export function createErrorLog(logger: Logger): (error: unknown) => void {
     }
     if (last.size > 100) last.clear();
     last.set(name, { at: now, withheld: 0 });
-    logger.error({ error: described, ...(before?.withheld ? { withheld: before.withheld } : {}) }, "error");
+    logger.error({ ...line, ...(before?.withheld ? { withheld: before.withheld } : {}) }, `${operation} failed`);
   };
+}
+
+function codeOf(error: unknown): OperatorErrorCode {
+  if (error instanceof OperatorError) return error.code;
+  const several = error instanceof AggregateError ? "several-errors" : "unexpected-error";
+  return translateDriverError(error)?.code ?? several;
 }
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;

@@ -4,6 +4,7 @@ import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { Config } from "../config/config.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { createEndpointServer } from "../http/server.ts";
@@ -61,7 +62,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     tlsPaths &&
     followTlsFiles(listener as TlsServer, tlsPaths, (error) => {
       if (error === undefined) logger.info("certificate reloaded");
-      else onError(error);
+      else onError(error, "reload certificate");
     });
 
   if (tls) opened.add("certificate files", () => tls.close());
@@ -90,7 +91,11 @@ function listen(server: Server, host: string, port: number, variable: string): P
   return new Promise((resolve, reject) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === "EADDRINUSE" ? "is taken by another program" : `can't be listened on (${cause.code})`;
-      reject(new Error(`port ${port} on ${host} ${why}: choose another in ${variable}`, { cause }));
+      reject(
+        new OperatorError("listener-failed", `port ${port} on ${host} ${why}: choose another in ${variable}`, {
+          cause,
+        }),
+      );
     };
     server.once("error", refuse);
     server.listen(port, host, () => {

@@ -1,6 +1,7 @@
 /** What a running server observes of its dependencies, in addition to the calls that it makes. */
 
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
+import type { OnError } from "../ports.ts";
 import { plural } from "../messages/plural.ts";
 import { KEY_STORE_WATERMARKS } from "../crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
@@ -10,12 +11,12 @@ import { DatabaseComparison } from "./database-comparison.ts";
 import type { System } from "./system.ts";
 
 export interface Supervision {
-  /** Looks whether the database and the key store are as new as what was acknowledged. @throws Unavailable, JournalUnfit */
+  /** Looks whether the database and the key store are as new as what was acknowledged. @throws Unavailable, an error with a journal-… code */
   readonly inspect: () => Promise<void>;
   close(): Promise<void>;
 }
 
-export function superviseDependencies(system: System, onError: (error: unknown) => void): Supervision {
+export function superviseDependencies(system: System, onError: OnError): Supervision {
   const { dependencies, identity, pool, secrets, keyStore, keyDatabase, journalDatabase } = system;
   const database = dependencies.get("database");
   const keys = dependencies.get("key_store");

@@ -10,7 +10,7 @@ import { boundedJournal } from "../journal/bounded-journal.ts";
 import { Dependencies, type DependencyName } from "../dependencies/dependencies.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
-import type { Clock } from "../ports.ts";
+import type { Clock, OnError } from "../ports.ts";
 import { directoryKeyStore } from "../crypto/directory-key-store.ts";
 import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption.ts";
 import { keyEncryptionKeys } from "../crypto/key-encryption-key.ts";
@@ -75,7 +75,7 @@ export interface System {
   /** An entry that the configured receipt shows the journal to have. */
   readonly attested: KnownEntry | undefined;
   readonly receipts: ReceiptSigner;
-  /** Applies what the erasure journal has and this database or key store lacks. @throws JournalUnfit, Unavailable */
+  /** Applies what the erasure journal has and this database or key store lacks. @throws an error with a journal-… code, Unavailable */
   catchUp(): Promise<Replayed>;
   /** Where the embedded cluster lies, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
@@ -91,7 +91,7 @@ export interface System {
 
 export interface OpenOptions {
   readonly asServer: boolean;
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
   /** Opens without a replay, for the command that repairs the journal: nothing may be served or deleted then. */
   readonly acceptsDamagedJournal?: boolean;
   /** Opens although keys that events are sealed under are lost, for the command that lists them. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
-import type { AuditLog, Clock, IngestAudit } from "../ports.ts";
+import type { AuditLog, Clock, IngestAudit, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/database.ts";
 import { receivedAtOf } from "../events/read-events.ts";
 import { instant } from "../postgres/instant.ts";
@@ -61,12 +61,12 @@ interface Group {
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
   readonly #clock: Clock;
-  readonly #onError: (error: unknown) => void;
+  readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
   #groups = new Map<string, Group>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, clock: Clock, onError: (error: unknown) => void) {
+  constructor(executor: Executor, clock: Clock, onError: OnError) {
     this.#executor = executor;
     this.#clock = clock;
     this.#onError = onError;
@@ -133,7 +133,7 @@ export class BufferedAuditLog implements AuditLog {
     try {
       await this.#executor.query(text, [JSON.stringify(rows)]);
     } catch (error) {
-      this.#onError(error);
+      this.#onError(error, "audit write");
       for (const [, group] of due) this.#keep(group);
     }
   }

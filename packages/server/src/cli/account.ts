@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { Command } from "commander";
 import type { System } from "../app/system.ts";
@@ -6,7 +7,7 @@ import { exportAccount } from "../subject-requests/account-export.ts";
 import { accountKnowledge } from "../subject-requests/known-account.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { inSnapshot } from "../postgres/database.ts";
-import { type Context, Failure, operatorOf, print, printJson, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, withSystem } from "./context.ts";
 import { account, example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -42,7 +43,10 @@ async function write(
   const known = await accountKnowledge(pool, names, of);
   if (known !== "held") {
     const but = known === "requested" ? " but its requests (drs request list)" : "";
-    throw new Failure(`Nothing is held about this account${but}, and nothing is written: check the spelling.`);
+    throw new OperatorError(
+      "not-found",
+      `Nothing is held about this account${but}, and nothing is written: check the spelling.`,
+    );
   }
   const folder = resolve(context.directory, out);
   const announce = (exportId: string): Promise<void> => {

@@ -1,12 +1,12 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
 import { looksSigned } from "../actions/signed-actions.ts";
 import { listActions, registerAction, revokeAction } from "../actions/action-table.ts";
 import { writeAudit } from "../audit/audit.ts";
 import {
   type Context,
   escapeControls,
-  Failure,
   loadConfig,
   operatorOf,
   print,
@@ -14,7 +14,6 @@ import {
   printRows,
   withSystem,
   withTransaction,
-  WrongUsage,
 } from "./context.ts";
 import { account, example, name, ttl } from "./options.ts";
 
@@ -44,7 +43,8 @@ export function actionCommand(context: Context): Command {
     .addHelpText("after", example("drs action register --account customer-1 --type payment --ttl 15m --json"))
     .action(async (options: RegisterOptions) => {
       if (options.id !== undefined && looksSigned(options.id) && loadConfig(context).DRS_ACTION_SIGNING_SECRET) {
-        throw new WrongUsage(
+        throw new OperatorError(
+          "wrong-usage",
           "An id that starts with v1. is taken for a signed one while DRS_ACTION_SIGNING_SECRET is set, and no event could name it: choose another.",
         );
       }
@@ -57,7 +57,10 @@ export function actionCommand(context: Context): Command {
           ...(options.session !== undefined && { sessionId: options.session }),
         });
         if (!row)
-          throw new Failure("This account has an action of that id with another type or session, or it was revoked.");
+          throw new OperatorError(
+            "state-conflict",
+            "This account has an action of that id with another type or session, or it was revoked.",
+          );
         const detail = { action_id: row.action_id, action_type: row.action_type, expires_at: row.expires_at };
         const entry = {
           actor: operatorOf(context),
@@ -97,7 +100,8 @@ export function actionCommand(context: Context): Command {
     .action(async (actionId: string, options: { account: string }) => {
       await withTransaction(context, async (executor, clock) => {
         const revoked = await revokeAction(executor, clock, options.account, actionId);
-        if (!revoked) throw new Failure("There is no such action of this account that still stands.");
+        if (!revoked)
+          throw new OperatorError("not-found", "There is no such action of this account that still stands.");
         const entry = {
           actor: operatorOf(context),
           operation: "action.revoke",

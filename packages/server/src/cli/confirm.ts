@@ -1,5 +1,5 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import type { Context } from "./context.ts";
-import { WrongUsage } from "./context.ts";
 
 export interface Confirmation {
   /** What will be gone, as a sentence. */
@@ -10,13 +10,13 @@ export interface Confirmation {
 
 /**
  * Asks before something is destroyed.
- * @throws WrongUsage where there is no terminal and no `--yes`, or the answer was no.
+ * @throws wrong-usage where there is no terminal and no `--yes`, or the answer was no.
  */
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
   if (yes) return;
   // guard(drop): nothing is destroyed unasked
   // fails: e2e/erasure.test.ts › nobody is not asked
-  if (!ask) throw new WrongUsage(`${what} Not a terminal: confirm with --yes.`);
+  if (!ask) throw new OperatorError("wrong-usage", `${what} Not a terminal: confirm with --yes.`);
   const answer = await ask(`${what} Type yes to go on: `);
-  if (answer.trim() !== "yes") throw new WrongUsage("Nothing was changed.");
+  if (answer.trim() !== "yes") throw new OperatorError("wrong-usage", "Nothing was changed.");
 }

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { pino } from "pino";
+import { isOfArea, OperatorError } from "../errors/operator-error.ts";
 import { type Config, type Environment, readConfig } from "../config/config.ts";
-import { EmbeddedPostgresError } from "../embedded-postgres/embedded-error.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { type OpenOptions, openSystem, type System } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
@@ -22,26 +22,12 @@ export interface Context {
   readonly onSignal: (signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void) => void;
 }
 
-/** A command that could not do its work; the message is for people. Exit code 1. */
-export class Failure extends Error {
-  override readonly name = "Failure";
-}
-
-/** A command that was not told enough, or that its user took back. Exit code 2. */
-export class WrongUsage extends Error {
-  override readonly name = "WrongUsage";
-}
-
-/** A command that did what it may: something keeps the rest. Exit code 3. */
-export class PartlyDone extends Error {
-  override readonly name = "PartlyDone";
-}
-
-/** @throws Failure that names every problem. */
+/** @throws configuration-invalid that names every problem. */
 export function loadConfig({ environment, directory }: Context): Config {
   const result = readConfig(environment, directory);
   if (result.ok) return result.config;
-  throw new Failure(
+  throw new OperatorError(
+    "configuration-invalid",
     ["The configuration is not valid:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
   );
 }
@@ -54,11 +40,12 @@ export async function withSystem<T>(
 ): Promise<T> {
   const config = loadConfig(context);
   const logger = pino({ level: config.DRS_LOG_LEVEL === "silent" ? "silent" : "error" }, context.stderr as never);
+  const onError = createErrorLog(logger);
   const system = await openSystem(config, {
     ...options,
     asServer: false,
-    onError: (error) => {
-      if (!(error instanceof EmbeddedPostgresError)) createErrorLog(logger)(error);
+    onError: (error, operation) => {
+      if (!isOfArea(error, "embedded-postgres")) onError(error, operation);
     },
   });
   try {

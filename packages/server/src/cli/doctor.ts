@@ -1,6 +1,7 @@
 import { Command } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
 import { examine, type Finding } from "../diagnostics/doctor.ts";
-import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
+import { type Context, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
 export function doctorCommand(context: Context): Command {
@@ -16,7 +17,7 @@ export function doctorCommand(context: Context): Command {
         else print(context, `${labelOf(finding)}  ${finding.what}: ${finding.detail}`);
       }
       const failed = findings.filter(({ ok }) => !ok).length;
-      if (failed > 0) throw new Failure(`${failed} of ${findings.length} checks failed.`);
+      if (failed > 0) throw new OperatorError("checks-failed", `${failed} of ${findings.length} checks failed.`);
     });
 }
 

@@ -1,4 +1,5 @@
 import { open, writeFile } from "node:fs/promises";
+import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
 import { LIMITS } from "@device-risk-signals/contract";
@@ -8,7 +9,7 @@ import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
 import { findKnownEntries } from "../lifecycle/recovery/replay-journal.ts";
 import { findLatestApplied } from "../journal/applied-entries.ts";
 import type { KnownEntry } from "../journal/chain.ts";
-import { AppendWatch } from "../journal/unconfirmed-order.ts";
+import { AppendWatch } from "../journal/append-watch.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
 import {
   type ErasurePlan,
@@ -24,7 +25,7 @@ import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { type Executor, inOneTransaction, withClient } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, Failure, operatorOf, PartlyDone, print, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -146,10 +147,14 @@ async function run(context: Context, system: System, options: RunOptions): Promi
   if (options.receipt !== undefined) {
     const path = resolve(context.directory, options.receipt);
     const receipt = await receiptOf(pool, sequence);
-    if (receipt === undefined) throw new Failure("It is begun and not finished: drs retention run finishes it.");
+    if (receipt === undefined)
+      throw new OperatorError("state-conflict", "It is begun and not finished: drs retention run finishes it.");
     await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       const advice = `drs receipt get ${erasure.erasure_id}`;
-      throw new Failure(`It is erased; the receipt can't be written to ${path} (${error.code}): ${advice}`);
+      throw new OperatorError(
+        "output-failed",
+        `It is erased; the receipt can't be written to ${path} (${error.code}): ${advice}`,
+      );
     });
   }
   if (options.json) printJson(context, { ...erasure, dry_run: false });
@@ -160,8 +165,8 @@ async function run(context: Context, system: System, options: RunOptions): Promi
   if (kept > 0) throw partlyDone(kept);
 }
 
-const partlyDone = (kept: number): PartlyDone =>
-  new PartlyDone(`A hold keeps ${plural(kept, "event")} until it ends. See drs hold list.`);
+const partlyDone = (kept: number): OperatorError =>
+  new OperatorError("partly-done", `A hold keeps ${plural(kept, "event")} until it ends. See drs hold list.`);
 
 /** The erasure of this subject before; `undefined` for what went with another one, and of which a hold keeps something. */
 async function findBefore(pool: System["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
@@ -172,7 +177,10 @@ async function findBefore(pool: System["pool"], mac: Buffer, plan: ErasurePlan):
 /** Before anything is erased. */
 async function requireWritable(file: string): Promise<void> {
   const opened = await open(file, "a", 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`Nothing is erased: the receipt can't be written to ${file} (${error.code}).`);
+    throw new OperatorError(
+      "output-failed",
+      `Nothing is erased: the receipt can't be written to ${file} (${error.code}).`,
+    );
   });
   await opened.close();
 }
@@ -279,14 +287,14 @@ async function subjectOf(pool: System["pool"], options: SubjectOptions): Promise
   if (event !== undefined) return { kind: "event", eventId: event };
   if (purpose === undefined) return { kind: "account", account: of };
   const code = await findPurposeCode(pool, purpose);
-  if (code === undefined) throw new Failure(`There is no purpose ${purpose}: see drs purpose list.`);
+  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${purpose}: see drs purpose list.`);
   return { kind: "purpose", account: of, purpose: code };
 }
 
 /** What nothing is kept of was erased before, or is not known at all. */
 async function requireKnown(pool: System["pool"], mac: Buffer): Promise<number> {
   const [before] = await findErasures(pool, { subjectMacs: [mac] });
-  if (!before) throw new Failure("Nothing is known of what is to be erased: check the spelling.");
+  if (!before) throw new OperatorError("not-found", "Nothing is known of what is to be erased: check the spelling.");
   return before.sequence;
 }
 

@@ -1,6 +1,7 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command } from "commander";
-import { KeysDestroyed, type StoredEvent } from "../ports.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { areKeysDestroyed, type StoredEvent } from "../ports.ts";
 import type { System } from "../app/system.ts";
 import { purposeIds } from "../policy/policy-table.ts";
 import { type Executor, inSnapshot } from "../postgres/database.ts";
@@ -8,7 +9,7 @@ import { releasingLocks } from "../events/partition-slices.ts";
 import { isAcceptedLoss } from "../accounts/secret-losses.ts";
 import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
 import { auditRead } from "./audit-read.ts";
-import { type Context, Failure, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, printJson, printRows, withSystem } from "./context.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -56,7 +57,7 @@ export function eventCommand(context: Context): Command {
         const read = { operation: options.raw ? "event.read_raw" : "event.read", eventId, reason: options.reason };
         if (!event) {
           await auditRead(context, system, { ...read, outcome: "not-found" });
-          throw new Failure(`There is no event ${eventId}.`);
+          throw new OperatorError("not-found", `There is no event ${eventId}.`);
         }
         const audit = (): Promise<void> =>
           auditRead(context, system, { ...read, outcome: "done", account: event.account });
@@ -97,9 +98,11 @@ async function writeRaw(
   audit: () => Promise<void>,
 ): Promise<void> {
   const exact = await sealer.open(event, event.sealedUnder, event.payload).catch(async (error: unknown) => {
-    if (!(error instanceof KeysDestroyed) || !(await isAcceptedLoss(pool, error.secrets))) throw error;
-    throw new Failure(
+    if (!areKeysDestroyed(error) || !(await isAcceptedLoss(pool, error.detail.secrets))) throw error;
+    throw new OperatorError(
+      "keys-destroyed",
       "The secrets of this event were lost, and the loss was accepted: its attributes are all that can be read.",
+      { detail: error.detail },
     );
   });
   await audit();

@@ -1,11 +1,12 @@
 import { LIMITS } from "@device-risk-signals/contract";
+import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { Command, Option } from "commander";
 import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-orders.ts";
 import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { withOrder } from "./journal-ports.ts";
 import { account, example, futureDate, name, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -83,7 +84,8 @@ function addCommand(context: Context): Command {
             reviewOn,
             actor,
           });
-          if (!hold) throw new Failure("Nothing is known of what is to be held: check the spelling.");
+          if (!hold)
+            throw new OperatorError("not-found", "Nothing is known of what is to be held: check the spelling.");
           const entry = { actor, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
           await writeAudit(executor, clock, {
             ...entry,
@@ -180,4 +182,5 @@ function liftCommand(context: Context): Command {
     });
 }
 
-const noHold = (holdId: string): Failure => new Failure(`There is no hold ${holdId} that still stands.`);
+const noHold = (holdId: string): OperatorError =>
+  new OperatorError("not-found", `There is no hold ${holdId} that still stands.`);

@@ -1,18 +1,20 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
 import type { System } from "../app/system.ts";
-import { AppendWatch } from "../journal/unconfirmed-order.ts";
+import { AppendWatch } from "../journal/append-watch.ts";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/database.ts";
-import { type Context, Failure, withAdministration } from "./context.ts";
+import { type Context, withAdministration } from "./context.ts";
 
 /**
  * What an order needs that a restore must not undo.
  * @param watch notices what is appended to the journal.
- * @throws Failure where no erasure journal is configured.
+ * @throws journal-required where no erasure journal is configured.
  */
 export function journalPorts({ clock, codec, keyStore, names, journal }: System, watch?: AppendWatch): HoldOrderPorts {
   if (journal) return { clock, codec, keyStore, names, journal: watch?.watch(journal) ?? journal };
-  throw new Failure(
+  throw new OperatorError(
+    "journal-required",
     "There is no erasure journal, and without one the restore of a backup would undo this: name a directory in " +
       "DRS_ERASURE_JOURNAL, or a database in DRS_ERASURE_JOURNAL_DATABASE_URL.",
   );
@@ -20,7 +22,7 @@ export function journalPorts({ clock, codec, keyStore, names, journal }: System,
 
 /**
  * Runs an order and its audit entry in the owner's transaction.
- * @throws UnconfirmedOrder where the transaction fails after the journal has the order.
+ * @throws order-unconfirmed where the transaction fails after the journal has the order.
  */
 export async function withOrder<T>(
   context: Context,

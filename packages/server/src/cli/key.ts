@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { acceptSecretLoss, isNothing } from "../lifecycle/recovery/accept-secret-loss.ts";
 import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts";
@@ -8,7 +9,7 @@ import { withMaintenanceLock } from "../postgres/maintenance-lock.ts";
 import type { System } from "../app/system.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -80,7 +81,11 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
     async (system) => {
       const { pool, secrets, clock, administration } = system;
       const loss = await findLoss(pool, secrets);
-      if (isNothing(loss)) throw new Failure("The key store has every secret that an event needs: nothing is lost.");
+      if (isNothing(loss))
+        throw new OperatorError(
+          "state-conflict",
+          "The key store has every secret that an event needs: nothing is lost.",
+        );
       if (dryRun) return loss.counts;
       await confirm(context, { what: lossSentence(loss.counts), yes });
       return withClient(administration, (owner) =>
@@ -91,7 +96,8 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
     },
     { acceptsLostKeys: true },
   );
-  if (!accepted) throw new Failure("The key store has the secrets again: no loss was accepted.");
+  if (!accepted)
+    throw new OperatorError("state-conflict", "The key store has the secrets again: no loss was accepted.");
   if (json) return printJson(context, { ...accepted, dry_run: dryRun });
   if (dryRun) return print(context, `${lossSentence(accepted)} Nothing was changed.`);
   print(context, `The loss is accepted. ${lossSentence(accepted)} Servers store events again within seconds.`);
@@ -133,7 +139,10 @@ function requireAll(versions: readonly KeyVersion[]): void {
   const lost = versions.filter(({ known }) => !known);
   if (lost.length === 0) return;
   const names = lost.map(({ version, secrets }) => `${version} (${plural(secrets, "secret")})`).join(", ");
-  throw new Failure(`Secrets are wrapped under versions that nobody has here: ${names}. Bring those keys first.`);
+  throw new OperatorError(
+    "state-conflict",
+    `Secrets are wrapped under versions that nobody has here: ${names}. Bring those keys first.`,
+  );
 }
 
 async function destroy(
@@ -163,11 +172,15 @@ async function destroy(
 
 function requireUnused(versions: readonly KeyVersion[], version: string): void {
   const found = versions.find((one) => one.version === version && one.known);
-  if (!found) throw new Failure(`There is no version ${version}: see drs key list.`);
+  if (!found) throw new OperatorError("not-found", `There is no version ${version}: see drs key list.`);
   // guard(drop): the current version is not destroyed
   // fails: e2e/keys.test.ts › rotate beside a server
-  if (found.current) throw new Failure("It is the current version: drs key rotate first.");
+  if (found.current) throw new OperatorError("state-conflict", "It is the current version: drs key rotate first.");
   // guard(drop): a version that wraps secrets is not destroyed
   // fails: e2e/keys.test.ts › that was interrupted is finished
-  if (found.secrets > 0) throw new Failure(`It still wraps ${plural(found.secrets, "secret")}: drs key rotate first.`);
+  if (found.secrets > 0)
+    throw new OperatorError(
+      "state-conflict",
+      `It still wraps ${plural(found.secrets, "secret")}: drs key rotate first.`,
+    );
 }

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
 import { Command } from "commander";
@@ -9,7 +10,6 @@ import { recordOfProcessing } from "../policy/record-of-processing.ts";
 import { confirm } from "./confirm.ts";
 import {
   type Context,
-  Failure,
   loadConfig,
   operatorOf,
   print,
@@ -85,7 +85,7 @@ export function purposeCommand(context: Context): Command {
     .addHelpText("after", example("drs purpose record > record-of-processing.md"))
     .action(async ({ json = false }: { json?: boolean }) => {
       const policy = await withSystem(context, ({ pool }) => policyDocument(pool));
-      if (!policy) throw new Failure("No policy was applied yet: see drs purpose apply.");
+      if (!policy) throw new OperatorError("not-found", "No policy was applied yet: see drs purpose apply.");
       if (json) printJson(context, policy);
       else context.stdout.write(recordOfProcessing(policy));
     });
@@ -95,11 +95,14 @@ export function purposeCommand(context: Context): Command {
 async function policyOf({ directory }: Context, file: string): Promise<Parameters<typeof applyPolicy>[2]> {
   const path = resolve(directory, file);
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${path} can't be read (${error.code})`);
+    throw new OperatorError("input-invalid", `${path} can't be read (${error.code})`);
   });
   const result = readPolicy(text);
   if (result.ok) return result.policy;
-  throw new Failure([`${path} is not a policy:`, ...result.problems.map((problem) => `  ${problem}`)].join("\n"));
+  throw new OperatorError(
+    "input-invalid",
+    [`${path} is not a policy:`, ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
+  );
 }
 
 function printApplied(context: Context, { version, changes }: Applied, dryRun: boolean): void {

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
 import { findErasureReceipt } from "../lifecycle/erasure/erasures.ts";
 import { findRunReceipt } from "../lifecycle/retention/runs.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
-import { type Context, Failure, loadConfig, print, printJson, withSystem } from "./context.ts";
+import { type Context, loadConfig, print, printJson, withSystem } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
 export function receiptCommand(context: Context): Command {
@@ -50,7 +51,8 @@ export function receiptCommand(context: Context): Command {
         async ({ pool }) => (await findErasureReceipt(pool, id)) ?? (await findRunReceipt(pool, id)),
       );
       if (receipt === undefined) {
-        throw new Failure(
+        throw new OperatorError(
+          "not-found",
           `There is no receipt of ${id}: check the id; what is not finished, drs retention run finishes.`,
         );
       }
@@ -63,6 +65,6 @@ export function receiptCommand(context: Context): Command {
 async function textOf({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
   return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${path} can't be read (${error.code})`);
+    throw new OperatorError("input-invalid", `${path} can't be read (${error.code})`);
   });
 }

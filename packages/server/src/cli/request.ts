@@ -1,3 +1,4 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import { wasExported } from "../audit/search-audit.ts";
 import { Command, Option } from "commander";
 import { plural } from "../messages/plural.ts";
@@ -22,16 +23,7 @@ import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/database.ts";
 import type { Clock } from "../ports.ts";
-import {
-  type Context,
-  Failure,
-  operatorOf,
-  print,
-  printJson,
-  printRows,
-  withAdministration,
-  withSystem,
-} from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withAdministration, withSystem } from "./context.ts";
 import { account, example, pastDate, uuid, written } from "./options.ts";
 import { auditRead } from "./audit-read.ts";
 import { reasonReader } from "./reason.ts";
@@ -127,7 +119,8 @@ function extendCommand(context: Context): Command {
     .action(async (id: string, { reason, dryRun = false, json }: ExtendOptions) => {
       await change(context, { operation: "request.extend", dryRun, json }, async (executor) => {
         const row = await extendRequest(executor, id, reason);
-        if (!row) throw new Failure(`There is no request ${id} that is open and was not extended yet.`);
+        if (!row)
+          throw new OperatorError("not-found", `There is no request ${id} that is open and was not extended yet.`);
         return row;
       });
     });
@@ -158,11 +151,15 @@ function closeCommand(context: Context): Command {
       await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor, names) => {
         const open = await findRequest(executor, id);
         if (open?.outcome === "partly" && outcome === "done") return complete(executor, open, options);
-        if (!open || open.closed_at !== null) throw new Failure(`There is no request ${id} that is open.`);
+        if (!open || open.closed_at !== null)
+          throw new OperatorError("not-found", `There is no request ${id} that is open.`);
         // guard(false): done needs an identity
         // fails: e2e/requests.test.ts › is overdue until
         if (outcome !== "refused" && (identity ?? open.identity) === null) {
-          throw new Failure("It does not say yet how it was made sure who asks: say so with --identity.");
+          throw new OperatorError(
+            "state-conflict",
+            "It does not say yet how it was made sure who asks: say so with --identity.",
+          );
         }
         if (erasure !== undefined) {
           const found = await requireErasureOf(executor, names, open.account, erasure);
@@ -171,7 +168,7 @@ function closeCommand(context: Context): Command {
         // guard(false): a link leads to an export of the account
         // fails: e2e/requests.test.ts › is overdue until
         if (exportId !== undefined && !(await wasExported(executor, open.account, exportId))) {
-          throw new Failure(`There is no export ${exportId} of this account: see drs audit list.`);
+          throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);
         }
         const closed = { outcome, actor, ground: reason, identity, erasureId: erasure, exportId };
         return (await closeRequest(executor, id, closed)) ?? open;
@@ -190,33 +187,48 @@ async function complete(
   );
   if (given.length > 0) {
     const without = given.map(([option]) => `--${option}`).join(", ");
-    throw new Failure(
+    throw new OperatorError(
+      "state-conflict",
       `Request ${request_id} is closed in part, with all that it records: complete it without ${without}.`,
     );
   }
   const completed = await completeRequest(executor, request_id);
   if (completed) return completed;
   if (still_held > 0)
-    throw new Failure(`A hold still keeps ${plural(still_held, "event")} of its erasure: see drs hold list.`);
-  throw new Failure("The hold has ended, and its copies are deleted by the next retention pass: try again then.");
+    throw new OperatorError(
+      "state-conflict",
+      `A hold still keeps ${plural(still_held, "event")} of its erasure: see drs hold list.`,
+    );
+  throw new OperatorError(
+    "state-conflict",
+    "The hold has ended, and its copies are deleted by the next retention pass: try again then.",
+  );
 }
 
 function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, released }: ErasureRow): void {
   const left = still_held + released;
   if (outcome === "done" && left > 0) {
-    throw new Failure(
+    throw new OperatorError(
+      "state-conflict",
       `A hold keeps ${plural(left, "event")} of erasure ${erasure_id}: close it with --outcome partly.`,
     );
   }
   if (outcome === "partly" && left === 0) {
-    throw new Failure(`No hold keeps anything of erasure ${erasure_id}: close it with --outcome done.`);
+    throw new OperatorError(
+      "state-conflict",
+      `No hold keeps anything of erasure ${erasure_id}: close it with --outcome done.`,
+    );
   }
 }
 
 async function requireNothingLeft(executor: Executor, { account: of }: RequestRow): Promise<void> {
   const { events, held, still_held, released } = await planErasure(executor, { kind: "account", account: of ?? "" });
   const left = events + held + still_held + released;
-  if (left > 0) throw new Failure(`The account still has ${plural(left, "event")}: name the erasure with --erasure.`);
+  if (left > 0)
+    throw new OperatorError(
+      "state-conflict",
+      `The account still has ${plural(left, "event")}: name the erasure with --erasure.`,
+    );
 }
 
 /** An erasure of one event or action names no account: it is taken as it is. */
@@ -227,13 +239,13 @@ async function requireErasureOf(
   erasureId: string,
 ): Promise<ErasureRow> {
   const [erasure] = await findErasures(executor, { erasureId });
-  if (!erasure) throw new Failure(`There is no erasure ${erasureId}: see drs erase list.`);
+  if (!erasure) throw new OperatorError("not-found", `There is no erasure ${erasureId}: see drs erase list.`);
   if (erasure.kind !== "account" && erasure.kind !== "purpose") return erasure;
   const subjects = accountSubjects(account ?? "", await purposeIds(executor));
   // guard(false): an erasure is of the account that asked
   // fails: e2e/requests.test.ts › is overdue until
   if (!subjects.some((one) => subjectMac(names, one).toString("hex") === erasure.subject_mac)) {
-    throw new Failure(`Erasure ${erasureId} is of another account.`);
+    throw new OperatorError("state-conflict", `Erasure ${erasureId} is of another account.`);
   }
   return erasure;
 }

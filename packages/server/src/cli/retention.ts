@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { type Pass, runRetention } from "../lifecycle/retention-worker.ts";
 import { listRuns, overdueRows, retentionState } from "../lifecycle/retention/runs.ts";
@@ -8,7 +9,7 @@ import type { Clock } from "../ports.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, Failure, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
 import { example } from "./options.ts";
 
 const RUNS_SHOWN = 20;
@@ -62,7 +63,11 @@ export function retentionCommand(context: Context): Command {
         return pass?.expired;
       });
       if (expired === "dry-run") return;
-      if (!expired) throw new Failure("A pass is under way, by a server or another command: see drs retention status.");
+      if (!expired)
+        throw new OperatorError(
+          "pass-running",
+          "A pass is under way, by a server or another command: see drs retention status.",
+        );
       if (json) return printJson(context, expired);
       const { partitions, rows, bytes, secrets, keys, copies, held } = expired;
       print(

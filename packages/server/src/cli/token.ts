@@ -1,10 +1,10 @@
 import { Command, Option } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
 import { issueToken, listTokens, revokeToken } from "../sessions/opaque-tokens.ts";
 import { writeAudit } from "../audit/audit.ts";
 import {
   type Context,
   escapeControls,
-  Failure,
   operatorOf,
   print,
   printJson,
@@ -65,7 +65,7 @@ export function tokenCommand(context: Context): Command {
     .action(async (tokenId: string) => {
       await withTransaction(context, async (executor, clock) => {
         const of = await revokeToken(executor, clock, tokenId);
-        if (of === undefined) throw new Failure(`There is no token ${tokenId} that still stands.`);
+        if (of === undefined) throw new OperatorError("not-found", `There is no token ${tokenId} that still stands.`);
         const entry = { actor: operatorOf(context), operation: "token.revoke", outcome: "done", account: of };
         await writeAudit(executor, clock, { ...entry, detail: { token_id: tokenId } });
       });

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { Config } from "../config/config.ts";
 import { replaceFile, writeExclusively } from "../files/durable-file.ts";
 import { key256 } from "../config/values.ts";
 
-import { type KeySource, KeyVersionsFixed } from "./key-encryption.ts";
+import { type KeySource } from "./key-encryption.ts";
 
 /**
  * The keys that wrap all others: from the environment, from a file, or, for the embedded default alone, from a file
@@ -45,14 +46,17 @@ function keyFile(path: string): KeySource {
     async read() {
       const content = await readFile(path, "utf8").catch((cause: unknown) => {
         const { code } = cause as NodeJS.ErrnoException;
-        throw new Error(`the key-encryption key can't be read from ${path}: ${code}`, { cause });
+        throw new OperatorError("key-file-unusable", `the key-encryption key can't be read from ${path}: ${code}`, {
+          cause,
+        });
       });
       return content
         .trim()
         .split("\n")
         .map((line) => {
           const result = key256(line.trim());
-          if ("problem" in result) throw new Error(`the key-encryption key in ${path} ${result.problem}`);
+          if ("problem" in result)
+            throw new OperatorError("key-file-unusable", `the key-encryption key in ${path} ${result.problem}`);
           return result.value;
         });
     },
@@ -61,9 +65,13 @@ function keyFile(path: string): KeySource {
         await replaceFile(path, textOf(keys));
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;
-        throw new KeyVersionsFixed(`${path} can't be written (${code}): change its lines by hand, the newest last`, {
-          cause,
-        });
+        throw new OperatorError(
+          "key-versions-fixed",
+          `${path} can't be written (${code}): change its lines by hand, the newest last`,
+          {
+            cause,
+          },
+        );
       }
     },
     advice: "",

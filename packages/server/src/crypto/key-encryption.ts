@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { OperatorError } from "../errors/operator-error.ts";
 
 /**
  * Wraps and unwraps secrets. Several versions of the key are alive at once: the current one wraps, each of them unwraps.
@@ -9,24 +10,14 @@ export interface KeyEncryption {
   versions(): Promise<readonly string[]>;
   /** @param context what the secret is bound to. */
   wrap(secret: Buffer, context: Buffer): Promise<Buffer>;
-  /** @throws WrapBroken */
+  /** @throws secret-damaged */
   unwrap(wrapped: Buffer, context: Buffer): Promise<Buffer>;
-  /** Under which version it is wrapped. @throws WrapBroken */
+  /** Under which version it is wrapped. @throws secret-damaged */
   versionOf(wrapped: Buffer): string;
-  /** Makes a new version the current one. @throws KeyVersionsFixed where versions are made elsewhere. */
+  /** Makes a new version the current one. @throws key-versions-fixed where versions are made elsewhere. */
   rotate(): Promise<string>;
-  /** Destroys a version that nothing is wrapped under. @throws KeyVersionsFixed */
+  /** Destroys a version that nothing is wrapped under. @throws key-versions-fixed */
   destroy(version: string): Promise<void>;
-}
-
-/** A wrapped secret that no key-encryption key at hand opens, or that was changed. */
-export class WrappedSecretDamaged extends Error {
-  override readonly name = "WrapBroken";
-}
-
-/** Keys that the environment gives; the message says what to do there. */
-export class KeyVersionsFixed extends Error {
-  override readonly name = "KeyVersionsFixed";
 }
 
 const SECRET_BYTES = 32;
@@ -74,7 +65,7 @@ export class LocalKeyEncryption implements KeyEncryption {
   async wrap(secret: Buffer, context: Buffer): Promise<Buffer> {
     // Read anew: another process may have made a new version.
     const key = (await this.#source.read()).at(-1);
-    if (!key) throw new WrappedSecretDamaged("there is no key-encryption key");
+    if (!key) throw new OperatorError("secret-damaged", "there is no key-encryption key");
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(context);
     const head = Buffer.concat([Buffer.of(FORMAT), Buffer.from(versionOfKey(key), "hex"), nonce]);
@@ -83,7 +74,7 @@ export class LocalKeyEncryption implements KeyEncryption {
 
   versionOf(wrapped: Buffer): string {
     if (wrapped.length !== SECRET_AT + SECRET_BYTES + TAG_BYTES || wrapped[0] !== FORMAT) {
-      throw new WrappedSecretDamaged("a secret in the key store is not of a form that this version knows");
+      throw new OperatorError("secret-damaged", "a secret in the key store is not of a form that this version knows");
     }
     return wrapped.toString("hex", 1, NONCE_AT);
   }
@@ -95,7 +86,7 @@ export class LocalKeyEncryption implements KeyEncryption {
     try {
       return Buffer.concat([decipher.update(wrapped.subarray(SECRET_AT, -TAG_BYTES)), decipher.final()]);
     } catch (cause) {
-      throw new WrappedSecretDamaged("a secret in the key store was changed", { cause });
+      throw new OperatorError("secret-damaged", "a secret in the key store was changed", { cause });
     }
   }
 
@@ -111,7 +102,7 @@ export class LocalKeyEncryption implements KeyEncryption {
   }
 
   async #write(keys: readonly Buffer[]): Promise<void> {
-    if (!this.#source.write) throw new KeyVersionsFixed(this.#source.advice);
+    if (!this.#source.write) throw new OperatorError("key-versions-fixed", this.#source.advice);
     await this.#source.write(keys);
   }
 
@@ -120,7 +111,8 @@ export class LocalKeyEncryption implements KeyEncryption {
       this.#keys = new Map((await this.#source.read()).map((key) => [versionOfKey(key), key]));
     }
     const key = this.#keys.get(version);
-    if (!key) throw new WrappedSecretDamaged("a secret in the key store was wrapped by another key-encryption key");
+    if (!key)
+      throw new OperatorError("secret-damaged", "a secret in the key store was wrapped by another key-encryption key");
     return key;
   }
 }

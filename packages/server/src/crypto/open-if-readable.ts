@@ -1,9 +1,9 @@
-import { KeysDestroyed, type Sealer, type StoredEvent } from "../ports.ts";
-import { PayloadDamaged } from "./sealer.ts";
+import { hasCode, type OperatorError } from "../errors/operator-error.ts";
+import type { Sealer, StoredEvent } from "../ports.ts";
 
-/** Whether a error says that an event can't be opened: its keys are lost, or its row was damaged. */
-export const isUnreadable = (error: unknown): error is KeysDestroyed | PayloadDamaged =>
-  error instanceof KeysDestroyed || error instanceof PayloadDamaged;
+/** Whether an error says that an event can't be opened: its keys are lost, or its row was damaged. */
+export const isUnreadable = (error: unknown): error is OperatorError<"keys-destroyed" | "payload-damaged"> =>
+  hasCode(error, "keys-destroyed", "payload-damaged");
 
 /** @returns the exact bytes, or `undefined` for what can't be opened. @throws Unavailable */
 export async function openIfReadable(sealer: Sealer, event: StoredEvent): Promise<Buffer | undefined> {

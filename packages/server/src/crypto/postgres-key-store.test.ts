@@ -105,7 +105,7 @@ describe("in the database", () => {
     await query(url, "create role intruder login");
     await expect(read("intruder")).rejects.toMatchObject({
       message: "the key database can't be used: its login lacks a privilege (SQLSTATE 42501)",
-      problem: "can't be used: its login lacks a privilege (SQLSTATE 42501)",
+      detail: { problem: "can't be used: its login lacks a privilege (SQLSTATE 42501)" },
     });
     await query(url, "drop role intruder");
     await query(url, "alter table drs_keys.secret rename to away");

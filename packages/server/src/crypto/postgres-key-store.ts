@@ -1,6 +1,6 @@
 import { Unavailable } from "../ports.ts";
 import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
-import { asUnusable } from "../postgres/refusals.ts";
+import { asUnusable } from "../postgres/errors.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const LOCK = 7_236_516;

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
-import { type EventIdentity, KeysDestroyed, type Sealer, Unavailable } from "../ports.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { type EventIdentity, type Sealer, Unavailable } from "../ports.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
@@ -48,10 +49,8 @@ export interface CurrentKey {
   readonly epoch: number;
 }
 
-/** A payload that is not what was sealed for the event. */
-export class PayloadDamaged extends Error {
-  override readonly name = "SealBroken";
-}
+const keysDestroyed = (message: string, secrets: readonly string[]): OperatorError =>
+  new OperatorError("keys-destroyed", message, { detail: { secrets } });
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -110,13 +109,13 @@ export function createSealer(
     if (known && lostSecrets.length === 0) return openWith(known, identity, payload);
     const accountName = accountSecretName(keyId);
     const account = await secrets.find(accountName);
-    if (!account) throw new KeysDestroyed("the keys of this event are gone", [accountName]);
+    if (!account) throw keysDestroyed("the keys of this event are gone", [accountName]);
     const names = [...lostSecrets, secret].map(partitionSecretName);
     return openWithOne(names, (one) => derive(account, one), identity, payload);
   }
 
   async function openCopy(identity: EventIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
-    if (payload.length === 0) throw new KeysDestroyed("the keys of this event were lost before a hold copied it", []);
+    if (payload.length === 0) throw keysDestroyed("the keys of this event were lost before a hold copied it", []);
     return openWithOne((await findHoldSecrets(holdId)).map(holdSecretName), holdKey, identity, payload);
   }
 
@@ -145,7 +144,7 @@ export function createSealer(
         broken = error;
       }
     }
-    if (lost.size > 0) throw new KeysDestroyed("the keys of this event are gone", [...lost]);
+    if (lost.size > 0) throw keysDestroyed("the keys of this event are gone", [...lost]);
     throw broken;
   }
 
@@ -231,6 +230,6 @@ function openWith(key: KeyObject, identity: EventIdentity, sealed: Buffer): Buff
     const bytes = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
     return decompress({ dictionary, bytes });
   } catch (cause) {
-    throw new PayloadDamaged("the stored payload is not what was sealed for this event", { cause });
+    throw new OperatorError("payload-damaged", "the stored payload is not what was sealed for this event", { cause });
   }
 }

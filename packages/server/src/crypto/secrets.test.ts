@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { LocalKeyEncryption, WrappedSecretDamaged } from "./key-encryption.ts";
+import { LocalKeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore as memory } from "./memory-key-store.fixture.ts";
 import { secretId, Secrets } from "./secrets.ts";
@@ -69,13 +69,15 @@ describe("a secret", () => {
   });
 });
 
-describe("WrapBroken", () => {
+describe("secret-damaged", () => {
   it("for another key-encryption key, and says so", async () => {
     const { store } = memory();
     await new Secrets(store, keysOf(KEY)).findOrCreate("a");
     const others = new Secrets(store, keysOf(randomBytes(32)));
     await expect(others.find("a")).rejects.toThrow(/another key-encryption key/);
-    await expect(others.findOrCreate("a"), "and never makes a second").rejects.toBeInstanceOf(WrappedSecretDamaged);
+    await expect(others.findOrCreate("a"), "and never makes a second").rejects.toMatchObject({
+      code: "secret-damaged",
+    });
   });
 
   it("for any one bit changed", async () => {
@@ -87,7 +89,7 @@ describe("WrapBroken", () => {
       const changed = Buffer.from(wrapped);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       entries.set(secretId("a"), changed);
-      await expect(secrets.find("a"), `bit ${bit}`).rejects.toBeInstanceOf(WrappedSecretDamaged);
+      await expect(secrets.find("a"), `bit ${bit}`).rejects.toMatchObject({ code: "secret-damaged" });
     }
     entries.set(secretId("a"), wrapped);
     expect(await secrets.find("a")).toHaveLength(32);
@@ -104,7 +106,7 @@ describe("WrapBroken", () => {
     ];
     for (const bytes of others) {
       entries.set(secretId("a"), bytes);
-      await expect(secrets.find("a"), `${bytes.length} bytes`).rejects.toBeInstanceOf(WrappedSecretDamaged);
+      await expect(secrets.find("a"), `${bytes.length} bytes`).rejects.toMatchObject({ code: "secret-damaged" });
     }
   });
 

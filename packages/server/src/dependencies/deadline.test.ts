@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { Unavailable } from "../ports.ts";
 import { Dependencies, type Health } from "./dependencies.ts";
-import { NoAnswer, withDeadline } from "./deadline.ts";
-import { Unusable } from "./unusable.ts";
+import { withDeadline } from "./deadline.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
-const expired = (): Error => new NoAnswer("expired");
+const expired = (): Error => new Unavailable("expired", { code: "dependency-silent" });
 
 describe("a deadline", () => {
   it("passes on an answer that comes in time", async () => {
@@ -19,14 +19,14 @@ describe("a deadline", () => {
       signal.addEventListener("abort", () => (reason = signal.reason));
       return never();
     });
-    await expect(call).rejects.toThrow(NoAnswer);
-    expect(reason).toBeInstanceOf(NoAnswer);
+    await expect(call).rejects.toMatchObject({ code: "dependency-silent" });
+    expect(reason).toMatchObject({ code: "dependency-silent" });
   });
 
   it("is extended for as long as the call makes progress", async () => {
     let asked = 0;
     const call = withDeadline({ ms: 10, expired, isProgressing: async () => ++asked < 3 }, never);
-    await expect(call).rejects.toThrow(NoAnswer);
+    await expect(call).rejects.toMatchObject({ code: "dependency-silent" });
     expect(asked).toBe(3);
   });
 
@@ -64,7 +64,7 @@ describe("a dependency", () => {
     const dependencies = new Dependencies(10);
     const dependency = dependencies.get("key_store");
     dependency.monitored();
-    await expect(dependency.call(never)).rejects.toThrow(NoAnswer);
+    await expect(dependency.call(never)).rejects.toMatchObject({ code: "dependency-silent" });
     await dependency.call(async () => {});
     expect(dependencies.canStore).toBe(false);
     dependency.resolve("away");
@@ -80,8 +80,10 @@ describe("a dependency", () => {
 
   it("that answers its monitor with an error is reported with the reason, even if it was away before", () => {
     const dependency = new Dependencies(10).get("key_store");
-    dependency.reportUnreachable(new NoAnswer("no answer"));
-    dependency.reportUnreachable(new Unusable("key database", "can't be used: its login lacks a privilege"));
+    dependency.reportUnreachable(new Unavailable("no answer", { code: "dependency-silent" }));
+    const problem = "can't be used: its login lacks a privilege";
+    const unusable = new Unavailable(problem, { code: "dependency-unusable", detail: { problem } });
+    dependency.reportUnreachable(unusable);
     expect(dependency.health.problems).toEqual(["can't be used: its login lacks a privilege"]);
   });
 });

@@ -1,8 +1,3 @@
-import { Unavailable } from "../ports.ts";
-
-/** A dependency gave no answer within its deadline. */
-export class NoAnswer extends Unavailable {}
-
 export interface Deadline {
   readonly ms: number;
   /** The error of a call that has expired. */

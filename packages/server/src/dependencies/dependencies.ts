@@ -1,6 +1,6 @@
+import { hasCode } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
-import { NoAnswer, withDeadline } from "./deadline.ts";
-import { Unusable } from "./unusable.ts";
+import { withDeadline } from "./deadline.ts";
 
 export const DEPENDENCIES = {
   database: { title: "database", required: true },
@@ -69,7 +69,7 @@ export class Dependency {
 
   /**
    * @param work gets a signal whose abort must cancel it.
-   * @throws NoAnswer past the deadline, Unavailable when calls are rejected or the server stops, or what `work` throws.
+   * @throws dependency-silent past the deadline, Unavailable when calls are rejected or the server stops, or what `work` throws.
    */
   async call<T>(work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const { isAway = () => true, isProgressing, isProbe = false } = options;
@@ -77,7 +77,7 @@ export class Dependency {
     const ms = isProbe ? Math.min(this.timeoutMs, PROBE_MS) : this.timeoutMs;
     const deadline = {
       ms,
-      expired: () => new NoAnswer(`the ${this.title} gave no answer within ${ms} ms`),
+      expired: () => new Unavailable(`the ${this.title} gave no answer within ${ms} ms`, { code: "dependency-silent" }),
       stop: this.#registry.stopping,
       ...(isProgressing && { isProgressing }),
     };
@@ -86,7 +86,7 @@ export class Dependency {
       if (!this.#isMonitored) this.resolve("away");
       return result;
     } catch (error) {
-      if (error instanceof NoAnswer || isAway(error)) this.reportUnreachable(error);
+      if (hasCode(error, "dependency-silent") || isAway(error)) this.reportUnreachable(error);
       throw error;
     }
   }
@@ -103,9 +103,9 @@ export class Dependency {
   /** The first reason remains, because how it went away says more than how it stays away: unless it answers again. */
   reportUnreachable(error?: unknown): void {
     if (this.#registry.stopping.aborted) return;
-    if (error instanceof Unusable) return this.report("away", error.problem);
+    if (hasCode(error, "dependency-unusable")) return this.report("away", error.detail.problem);
     if (this.has("away")) return;
-    this.report("away", error instanceof NoAnswer ? "does not answer" : "can't be reached");
+    this.report("away", hasCode(error, "dependency-silent") ? "does not answer" : "can't be reached");
   }
 
   report(trouble: Trouble, problem: string): void {

@@ -2,8 +2,8 @@
  * Calls that can't be cancelled, such as those to a directory of a network file system: past the deadline no caller waits
  * for them.
  */
+import { hasCode } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
-import { NoAnswer } from "./deadline.ts";
 import type { Dependency } from "./dependencies.ts";
 
 export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
@@ -11,9 +11,9 @@ export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 /**
  * For calls that can't be cancelled: one that expired goes on in a thread, of which Node has four. While it hangs, no other
  * begins.
- * @param bounded gives up a call with NoAnswer. @param hanging the error of a call that does not begin.
+ * @param bounded gives up a call with dependency-silent. @param hanging the error of a call that does not begin.
  */
-export function onePerHang(bounded: Bounded, hanging: () => NoAnswer): Bounded {
+export function onePerHang(bounded: Bounded, hanging: () => Unavailable): Bounded {
   let hung = 0;
   return async (call) => {
     if (hung > 0) throw hanging();
@@ -24,7 +24,7 @@ export function onePerHang(bounded: Bounded, hanging: () => NoAnswer): Bounded {
       return started;
     };
     return bounded(start).catch((error: unknown) => {
-      if (error instanceof NoAnswer) {
+      if (hasCode(error, "dependency-silent")) {
         hung++;
         void running?.catch(() => {}).finally(() => hung--);
       }
@@ -38,7 +38,7 @@ export function boundedBy(dependency: Dependency): Bounded {
   const isAway = (error: unknown): boolean => error instanceof Unavailable;
   return onePerHang(
     (call) => dependency.call(call, { isAway }),
-    () => new NoAnswer(`an earlier call to the ${dependency.title} still hangs`),
+    () => new Unavailable(`an earlier call to the ${dependency.title} still hangs`, { code: "dependency-silent" }),
   );
 }
 

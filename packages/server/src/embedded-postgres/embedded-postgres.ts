@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { withDeadline } from "../dependencies/deadline.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
-import { type DatabaseOptions, isTransient, sqlState } from "../postgres/database.ts";
+import type { DatabaseOptions } from "../postgres/database.ts";
+import { isTransient, sqlState } from "../postgres/errors.ts";
+import type { OnError } from "../ports.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
-import { EmbeddedPostgresError } from "./embedded-error.ts";
 import { chooseLauncher, type Launcher } from "./unprivileged.ts";
 
 const DATABASE = "drs";
@@ -51,7 +53,7 @@ export interface EmbeddedOptions {
   /** Whether this user is the server, of which a data directory has one at a time. */
   readonly asServer: boolean;
   /** Called when PostgreSQL went away and is being brought back, and when that failed. */
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
   /** Of another PostgreSQL. Absent: those of the optional dependency. */
   readonly binaries?: Binaries;
 }
@@ -79,7 +81,7 @@ export class EmbeddedPostgres {
     this.#socketDir = socketDir;
   }
 
-  /** @throws EmbeddedPostgresError */
+  /** @throws OperatorError */
   static async open(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
     const binaries = options.binaries ?? (await findBinaries());
     await makePrivate(options.dataDir);
@@ -120,12 +122,12 @@ export class EmbeddedPostgres {
     this.#user = undefined;
     if (!user) return;
     const expired = (): Error =>
-      new EmbeddedPostgresError("the embedded PostgreSQL gave no answer, and was left as it is");
+      new OperatorError("embedded-postgres-failed", "the embedded PostgreSQL gave no answer, and was left as it is");
     try {
       const isAlone = await withDeadline({ ms: LEAVE_WITHIN_MS, expired }, () => this.#leave(user));
       if (isAlone) await this.#stop();
     } catch (error) {
-      this.#options.onError(error);
+      this.#options.onError(error, "stop embedded PostgreSQL");
     } finally {
       await user.end().catch(() => {});
     }
@@ -150,7 +152,8 @@ export class EmbeddedPostgres {
     const { major } = this.#binaries;
     if (version?.trim() === major) return;
     if (version !== undefined) {
-      throw new EmbeddedPostgresError(
+      throw new OperatorError(
+        "data-directory-unusable",
         `${this.#cluster} is a cluster of PostgreSQL ${version.trim()}, and this server carries ${major}: ` +
           "dump it with the old version and restore it with this one (docs/operator.md, Upgrade)",
       );
@@ -163,7 +166,8 @@ export class EmbeddedPostgres {
     const { code, output } = await run(this.#launcher, this.#binaries.initdb, args);
     if (code !== 0) {
       await rm(draft, { recursive: true, force: true });
-      throw new EmbeddedPostgresError(
+      throw new OperatorError(
+        "embedded-postgres-failed",
         `the database could not be initialised in ${this.#options.dataDir}: ${lastLines(output)}`,
       );
     }
@@ -182,9 +186,11 @@ export class EmbeddedPostgres {
         this.#user = await this.#connectAsUser();
         return;
       } catch (error) {
-        if (error instanceof EmbeddedPostgresError) throw error;
+        if (hasCode(error, "data-directory-in-use")) throw error;
         if (Date.now() > deadline) {
-          throw new EmbeddedPostgresError(`the database did not start: ${await this.#logTail()}`, { cause: error });
+          throw new OperatorError("embedded-postgres-failed", `the database did not start: ${await this.#logTail()}`, {
+            cause: error,
+          });
         }
         const absent = ["ENOENT", "ECONNREFUSED"].includes((error as NodeJS.ErrnoException).code ?? "");
         // It ended right after its start: another one holds the directory, or remains of a killed one still do.
@@ -212,7 +218,10 @@ export class EmbeddedPostgres {
         const text = "select pg_try_advisory_lock($1) as acquired";
         const { rows } = await client.query<{ acquired: boolean }>(text, [SERVER_LOCK]);
         if (!rows[0]?.acquired) {
-          throw new EmbeddedPostgresError(`another server runs on the data directory ${this.#options.dataDir}`);
+          throw new OperatorError(
+            "data-directory-in-use",
+            `another server runs on the data directory ${this.#options.dataDir}`,
+          );
         }
       }
       // The user that stops PostgreSQL holds the lock until its own connection ends; only then can this one get it.
@@ -231,11 +240,14 @@ export class EmbeddedPostgres {
   /** PostgreSQL went away under us: bring it back, for as long as it takes. */
   #return(): void {
     this.#user = undefined;
-    this.#options.onError(new EmbeddedPostgresError("the embedded PostgreSQL went away; starting it again"));
+    this.#options.onError(
+      new OperatorError("embedded-postgres-lost", "the embedded PostgreSQL went away; starting it again"),
+      "use embedded PostgreSQL",
+    );
     this.#returning = (async () => {
       while (!this.#closed && !this.#user) {
         await this.#join().catch(async (error: unknown) => {
-          this.#options.onError(error);
+          this.#options.onError(error, "restart embedded PostgreSQL");
           await sleep(1_000);
         });
       }
@@ -258,7 +270,7 @@ export class EmbeddedPostgres {
       stdio: ["ignore", log.fd, log.fd],
     });
     await log.close();
-    child.on("error", this.#options.onError);
+    child.on("error", (error) => this.#options.onError(error, "start embedded PostgreSQL"));
     child.unref();
     return child;
   }
@@ -299,7 +311,7 @@ export class EmbeddedPostgres {
       if ((await this.#readPidFile())?.instance !== running.instance) return;
       await sleep(POLL_MS);
     }
-    throw new EmbeddedPostgresError("the embedded PostgreSQL did not stop in time");
+    throw new OperatorError("embedded-postgres-failed", "the embedded PostgreSQL did not stop in time");
   }
 
   /** What PostgreSQL says of itself in `postmaster.pid`: process id, directory, start time, …, status. */
@@ -318,7 +330,8 @@ const OWN_NAMES = /^(initdb-.+|postgres\.log|socket|lost\+found)$/;
 async function rejectForeignFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.includes("postgres") || names.every((name) => OWN_NAMES.test(name))) return;
-  throw new EmbeddedPostgresError(
+  throw new OperatorError(
+    "data-directory-unusable",
     `${folder} holds other things than a database of this server: name a folder of its own in DRS_DATA_DIR`,
   );
 }
@@ -330,7 +343,8 @@ async function makePrivate(folder: string): Promise<void> {
     await chmod(folder, 0o700);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
+      "data-directory-unusable",
       `the data directory ${folder} can't be made or made private (${code}): choose another in DRS_DATA_DIR`,
       {
         cause,
@@ -355,7 +369,8 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
   const found = await lstat(folder);
   const { uid, mode } = found;
   if (!found.isDirectory() || (launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
+      "data-directory-unusable",
       `${folder} is not a private folder of this user: remove it, or choose a shorter DRS_DATA_DIR`,
     );
   }

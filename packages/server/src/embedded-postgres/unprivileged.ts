@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chown, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { EmbeddedPostgresError } from "./embedded-error.ts";
+import { OperatorError } from "../errors/operator-error.ts";
 
 /** Uid and gid of `nobody`: PostgreSQL looks its own name up, so it must be one that every system knows. */
 const NOBODY = 65_534;
@@ -65,7 +65,7 @@ const AS_NOBODY_PASSING: Launcher = {
 /**
  * @param cluster the cluster's folder, which may not exist yet; its owner stays.
  * @param others further paths that the child must reach.
- * @throws EmbeddedPostgresError where root can't start an unprivileged child that reaches them.
+ * @throws embedded-postgres-failed where root can't start an unprivileged child that reaches them.
  */
 export async function chooseLauncher(cluster: string, others: readonly string[]): Promise<Launcher> {
   if (process.getuid?.() !== 0) return PLAIN;
@@ -78,7 +78,8 @@ export async function chooseLauncher(cluster: string, others: readonly string[])
   if (owner !== NOBODY && works(IN_USER_NAMESPACE)) return IN_USER_NAMESPACE;
   if (owner !== 0 && works(AS_NOBODY_PASSING)) return AS_NOBODY_PASSING;
   const folder = dirname(cluster);
-  throw new EmbeddedPostgresError(
+  throw new OperatorError(
+    "embedded-postgres-failed",
     "PostgreSQL refuses to run as root, and no other user can get to it or to its data: start the server as another " +
       `user, or open the folders on the way to ${[folder, ...others].join(" and ")} (chmod o+x)`,
   );

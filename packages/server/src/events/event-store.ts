@@ -1,11 +1,20 @@
 import type pg from "pg";
-import { type EventStore, type LedgerEntry, type NewEvent, type StoredEvent, Unavailable } from "../ports.ts";
+import { hasCode } from "../errors/operator-error.ts";
+import {
+  type EventStore,
+  type LedgerEntry,
+  type NewEvent,
+  type OnError,
+  type StoredEvent,
+  Unavailable,
+} from "../ports.ts";
 import { type Pseudonymizer, uuidText } from "../crypto/pseudonymizer.ts";
 import { commitBatch, type Committed } from "./commit-batch.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
-import { asUnavailable, type DatabaseOptions, type Executor, isTransient, sqlState } from "../postgres/database.ts";
+import type { DatabaseOptions, Executor } from "../postgres/database.ts";
+import { asUnavailable, isTransient, sqlState } from "../postgres/errors.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
-import { NoPartition, type Partitions } from "./partitions.ts";
+import { type Partitions } from "./partitions.ts";
 import { readEvent } from "./read-events.ts";
 
 /** Events that one transaction takes at most. */
@@ -18,6 +27,7 @@ const LINGER_MS = 5;
 const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
 const PROBE_EVERY_MS = 200;
 const CHECK_VIOLATION = "23514";
+const COMMIT = "commit batch";
 
 /** A row that fits no partition breaks no constraint that has a name. */
 function isPartitionMissing(error: unknown): boolean {
@@ -39,7 +49,7 @@ export interface EventStoreOptions {
   /** How often that was. */
   readonly generation: () => number;
   /** Called with errors that requests were told about in general terms only. */
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
   readonly onBatch: (events: number, seconds: number) => void;
 }
 
@@ -123,7 +133,7 @@ export class PostgresEventStore implements EventStore {
     if (!location) return undefined;
     const { executor } = this.#options;
     return await readEvent(executor, { account, ...location, eventId }).catch((error: unknown) => {
-      throw this.#noted(error);
+      throw this.#noted(error, "read event");
     });
   }
 
@@ -137,7 +147,7 @@ export class PostgresEventStore implements EventStore {
     try {
       return (await this.#options.executor.query<Row>(text, values)).rows;
     } catch (error) {
-      throw this.#noted(error);
+      throw this.#noted(error, "read ledger");
     }
   }
 
@@ -146,8 +156,8 @@ export class PostgresEventStore implements EventStore {
     try {
       return await this.#commitTogether(events, lane);
     } catch (error) {
-      const told = this.#noted(error);
-      if (events.length === 1 || (told instanceof Unavailable && !(told instanceof NoPartition))) throw told;
+      const told = this.#noted(error, COMMIT);
+      if (events.length === 1 || (told instanceof Unavailable && !hasCode(told, "partition-missing"))) throw told;
       return await this.#commitApart(events, lane);
     } finally {
       this.#options.onBatch(events.length, (performance.now() - started) / 1000);
@@ -159,7 +169,7 @@ export class PostgresEventStore implements EventStore {
     const results: Result[] = [];
     for (const event of events) {
       const alone = this.#commitTogether([event], lane).then(([result = "taken"]) => result);
-      results.push(await alone.catch((error: unknown) => new Failed(this.#noted(error))));
+      results.push(await alone.catch((error: unknown) => new Failed(this.#noted(error, COMMIT))));
     }
     return results;
   }
@@ -214,11 +224,11 @@ export class PostgresEventStore implements EventStore {
     void endWhenOpen(client);
   }
 
-  /** What a request is told of a error; the error itself goes to the log. */
-  #noted(error: unknown): unknown {
+  /** What a request is told of an error; the error itself goes to the log. */
+  #noted(error: unknown, operation: string): unknown {
     const passes = isTransient(error);
     if (error instanceof Unavailable && !passes) return error;
-    this.#options.onError(error);
+    this.#options.onError(error, operation);
     if (passes) this.#awaitReturn();
     return asUnavailable(error);
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Unavailable } from "../ports.ts";
-import { type Executor, sqlState } from "../postgres/database.ts";
+import type { Executor } from "../postgres/database.ts";
+import { sqlState } from "../postgres/errors.ts";
 
 /** Commit batches wait behind whoever waits for the lock: better give up soon and try again than hold everybody up. */
 const LOCK_WITHIN = "200ms";

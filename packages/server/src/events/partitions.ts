@@ -1,6 +1,7 @@
 import { Unavailable } from "../ports.ts";
 import type { PartitionDirectory, PartitionSecrets } from "../crypto/sealer.ts";
-import { asUnavailable, type Executor, sqlState } from "../postgres/database.ts";
+import type { Executor } from "../postgres/database.ts";
+import { asUnavailable, sqlState } from "../postgres/errors.ts";
 
 /** Partitions of a purpose in memory. */
 const MOST_KNOWN = 100;
@@ -8,9 +9,6 @@ const MOST_KNOWN = 100;
 const FARTHEST_MS = 8 * 86_400_000;
 /** `invalid_parameter_value`: how the owner's function refuses a time. */
 const NOT_FOR_THIS_TIME = "22023";
-
-/** There is no partition for a time, and none may be made: a clock jumped. */
-export class NoPartition extends Unavailable {}
 
 interface Partition extends PartitionSecrets {
   readonly id: string;
@@ -55,7 +53,7 @@ export class Partitions implements PartitionDirectory {
     return this.#known.get(purpose)?.find(({ from, end }) => from <= at && at < end) ?? this.ensure(purpose, at);
   }
 
-  /** @throws Unavailable, NoPartition */
+  /** @throws Unavailable; with the code partition-missing where a clock jumped, and none may be made */
   async ensure(purpose: number, at: number): Promise<PartitionSecrets> {
     const generation = this.#generation;
     const text = `select partition_id, (partition_id || later_secrets)::text[] as secrets, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
@@ -68,10 +66,10 @@ export class Partitions implements PartitionDirectory {
         // fails: e2e/retention.test.ts › brings back nothing that is gone
         if (sqlState(error) !== NOT_FOR_THIS_TIME) throw asUnavailable(error);
         this.#forget(purpose, at);
-        throw new NoPartition(
+        throw new Unavailable(
           `${(error as Error).message}: set the clocks of this host and of the database right. If they are right, one was ` +
             "ahead: events are stored again from the start of the next partition",
-          { cause: error },
+          { code: "partition-missing", cause: error },
         );
       });
     const [row] = rows;

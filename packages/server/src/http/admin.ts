@@ -1,6 +1,7 @@
 /** The operators' listener: health and metrics. Never on the endpoint's port. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Readiness } from "../dependencies/readiness.ts";
+import type { OnError } from "../ports.ts";
 import { hasOneHost, isForListener } from "./host.ts";
 import { notFound, pathOf } from "./paths.ts";
 
@@ -8,7 +9,7 @@ export interface AdminOptions {
   /** Host names that requests may use, in lower case; IP addresses and loopback names always pass. */
   readonly hosts: readonly string[];
   /** Called with what should not happen. */
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -29,7 +30,7 @@ export function createAdminServer(options: AdminOptions): Server {
         response.end(request.method === "HEAD" ? undefined : body);
       });
   });
-  server.on("error", options.onError);
+  server.on("error", (error) => options.onError(error, "accept admin connection"));
   return server;
 }
 

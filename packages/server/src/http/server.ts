@@ -10,6 +10,7 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
+import type { OnError } from "../ports.ts";
 import { type ProblemCode, reject } from "@device-risk-signals/contract";
 import type { Ingest } from "../ingest/ingest.ts";
 import { answerRejection, RejectedRequest } from "../ingest/request.ts";
@@ -30,7 +31,7 @@ export interface EndpointOptions {
   readonly requestTimeout: number;
   readonly tls?: TlsFiles;
   /** Called with what should not happen. */
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
 }
 
 const MOST_HEADER_BYTES = 16_384;
@@ -57,7 +58,7 @@ export function createEndpointServer(options: EndpointOptions): Server {
     return (request, response) => {
       underWay.add(request, response);
       handle(options, request, response, invite).catch((error: unknown) => {
-        options.onError(error);
+        options.onError(error, "answer request");
         response.destroy();
       });
     };
@@ -82,7 +83,7 @@ export function createEndpointServer(options: EndpointOptions): Server {
     return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
   });
   server.on("connect", (_request, socket) => writeProblem(socket as Socket, "method-not-allowed", "Allow: POST"));
-  server.on("error", options.onError);
+  server.on("error", (error) => options.onError(error, "accept connection"));
   return server;
 }
 

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { watchFile, unwatchFile } from "node:fs";
 import type { Server } from "node:https";
 import { createSecureContext } from "node:tls";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { TlsFiles } from "./server.ts";
 
 const LOOK_EVERY_MS = 2_000;
@@ -11,11 +12,11 @@ export interface TlsPaths {
   readonly key: string;
 }
 
-/** @throws Error with a message that names the file, or says that key and certificate do not fit. */
+/** @throws certificate-unusable, which names the file or says that key and certificate do not match. */
 export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
   const read = async (path: string, variable: string): Promise<Buffer> => {
     return readFile(path).catch((cause: NodeJS.ErrnoException) => {
-      throw new Error(`${variable}: ${path} can't be read (${cause.code})`, { cause });
+      throw new OperatorError("certificate-unusable", `${variable}: ${path} can't be read (${cause.code})`, { cause });
     });
   };
   const files = { cert: await read(paths.cert, "DRS_TLS_CERT_FILE"), key: await read(paths.key, "DRS_TLS_KEY_FILE") };
@@ -23,7 +24,11 @@ export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
     createSecureContext(files);
   } catch (cause) {
     const why = (cause as NodeJS.ErrnoException).code ?? "invalid";
-    throw new Error(`DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE are no certificate and its key (${why})`, { cause });
+    throw new OperatorError(
+      "certificate-unusable",
+      `DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE are no certificate and its key (${why})`,
+      { cause },
+    );
   }
   return files;
 }

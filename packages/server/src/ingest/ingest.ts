@@ -13,6 +13,7 @@ import {
   type EventWarning,
   type Sealer,
   type SessionVerifier,
+  type OnError,
   Unavailable,
 } from "../ports.ts";
 import { type Admission } from "./admission.ts";
@@ -54,7 +55,7 @@ export interface IngestPorts {
   readonly throttle: RateThrottle;
   readonly failures: FailureThrottle;
   /** Called with what should not happen. The endpoint answers 500 or 503 and goes on. */
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
 }
 
 export interface IngestOptions extends AdmitOptions {
@@ -69,7 +70,7 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
     const started = performance.now();
     const progress: Progress = { headers: {} };
     const result = await run(request, progress, ports, options).catch((error: unknown) => {
-      ports.onError(error);
+      ports.onError(error, "ingest request");
       return error instanceof Unavailable ? rejectRequest("unavailable", RETRY_SOON) : rejectRequest("storage-failed");
     });
     const answer = result instanceof RejectedRequest ? answerRejection(result) : result;

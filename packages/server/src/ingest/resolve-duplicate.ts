@@ -3,7 +3,7 @@ import { canonicalRequest, type CreateResponse, type TransportRequest } from "@d
 import {
   type AuditLog,
   type EventStore,
-  KeysDestroyed,
+  areKeysDestroyed,
   type LedgerEntry,
   type Sealer,
   type StoredEvent,
@@ -71,7 +71,7 @@ async function equalInCanonicalForm(
   const stored = await store.findStored(retry.account, entry);
   if (!stored) return false;
   const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((error: unknown) => {
-    if (error instanceof KeysDestroyed) return undefined;
+    if (areKeysDestroyed(error)) return undefined;
     throw error;
   });
   return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.request);

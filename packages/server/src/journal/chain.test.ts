@@ -1,9 +1,10 @@
 import { createSecretKey, randomBytes, randomInt, randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { hasCode, isOfArea } from "../errors/operator-error.ts";
 import { type KnownEntry, readChain } from "./chain.ts";
 import { EntryCodec } from "./entry-codec.ts";
-import { digestOf, JournalDamaged, type JournalEntry, JournalUnfit, NO_ENTRY } from "./journal.ts";
+import { digestOf, type JournalEntry, NO_ENTRY } from "./journal.ts";
 import { memoryJournal, type MemoryJournal } from "./memory-journal.fixture.ts";
 
 const KEY = createSecretKey(randomBytes(32));
@@ -61,9 +62,9 @@ const damageOf = (written: Written): Promise<number | undefined> =>
   readChain(written.journal, codec, [written.head]).then(
     () => undefined,
     (error: unknown) => {
-      if (error instanceof JournalDamaged) return error.sequence;
+      if (hasCode(error, "journal-damaged")) return error.detail.sequence;
       // A changed installation reads as another one's.
-      if (error instanceof JournalUnfit) return Number(/entry (\d+) /.exec(error.message)?.[1]);
+      if (isOfArea(error, "journal")) return Number(/entry (\d+) /.exec(error.message)?.[1]);
       throw error;
     },
   );
@@ -219,6 +220,6 @@ describe("an accepted loss", () => {
     acceptLoss(written, 2, null);
     const text = written.losses.get(2) ?? "";
     written.losses.set(2, forged.encode(codec.decodeLoss({ sequence: 2, text })));
-    await expect(readChain(written.journal, codec, [])).rejects.toThrow(JournalUnfit);
+    await expect(readChain(written.journal, codec, [])).rejects.toMatchObject({ code: "journal-loss-invalid" });
   });
 });

@@ -1,12 +1,12 @@
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import type { EntryCodec } from "./entry-codec.ts";
 import {
   digestOf,
   EMPTY_JOURNAL,
   type ErasureJournal,
-  JournalDamaged,
+  journalDamaged,
   type JournalEntry,
   type EntryReference,
-  JournalUnfit,
   type StoredText,
 } from "./journal.ts";
 
@@ -30,7 +30,7 @@ export interface KnownEntry {
  *
  * @param after an entry that was verified before; the whole journal by default.
  * @returns what follows `after`, ascending.
- * @throws JournalDamaged that names the first entry that is missing or wrong. @throws JournalUnfit, Unavailable
+ * @throws journal-damaged that names the first entry that is missing or wrong, another journal-… code, Unavailable
  */
 export async function readChain(
   journal: ErasureJournal,
@@ -58,7 +58,7 @@ export async function readChain(
     if (stored.sequence !== sequence + 1) throw missing(journal, sequence + 1);
     const entry = codec.decode(stored);
     if (entry.previous !== digest && losses.get(sequence)?.isDigestKnown !== false) {
-      throw new JournalDamaged(
+      throw journalDamaged(
         stored.sequence,
         `entry ${stored.sequence} of the erasure journal does not follow from the previous entry`,
       );
@@ -80,7 +80,7 @@ function isFound(codec: EntryCodec, stored: StoredText, lost: LostLink): boolean
     codec.decode(stored);
     return true;
   } catch (error) {
-    if (error instanceof JournalUnfit) return false;
+    if (hasCode(error, "journal-damaged", "journal-foreign")) return false;
     throw error;
   }
 }
@@ -98,8 +98,8 @@ async function readLosses(journal: ErasureJournal, codec: EntryCodec): Promise<R
   return losses;
 }
 
-const missing = ({ description }: ErasureJournal, sequence: number): JournalDamaged =>
-  new JournalDamaged(sequence, `entry ${sequence} of the erasure journal (${description}) is missing`);
+const missing = ({ description }: ErasureJournal, sequence: number): OperatorError =>
+  journalDamaged(sequence, `entry ${sequence} of the erasure journal (${description}) is missing`);
 
 /** @param isDigestKnown false where the entry is a loss whose digest no store can know. */
 function requireKnown(
@@ -111,7 +111,7 @@ function requireKnown(
   const { sequence, digest, knownBy } = known;
   const [first, last] = [chain[0]?.sequence ?? 0, chain.at(-1)?.sequence ?? 0];
   if (sequence > last) {
-    throw new JournalDamaged(
+    throw journalDamaged(
       last + 1,
       `${knownBy} knows of entry ${sequence} of the erasure journal, and the journal (${journal.description}) ` +
         `ends at entry ${last}: it was cut short or is another one`,
@@ -119,7 +119,8 @@ function requireKnown(
   }
   const link = sequence === 0 || sequence < first ? undefined : chain[sequence - first];
   if (isDigestKnown && digest !== undefined && link !== undefined && link.digest !== digest) {
-    throw new JournalUnfit(
+    throw new OperatorError(
+      "journal-mismatch",
       `entry ${sequence} of the erasure journal is not the one that ${knownBy} knows, and it is whole: ` +
         "they are of different histories. Restore the journal that belongs to it",
     );

@@ -1,15 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { OperatorError } from "../errors/operator-error.ts";
 import { unlinkDrafts, writeExclusively } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
-import {
-  entryExists,
-  type ErasureJournal,
-  type JournalUnfit,
-  lossExists,
-  type StoredText,
-  unreadableJournal,
-} from "./journal.ts";
+import { entryExists, type ErasureJournal, lossExists, type StoredText, unreadableJournal } from "./journal.ts";
 
 const PER_FOLDER = 1_000;
 const LOSSES = "losses";
@@ -38,7 +32,7 @@ export function directoryJournal(directory: string): ErasureJournal {
     }
   }
 
-  async function write(path: string, text: string, exists: (cause: unknown) => JournalUnfit): Promise<void> {
+  async function write(path: string, text: string, exists: (cause: unknown) => OperatorError): Promise<void> {
     try {
       await unlinkDrafts(dirname(path));
       await writeExclusively(path, Buffer.from(text));

@@ -1,14 +1,14 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import {
   type AcceptedLoss,
   ERASURE_KINDS,
   type ErasureKind,
   HOLD_ORDER_KINDS,
   type HoldOrderKind,
-  JournalDamaged,
   type JournalEntry,
-  JournalForeign,
-  JournalUnfit,
+  journalDamaged,
+  journalForeign,
   type StoredText,
 } from "./journal.ts";
 
@@ -30,23 +30,24 @@ export class EntryCodec {
     return `${signed},"mac":"${this.#mac(signed)}"}\n`;
   }
 
-  /** @throws JournalDamaged, or JournalForeign where the text is another installation's. */
+  /** @throws journal-damaged, or journal-foreign where the text is another installation's. */
   decode(stored: StoredText): JournalEntry {
     const entry = this.#open(stored);
     if (!isEntry(entry) || entry.sequence !== stored.sequence) throw damaged(stored.sequence, "is not in a known form");
     return entry;
   }
 
-  /** @throws JournalUnfit where the text is no statement of this installation about this entry. */
+  /** @throws journal-loss-invalid where the text is no statement of this installation about this entry. */
   decodeLoss(stored: StoredText): AcceptedLoss {
     try {
       const loss = this.#open(stored) as Partial<AcceptedLoss>;
       const isLoss = loss.kind === "loss" && (loss.digest === null || isText(loss.digest, DIGEST));
       if (isLoss && loss.sequence === stored.sequence) return loss as AcceptedLoss;
     } catch (error) {
-      if (!(error instanceof JournalUnfit)) throw error;
+      if (!hasCode(error, "journal-damaged", "journal-foreign")) throw error;
     }
-    throw new JournalUnfit(
+    throw new OperatorError(
+      "journal-loss-invalid",
       `the accepted loss of entry ${stored.sequence} of the erasure journal was changed or is another installation's: ` +
         "restore it, or move it out of the journal",
     );
@@ -56,7 +57,7 @@ export class EntryCodec {
     const [, signed = "", mac = ""] = SIGNED.exec(text) ?? [];
     const fields = parse(`${signed}}`);
     if (fields === undefined) throw damaged(sequence, "is not readable");
-    if (fields.installation !== this.installation) throw new JournalForeign(sequence);
+    if (fields.installation !== this.installation) throw journalForeign(sequence);
     if (!timingSafeEqual(Buffer.from(mac, "hex"), Buffer.from(this.#mac(signed), "hex"))) {
       throw damaged(sequence, "was changed");
     }
@@ -78,8 +79,8 @@ function parse(json: string): Partial<JournalEntry | AcceptedLoss> | undefined {
   }
 }
 
-const damaged = (sequence: number, what: string): JournalDamaged =>
-  new JournalDamaged(sequence, `entry ${sequence} of the erasure journal ${what}`);
+const damaged = (sequence: number, what: string): OperatorError =>
+  journalDamaged(sequence, `entry ${sequence} of the erasure journal ${what}`);
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const MAC = /^[\da-f]{32}$/;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ErasureJournal, JournalUnfit, type StoredText } from "./journal.ts";
+import { type ErasureJournal, type StoredText } from "./journal.ts";
 
 /** What every erasure journal does; `open` gives another instance of the same journal. */
 export function journalContract(name: string, make: () => Promise<{ open: () => Promise<ErasureJournal> }>): void {
@@ -24,11 +24,11 @@ export function journalContract(name: string, make: () => Promise<{ open: () => 
       const journal = await (await make()).open();
       await journal.append(1, "one");
       await journal.appendLoss(1, "lost");
-      for (const [again, message] of [
-        [() => journal.append(1, "other"), /has an entry 1 already/],
-        [() => journal.appendLoss(1, "other"), /the loss of entry 1 .* is accepted already/],
+      for (const [again, code, message] of [
+        [() => journal.append(1, "other"), "journal-entry-exists", /has an entry 1 already/],
+        [() => journal.appendLoss(1, "other"), "journal-loss-exists", /the loss of entry 1 .* is accepted already/],
       ] as const) {
-        await expect(again()).rejects.toThrow(JournalUnfit);
+        await expect(again()).rejects.toMatchObject({ code });
         await expect(again()).rejects.toThrow(message);
       }
       expect([await read(journal), await readLosses(journal)]).toEqual([

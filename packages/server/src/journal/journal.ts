@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 
 /** What is erased; `hold` is the destruction of the secret of a hold that has ended, with its copies. */
@@ -105,59 +106,45 @@ export interface StoredText {
 export interface ErasureJournal {
   /** Every entry from a sequence on, ascending, also those after a gap. @throws Unavailable */
   read(from: number): AsyncIterable<StoredText>;
-  /** Durable when the promise resolves. @throws JournalUnfit where the journal has that entry. @throws Unavailable */
+  /** Durable when the promise resolves. @throws journal-entry-exists, Unavailable */
   append(sequence: number, text: string): Promise<void>;
   /** Every accepted loss. @throws Unavailable */
   readLosses(): AsyncIterable<StoredText>;
-  /** Durable when the promise resolves. @throws JournalUnfit where the loss was accepted before. @throws Unavailable */
+  /** Durable when the promise resolves. @throws journal-loss-exists, Unavailable */
   appendLoss(sequence: number, text: string): Promise<void>;
   /** A line for people: where it is. */
   readonly description: string;
   close(): Promise<void>;
 }
 
-/** A journal that does not fit the database or the key store; the message says what to do. */
-export class JournalUnfit extends Error {
-  override readonly name: string = "JournalUnfit";
-}
-
 /** An entry that is missing, unreadable or not the one that another store knows. */
-export class JournalDamaged extends JournalUnfit {
-  override readonly name = "JournalDamaged";
-  readonly sequence: number;
-
-  constructor(sequence: number, what: string, options?: ErrorOptions) {
-    const advice =
-      "restore the journal from its latest copy; where that entry is lost for good, see " +
-      `drs erase accept-loss --entry ${sequence}`;
-    super(`${what}: ${advice}`, options);
-    this.sequence = sequence;
-  }
+export function journalDamaged(sequence: number, what: string): OperatorError<"journal-damaged"> {
+  const advice =
+    "restore the journal from its latest copy; where that entry is lost for good, see " +
+    `drs erase accept-loss --entry ${sequence}`;
+  return new OperatorError("journal-damaged", `${what}: ${advice}`, { detail: { sequence } });
 }
 
 /** An entry of another installation. */
-export class JournalForeign extends JournalUnfit {
-  override readonly name = "JournalForeign";
-  readonly sequence: number;
-
-  constructor(sequence: number) {
-    super(
-      `entry ${sequence} of the erasure journal belongs to another installation: ` +
-        "point DRS_ERASURE_JOURNAL at the journal of this one",
-    );
-    this.sequence = sequence;
-  }
-}
+export const journalForeign = (sequence: number): OperatorError<"journal-foreign"> =>
+  new OperatorError(
+    "journal-foreign",
+    `entry ${sequence} of the erasure journal belongs to another installation: ` +
+      "point DRS_ERASURE_JOURNAL at the journal of this one",
+    { detail: { sequence } },
+  );
 
 /** What `append` throws where the entry exists. */
-export function entryExists(sequence: number, cause?: unknown): JournalUnfit {
+export function entryExists(sequence: number, cause?: unknown): OperatorError {
   const advice = "the database is behind it; start again, so that it is replayed";
-  return new JournalUnfit(`the erasure journal has an entry ${sequence} already: ${advice}`, { cause });
+  const message = `the erasure journal has an entry ${sequence} already: ${advice}`;
+  return new OperatorError("journal-entry-exists", message, { cause });
 }
 
 /** What `appendLoss` throws where the loss was accepted before. */
-export const lossExists = (sequence: number, cause?: unknown): JournalUnfit =>
-  new JournalUnfit(
+export const lossExists = (sequence: number, cause?: unknown): OperatorError =>
+  new OperatorError(
+    "journal-loss-exists",
     `the loss of entry ${sequence} of the erasure journal is accepted already: the next drs command or start records it`,
     { cause },
   );

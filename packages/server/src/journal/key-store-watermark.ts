@@ -1,5 +1,6 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import { KEY_STORE_WATERMARKS, type KeyStore } from "../crypto/key-store.ts";
-import { EMPTY_JOURNAL, type EntryReference, JournalUnfit } from "./journal.ts";
+import { EMPTY_JOURNAL, type EntryReference } from "./journal.ts";
 
 /** What was applied to the key store. */
 export interface Watermark {
@@ -8,7 +9,7 @@ export interface Watermark {
   readonly partitions: number;
 }
 
-/** @throws JournalUnfit, Unavailable */
+/** @throws journal-watermark-damaged, Unavailable */
 export async function readWatermark(keyStore: KeyStore): Promise<Watermark> {
   const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied);
   const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
@@ -22,7 +23,7 @@ export async function writeWatermark(keyStore: KeyStore, { sequence, partitions 
   await keyStore.writeWatermark(KEY_STORE_WATERMARKS.applied, `${sequence} ${partitions}`);
 }
 
-/** The latest entry that the journal is known to have. @throws JournalUnfit, Unavailable */
+/** The latest entry that the journal is known to have. @throws journal-watermark-damaged, Unavailable */
 export async function readLatestEntry(keyStore: KeyStore): Promise<EntryReference> {
   const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.journalHead);
   if (text === undefined) return EMPTY_JOURNAL;
@@ -36,5 +37,5 @@ export async function writeLatestEntry(keyStore: KeyStore, { sequence, digest }:
   await keyStore.writeWatermark(KEY_STORE_WATERMARKS.journalHead, `${sequence} ${digest}`);
 }
 
-const markBroken = (): JournalUnfit =>
-  new JournalUnfit("a mark in the key store is not readable: restore the key store");
+const markBroken = (): OperatorError =>
+  new OperatorError("journal-watermark-damaged", "a mark in the key store is not readable: restore the key store");

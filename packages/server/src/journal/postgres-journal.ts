@@ -1,5 +1,6 @@
-import { type DatabaseOptions, inTransaction, openPool, sqlState } from "../postgres/database.ts";
-import { asUnusable } from "../postgres/refusals.ts";
+import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
+import { sqlState } from "../postgres/errors.ts";
+import { asUnusable } from "../postgres/errors.ts";
 import { entryExists, type ErasureJournal, lossExists, type StoredText } from "./journal.ts";
 
 const LOCK = 7_236_522;

@@ -3,6 +3,7 @@ import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
 import { recordDestroyedPartitions } from "./recovery/destroyed-partitions.ts";
 import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
+import type { OnError } from "../ports.ts";
 import type { DatabaseOptions, Executor } from "../postgres/database.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
 import { type HoldState, holdState } from "./holds/holds.ts";
@@ -86,7 +87,7 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   /** Applies what the erasure journal has and this database or key store lacks. */
   readonly catchUp: () => Promise<unknown>;
   readonly everyMs: number;
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
   /** After every pass, be it another worker's or one that failed. */
   readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
@@ -124,13 +125,13 @@ export class RetentionWorker {
     // Nothing is deleted before the journal's orders are applied: a hold may be among them.
     const pass = await catchUp()
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
-      .catch(onError);
+      .catch((error: unknown) => onError(error, "retention pass"));
     // guard(throw): what is overdue shows although every pass fails
     // fails: e2e/retention.test.ts › shows what is overdue although
-    for (const { error } of pass?.failed ?? []) onError(error);
+    for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
     // What is overdue because a pass fails, time and again, must show.
     await stateOf(executor)
       .then((state) => onPass(state, pass?.expired))
-      .catch(onError);
+      .catch((error: unknown) => onError(error, "read retention state"));
   }
 }

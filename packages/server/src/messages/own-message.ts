@@ -1,10 +1,8 @@
 import pg from "pg";
+import { OperatorError } from "../errors/operator-error.ts";
 
 /** Errors that the engine makes: their messages may quote what was parsed or called. */
 const ENGINE_MADE = [SyntaxError, TypeError, RangeError, ReferenceError, URIError, EvalError];
-
-/** Codes of this server, such as `adopted-fields-invalid`; those of Node, libraries and PostgreSQL are in upper case. */
-const OWN_CODE = /^[a-z]+(-[a-z]+)+$/;
 
 /** `pg` quotes the server's error and certificate in these; its other texts are fixed. */
 const QUOTES_SERVER = /^SASL/;
@@ -14,11 +12,12 @@ const QUOTES_SERVER = /^SASL/;
  * sent (a body that is no JSON, a certificate's names, a row of the database).
  */
 export function safeMessage(error: Error): string | undefined {
+  if (error instanceof OperatorError) return error.message;
   const { code, syscall } = error as NodeJS.ErrnoException;
   // Node composes these messages from the arguments of the call.
   if (typeof syscall === "string") return error.message;
   const isForeign =
-    (code !== undefined && !OWN_CODE.test(code)) ||
+    code !== undefined ||
     error instanceof pg.DatabaseError ||
     ENGINE_MADE.some((kind) => error instanceof kind) ||
     QUOTES_SERVER.test(error.message);

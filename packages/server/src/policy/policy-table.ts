@@ -1,3 +1,4 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import { plural } from "../messages/plural.ts";
 import type { Clock } from "../ports.ts";
@@ -92,11 +93,6 @@ export type Change =
   | { readonly action_type: string; readonly from: string | null; readonly to: string | null }
   | { readonly unmapped: string; readonly from: string };
 
-/** A policy that would leave events without a purpose. */
-export class PolicyUnfit extends Error {
-  override readonly name = "PolicyUnfit";
-}
-
 export interface Applied {
   readonly version: number;
   readonly changes: readonly Change[];
@@ -113,7 +109,7 @@ export interface ApplyOptions {
  * later batches choose the purpose by this policy. Stored events keep the purpose that they came under; a changed
  * period holds for them, too. What changes nothing makes no version.
  *
- * @throws PolicyUnfit where it leaves out a purpose that holds events.
+ * @throws policy-incomplete where it leaves out a purpose that holds events.
  */
 export async function applyPolicy(
   executor: Executor,
@@ -181,12 +177,13 @@ async function purposeChanges(executor: Executor, current: CurrentPolicy, policy
 const omittedBy = (policy: Policy, current: CurrentPolicy): readonly PurposeRow[] =>
   current.purposes.filter((standing) => !policy.purposes.some(({ id }) => id === standing.id));
 
-const leavesOut = (inUse: string): PolicyUnfit =>
-  new PolicyUnfit(
+const leavesOut = (inUse: string): OperatorError =>
+  new OperatorError(
+    "policy-incomplete",
     `the file leaves out purposes that hold events: ${inUse}. Name each, with retired: true if it takes no more`,
   );
 
-/** A purpose that held no event when it was counted may have one now. @throws PolicyUnfit */
+/** A purpose that held no event when it was counted may have one now. @throws policy-incomplete */
 async function requireUnused(executor: Executor, omitted: readonly PurposeRow[], since: number): Promise<void> {
   for (const { code, id, retired_at } of omitted) {
     if (retired_at !== null) continue;

@@ -1,5 +1,6 @@
-import { BUILT_IN_PURPOSE, type AssignedPurpose, type Purposes } from "../ports.ts";
-import { asUnavailable, type Executor } from "../postgres/database.ts";
+import { BUILT_IN_PURPOSE, type AssignedPurpose, type OnError, type Purposes } from "../ports.ts";
+import type { Executor } from "../postgres/database.ts";
+import { asUnavailable } from "../postgres/errors.ts";
 import { coverageOf } from "./coverage.ts";
 import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table.ts";
 
@@ -11,7 +12,6 @@ const LOOK_EVERY_MS = 1_000;
 /** The policy in memory, looked up anew when another version was applied. */
 export class ActivePurposes implements Purposes {
   readonly #executor: Executor;
-  readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #version = -1;
   #byType: ReadonlyMap<string, AssignedPurpose> = new Map();
@@ -19,15 +19,17 @@ export class ActivePurposes implements Purposes {
   #active: readonly number[] = [];
   #looking: Promise<void> | undefined;
 
-  private constructor(executor: Executor, onError: (error: unknown) => void) {
+  private constructor(executor: Executor, onError: OnError) {
     this.#executor = executor;
-    this.#onError = onError;
-    this.#timer = setInterval(() => void this.refresh().catch(this.#onError), LOOK_EVERY_MS);
+    this.#timer = setInterval(
+      () => void this.refresh().catch((error: unknown) => onError(error, "refresh policy")),
+      LOOK_EVERY_MS,
+    );
     this.#timer.unref();
   }
 
   /** @throws Unavailable */
-  static async open(executor: Executor, onError: (error: unknown) => void): Promise<ActivePurposes> {
+  static async open(executor: Executor, onError: OnError): Promise<ActivePurposes> {
     const purposes = new ActivePurposes(executor, onError);
     try {
       await purposes.refresh();

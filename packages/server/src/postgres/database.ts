@@ -1,8 +1,8 @@
 import pg from "pg";
-import { NoAnswer } from "../dependencies/deadline.ts";
 import type { Dependency } from "../dependencies/dependencies.ts";
-import { Unavailable } from "../ports.ts";
+import type { OnError } from "../ports.ts";
 import { AbandonedBackends, BoundedClient, type BoundedOptions } from "./bounded-client.ts";
+import { isTransient } from "./errors.ts";
 
 export type DatabaseOptions = BoundedOptions;
 
@@ -98,7 +98,7 @@ export function monitorOptions({ bound, ...database }: DatabaseOptions): Databas
 export interface PoolSettings {
   readonly max: number;
   /** Called when an idle connection breaks. */
-  readonly onError: (error: unknown) => void;
+  readonly onError: OnError;
 }
 
 export function openPool(database: DatabaseOptions, { max, onError }: PoolSettings): pg.Pool {
@@ -106,7 +106,7 @@ export function openPool(database: DatabaseOptions, { max, onError }: PoolSettin
   const pool = new pg.Pool({ ...database, Client, max, idleTimeoutMillis: 30_000 });
   // A pool that ends does not wait for its connections: whatever still happens to them is no error.
   pool.on("error", (error) => {
-    if (!pool.ending) onError(error);
+    if (!pool.ending) onError(error, "keep database connection");
   });
   return pool;
 }
@@ -169,31 +169,4 @@ export function inSnapshot<T>(database: DatabaseOptions, work: (executor: Execut
       return work(client);
     }),
   );
-}
-
-/** SQLSTATE of a error, where PostgreSQL gave one. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
-}
-
-/** How `pg` says that there is no connection, or no answer on it, without a code. */
-const NO_CONNECTION = /connection|timeout|terminated|not queryable|was closed|Cannot use a pool/i;
-
-/**
- * Whether waiting may help: no connection (class 08, or none at all), a login that is refused for now (28), out of
- * resources (53, disk full among them), starting up, shutting down or too slow (57), a read-only standby (25006), a
- * system error (58).
- */
-export function isTransient(error: unknown): boolean {
-  const state = sqlState(error);
-  if (state !== undefined) return /^(08|28|53|57|58)/.test(state) || state === "25006";
-  if (!(error instanceof Error) || error instanceof TypeError) return false;
-  if (error instanceof Unavailable) return error instanceof NoAnswer;
-  return typeof (error as NodeJS.ErrnoException).code === "string" || NO_CONNECTION.test(error.message);
-}
-
-/** Turns what may pass into `Unavailable`; leaves the rest as it is. */
-export function asUnavailable(error: unknown): unknown {
-  if (error instanceof Unavailable) return error;
-  return isTransient(error) ? new Unavailable("the database can't be reached or has no room", { cause: error }) : error;
 }

@@ -1,5 +1,6 @@
 import { Unavailable } from "../ports.ts";
-import { type DatabaseOptions, type Executor, withoutStatementTimeout, sqlState, withClient } from "./database.ts";
+import { type DatabaseOptions, type Executor, withoutStatementTimeout, withClient } from "./database.ts";
+import { sqlState } from "./errors.ts";
 
 /** Held while secrets are destroyed or replaced: one worker at a time, over all servers and commands. */
 const LOCK = 7_236_518;

@@ -2,15 +2,10 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type pg from "pg";
+import { OperatorError } from "../errors/operator-error.ts";
 import { BoundedClient } from "./bounded-client.ts";
-import {
-  type DatabaseOptions,
-  isTransient,
-  withoutStatementTimeout,
-  SCHEMA,
-  SERVING_ROLE,
-  sqlState,
-} from "./database.ts";
+import { type DatabaseOptions, withoutStatementTimeout, SCHEMA, SERVING_ROLE } from "./database.ts";
+import { isTransient, sqlState } from "./errors.ts";
 
 const FOLDER = import.meta.dirname;
 const LOCK = 7_236_514;
@@ -23,11 +18,6 @@ const LEDGER = `
     id integer primary key, name text not null, applied_at timestamptz not null default now());
   create table if not exists schema_definition (
     name text primary key, digest text not null, applied_at timestamptz not null default now())`;
-
-/** A database that this server can't use, with a message that says what to do. */
-export class DatabaseUnfit extends Error {
-  override readonly name = "DatabaseUnfit";
-}
 
 /** A change of tables: applied once, in the order of the numbers. */
 export interface Migration {
@@ -105,7 +95,7 @@ export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
  *
  * @param owner the login that owns, or will own, the tables.
  * @param servingLogin the login that the server uses; it is granted the serving role.
- * @throws DatabaseUnfit for a PostgreSQL that is too old or a schema that is newer than this server.
+ * @throws database-unsupported, schema-newer, owner-login-needed
  */
 export async function migrate(owner: DatabaseOptions, servingLogin: string | undefined): Promise<void> {
   const client = new BoundedClient({ ...withoutStatementTimeout(owner), application_name: "drs migrate" });
@@ -120,7 +110,8 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
     if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
   } catch (error) {
     throw sqlState(error) === "42501"
-      ? new DatabaseUnfit(
+      ? new OperatorError(
+          "owner-login-needed",
           "the login may not create the schema or the role drs_service: name one that may in DRS_MIGRATION_DATABASE_URL, " +
             "or create them by hand (docs/operator.md)",
           { cause: error },
@@ -175,10 +166,16 @@ async function requireFit(client: pg.Client): Promise<void> {
   );
   const major = Math.floor(Number(rows[0]?.version) / 10_000);
   if (major < OLDEST_MAJOR) {
-    throw new DatabaseUnfit(`the database is PostgreSQL ${major}; version ${OLDEST_MAJOR} or later is needed`);
+    throw new OperatorError(
+      "database-unsupported",
+      `the database is PostgreSQL ${major}; version ${OLDEST_MAJOR} or later is needed`,
+    );
   }
   if (rows[0]?.encoding !== "UTF8") {
-    throw new DatabaseUnfit(`the database's encoding is ${rows[0]?.encoding}; make one with encoding 'UTF8'`);
+    throw new OperatorError(
+      "database-unsupported",
+      `the database's encoding is ${rows[0]?.encoding}; make one with encoding 'UTF8'`,
+    );
   }
 }
 
@@ -186,7 +183,8 @@ function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]):
   const newest = Math.max(0, ...known.map((migration) => migration.id));
   const beyond = [...applied].filter((id) => id > newest);
   if (beyond.length > 0) {
-    throw new DatabaseUnfit(
+    throw new OperatorError(
+      "schema-newer",
       `the database was migrated by a newer server (migration ${Math.max(...beyond)}; this one knows ${newest}): start that version`,
     );
   }

@@ -1,6 +1,7 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import type { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, monitorOptions, SCHEMA, SERVING_ROLE, sqlState, withClient } from "./database.ts";
-import { DatabaseUnfit } from "./migrate.ts";
+import { type DatabaseOptions, monitorOptions, SCHEMA, SERVING_ROLE, withClient } from "./database.ts";
+import { sqlState } from "./errors.ts";
 
 /** `protocol_violation`: how PgBouncer refuses start-up parameters, and transactions in statement mode. */
 const PROTOCOL_VIOLATION = "08P01";
@@ -11,7 +12,7 @@ const PID = "select pg_backend_pid() as pid";
 /**
  * Advisory locks, prepared statements and settings belong to a session: a pooler that lends the backend of one
  * connection to another breaks them without an error.
- * @throws DatabaseUnfit
+ * @throws pooler-unsupported
  */
 export async function requireSessions(login: DatabaseOptions): Promise<void> {
   const bare = monitorOptions(login);
@@ -24,7 +25,8 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
     });
   }).catch((error: unknown) => {
     if (sqlState(error) !== PROTOCOL_VIOLATION) throw error;
-    throw new DatabaseUnfit(
+    throw new OperatorError(
+      "pooler-unsupported",
       "a pooler refuses start-up parameters or transactions of this server: see Poolers in docs/operator.md",
       { cause: error },
     );
@@ -39,7 +41,8 @@ async function requireApart(first: BoundedClient, second: BoundedClient): Promis
   const after = await pidOf(first);
   await second.query("rollback");
   if (before === after && other !== before) return;
-  throw new DatabaseUnfit(
+  throw new OperatorError(
+    "pooler-unsupported",
     "a pooler in transaction or statement mode is between server and database, which breaks locks and prepared " +
       "statements: name the database itself, or set pool_mode = session (Poolers in docs/operator.md)",
   );
@@ -58,7 +61,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   default_transaction_isolation: "read committed",
 };
 
-/** What the server asks for in the start-up packet, and a pooler may drop. @throws DatabaseUnfit */
+/** What the server asks for in the start-up packet, and a pooler may drop. @throws pooler-unsupported */
 export async function requireSettings(serving: DatabaseOptions): Promise<void> {
   const names = Object.keys(EXPECTED);
   const { rows } = await withClient(serving, (client) =>
@@ -69,7 +72,8 @@ export async function requireSettings(serving: DatabaseOptions): Promise<void> {
   );
   const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);
   if (wrong.length === 0) return;
-  throw new DatabaseUnfit(
+  throw new OperatorError(
+    "pooler-unsupported",
     `a pooler drops settings of the server's connections (${wrong.join(", ")}): set them for the login, ` +
       "as Poolers in docs/operator.md says",
   );

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { ensureAccountId } from "../accounts/accounts.ts";
 import { type Clock, type Session, type SessionVerifier } from "../ports.ts";
-import { asUnavailable, type Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/database.ts";
+import { asUnavailable } from "../postgres/errors.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { byteaArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";

@@ -1,3 +1,4 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import { isAccountRefused } from "../accounts/accounts.ts";
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
@@ -33,11 +34,6 @@ export interface ExportedFile {
   readonly sha256: string;
 }
 
-/** A folder that holds something already: an export does not mix with it. */
-export class ExportUnfit extends Error {
-  override readonly name = "ExportUnfit";
-}
-
 export interface ExportPorts {
   readonly executor: Executor;
   readonly sealer: Sealer;
@@ -53,7 +49,7 @@ export interface ExportPorts {
  * it, an export is not whole.
  *
  * @param executor in one transaction, so that all of it is of one moment.
- * @throws ExportUnfit
+ * @throws export-folder-used
  */
 export async function exportAccount(
   { executor, sealer, names, announce, onProgress }: ExportPorts,
@@ -64,7 +60,8 @@ export async function exportAccount(
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // guard(drop): an export does not mix
   // fails: e2e/requests.test.ts › does not mix
-  if ((await readdir(folder)).length > 0) throw new ExportUnfit(`${folder} is not empty: name a new folder`);
+  if ((await readdir(folder)).length > 0)
+    throw new OperatorError("export-folder-used", `${folder} is not empty: name a new folder`);
   await mkdir(join(folder, "events"), { mode: 0o700 });
   await chmod(folder, 0o700);
   const exportId = randomUUID();

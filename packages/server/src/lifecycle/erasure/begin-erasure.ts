@@ -34,7 +34,7 @@ export interface ErasureOrder {
  * Killed after the journal was written, it is carried out by whoever comes next; killed before, nothing has happened.
  *
  * @returns its sequence, or `undefined` where nothing is left to erase.
- * @throws JournalUnfit, Unavailable
+ * @throws journal-entry-exists, Unavailable
  */
 export async function beginErasure(
   executor: Executor,

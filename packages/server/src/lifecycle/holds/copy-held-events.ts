@@ -1,5 +1,5 @@
 import type { QueryResultRow } from "pg";
-import { KeysDestroyed, type Sealer, type StoredEvent } from "../../ports.ts";
+import { areKeysDestroyed, type Sealer, type StoredEvent } from "../../ports.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
 import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
 import type { Executor } from "../../postgres/database.ts";
@@ -35,7 +35,7 @@ export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEv
  *
  * @param onUnreadable called with what can't be opened, and so not be copied; without it, that is thrown.
  * @returns how many.
- * @throws KeysGone, SealBroken
+ * @throws keys-destroyed, payload-damaged
  */
 export async function copyHeldEvents(
   executor: Executor,
@@ -68,7 +68,7 @@ const LOST = Buffer.alloc(0);
 
 /**
  * @param passesOver whether an event that can't be opened has no copy; otherwise that is thrown.
- * @throws KeysGone, SealBroken
+ * @throws keys-destroyed, payload-damaged
  */
 async function sealCopyOf(
   executor: Executor,
@@ -82,7 +82,7 @@ async function sealCopyOf(
     return await sealer.sealCopy(event, holdId, exact);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    if (error instanceof KeysDestroyed && (await isAcceptedLoss(executor, error.secrets))) return LOST;
+    if (areKeysDestroyed(error) && (await isAcceptedLoss(executor, error.detail.secrets))) return LOST;
     if (passesOver) return undefined;
     throw error;
   }

@@ -28,7 +28,7 @@ export interface HoldOrderPorts extends AppendPorts {
 /**
  * Places a hold, in the owner's transaction.
  * @param ports absent in a dry run, which does not write the journal.
- * @returns `undefined` where nothing is known of its subject. @throws HoldUnfit, JournalUnfit, Unavailable
+ * @returns `undefined` where nothing is known of its subject. @throws erasure-pending, journal-entry-exists, Unavailable
  */
 export async function orderHold(
   executor: Executor,

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { QueryResultRow } from "pg";
-import { asUnavailable, type Executor } from "../../postgres/database.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import type { Executor } from "../../postgres/database.ts";
+import { asUnavailable } from "../../postgres/errors.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { conditionOf, countStored, countLive, type EventSubject } from "../../events/search-events.ts";
@@ -27,17 +29,12 @@ export interface PlacedHold {
   readonly events: number;
 }
 
-/** What is erased already, and waits for the next pass only: no hold brings it back. */
-export class HoldUnfit extends Error {
-  override readonly name = "HoldUnfit";
-}
-
 /**
  * Places a hold, in the owner's transaction: what is about to be let go of waits for it, or it for that. It covers what
  * is still there, be it past its period, and what comes later.
  *
  * @returns `undefined` where nothing is known of its subject.
- * @throws HoldUnfit
+ * @throws erasure-pending
  */
 export async function placeHold(executor: Executor, hold: NewHold): Promise<PlacedHold | undefined> {
   // guard(drop): placing a hold waits for deletions
@@ -64,7 +61,8 @@ async function requireNoneErased(executor: Executor, subject: HoldSubject): Prom
   const text = `select from held_event
     where ${where} and erased_by is not null and not is_held(account, action_id, event_id) limit 1`;
   if ((await executor.query(text, values)).rowCount === 0) return;
-  throw new HoldUnfit(
+  throw new OperatorError(
+    "erasure-pending",
     "The hold that kept it has ended, and it is erased but for its row: drs retention run takes that. A hold may be placed then",
   );
 }

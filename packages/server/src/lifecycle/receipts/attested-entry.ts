@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import type { Config } from "../../config/config.ts";
 import type { KnownEntry } from "../../journal/chain.ts";
-import { JournalUnfit } from "../../journal/journal.ts";
-import { ReceiptInvalid, type ReceiptSigner, verifyReceipt } from "./receipt-signer.ts";
+import { type ReceiptSigner, verifyReceipt } from "./receipt-signer.ts";
 
 /** What a receipt says of the journal. */
 interface AttestedJournal {
@@ -12,7 +12,7 @@ interface AttestedJournal {
 
 /**
  * The latest entry of the erasure journal that the receipt in DRS_ERASURE_RECEIPT_FILE names.
- * @throws JournalUnfit where the file holds no receipt that this installation signed.
+ * @throws journal-receipt-unusable where the file holds no receipt that this installation signed.
  */
 export async function attestedEntry(
   { DRS_ERASURE_RECEIPT_FILE: file }: Pick<Config, "DRS_ERASURE_RECEIPT_FILE">,
@@ -21,19 +21,33 @@ export async function attestedEntry(
 ): Promise<KnownEntry | undefined> {
   if (file === undefined) return undefined;
   const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} can't be read (${cause.code})`, { cause });
+    throw new OperatorError(
+      "journal-receipt-unusable",
+      `DRS_ERASURE_RECEIPT_FILE: ${file} can't be read (${cause.code})`,
+      { cause },
+    );
   });
   const receipt = await verifyReceipt(text, publicKey).catch((cause: unknown) => {
-    if (!(cause instanceof ReceiptInvalid)) throw cause;
-    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: this installation did not sign ${file}`, { cause });
+    if (!hasCode(cause, "receipt-invalid")) throw cause;
+    throw new OperatorError(
+      "journal-receipt-unusable",
+      `DRS_ERASURE_RECEIPT_FILE: this installation did not sign ${file}`,
+      { cause },
+    );
   });
   const attested = receipt as unknown as AttestedJournal;
   if (attested.installation !== installation) {
-    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} is a receipt of another installation`);
+    throw new OperatorError(
+      "journal-receipt-unusable",
+      `DRS_ERASURE_RECEIPT_FILE: ${file} is a receipt of another installation`,
+    );
   }
   const { sequence, digest } = attested.journal ?? {};
   if (typeof sequence !== "number" || typeof digest !== "string") {
-    throw new JournalUnfit(`DRS_ERASURE_RECEIPT_FILE: ${file} does not say which entry the journal had`);
+    throw new OperatorError(
+      "journal-receipt-unusable",
+      `DRS_ERASURE_RECEIPT_FILE: ${file} does not say which entry the journal had`,
+    );
   }
   return { sequence, digest, knownBy: `the receipt ${file}` };
 }

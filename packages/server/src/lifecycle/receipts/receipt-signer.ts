@@ -9,6 +9,7 @@ import {
   importSPKI,
   type JWK,
 } from "jose";
+import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 
 const ALGORITHM = "Ed25519";
@@ -43,15 +44,10 @@ export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
 
 const NO_RECEIPT = "it is no receipt in the form of a JWS";
 
-/** A receipt that does not hold; the message says why. */
-export class ReceiptInvalid extends Error {
-  override readonly name = "ReceiptInvalid";
-}
-
 /**
  * What a receipt says, if the given key has signed it. No key inside the receipt is ever looked at.
  * @param publicKey SPKI in PEM, or a JWK.
- * @throws ReceiptInvalid
+ * @throws receipt-invalid
  */
 export async function verifyReceipt(receipt: string, publicKey: string): Promise<Record<string, unknown>> {
   const key = await readPublicKey(publicKey);
@@ -61,17 +57,17 @@ export async function verifyReceipt(receipt: string, publicKey: string): Promise
   const isCanonical = parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
   // guard(false): a receipt has one spelling
   // fails: e2e/erasure.test.ts › holds by the right key
-  if (parts.length !== 3 || !isCanonical) throw new ReceiptInvalid(NO_RECEIPT);
+  if (parts.length !== 3 || !isCanonical) throw new OperatorError("receipt-invalid", NO_RECEIPT);
   try {
     const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: [ALGORITHM] });
     // guard(drop): what the key signed otherwise is no receipt
     // fails: e2e/erasure.test.ts › holds by the right key
-    if (protectedHeader.typ !== TYPE) throw new ReceiptInvalid("it is signed, and no receipt");
+    if (protectedHeader.typ !== TYPE) throw new OperatorError("receipt-invalid", "it is signed, and no receipt");
     return JSON.parse(Buffer.from(payload).toString()) as Record<string, unknown>;
   } catch (cause) {
-    if (cause instanceof ReceiptInvalid) throw cause;
+    if (hasCode(cause, "receipt-invalid")) throw cause;
     const forged = cause instanceof errors.JWSSignatureVerificationFailed;
-    throw new ReceiptInvalid(forged ? "the key did not sign what it says" : NO_RECEIPT, {
+    throw new OperatorError("receipt-invalid", forged ? "the key did not sign what it says" : NO_RECEIPT, {
       cause,
     });
   }
@@ -85,6 +81,6 @@ async function readPublicKey(text: string): Promise<KeyObject | CryptoKey | Uint
     }
     return await importSPKI(text.trim(), ALGORITHM);
   } catch (cause) {
-    throw new ReceiptInvalid("the public key is no Ed25519 key in PEM (SPKI) or JWK", { cause });
+    throw new OperatorError("receipt-invalid", "the public key is no Ed25519 key in PEM (SPKI) or JWK", { cause });
   }
 }

@@ -1,16 +1,11 @@
+import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import type { Executor } from "../../postgres/database.ts";
 import type { AppendPorts } from "../../journal/append-entry.ts";
 import { type KnownEntry, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import { findApplied, recordAcceptedLoss } from "../../journal/applied-entries.ts";
-import {
-  type ErasureJournal,
-  JournalDamaged,
-  JournalForeign,
-  JournalUnfit,
-  lossExists,
-} from "../../journal/journal.ts";
+import { type ErasureJournal, lossExists } from "../../journal/journal.ts";
 
 export interface LossStatement {
   readonly sequence: number;
@@ -23,7 +18,7 @@ export interface LossStatement {
  * it. What the entry erased may be readable again in a restored database, and what it held may be deleted.
  *
  * @param known what other stores know of the journal.
- * @throws JournalUnfit where the entry is not the first one that is damaged. @throws Unavailable
+ * @throws journal-loss-unneeded where the entry is not the first one that is damaged. @throws Unavailable
  */
 export async function acceptLoss(
   executor: Executor,
@@ -51,7 +46,7 @@ export async function acceptLoss(
   await journal.appendLoss(sequence, loss);
 }
 
-/** @throws JournalUnfit where the entry is not the first one that is damaged. @throws Unavailable */
+/** @throws journal-loss-unneeded where the entry is not the first one that is damaged. @throws Unavailable */
 export async function requireLoss(
   { journal, codec }: Pick<AppendPorts, "journal" | "codec">,
   known: readonly KnownEntry[],
@@ -60,8 +55,12 @@ export async function requireLoss(
   const damaged = await firstDamaged(journal, codec, known);
   if (damaged === sequence) return;
   for await (const loss of journal.readLosses()) if (loss.sequence === sequence) throw lossExists(sequence);
-  if (damaged === undefined) throw new JournalUnfit("the erasure journal has every entry: there is no loss to accept");
-  throw new JournalUnfit(`the first entry that is damaged is ${damaged}: say --entry ${damaged}`);
+  if (damaged === undefined)
+    throw new OperatorError("journal-loss-unneeded", "the erasure journal has every entry: there is no loss to accept");
+  throw new OperatorError(
+    "journal-loss-unneeded",
+    `the first entry that is damaged is ${damaged}: say --entry ${damaged}`,
+  );
 }
 
 async function firstDamaged(
@@ -73,7 +72,7 @@ async function firstDamaged(
     await readChain(journal, codec, known);
     return undefined;
   } catch (error) {
-    if (error instanceof JournalDamaged || error instanceof JournalForeign) return error.sequence;
+    if (hasCode(error, "journal-damaged", "journal-foreign")) return error.detail.sequence;
     throw error;
   }
 }
@@ -85,7 +84,7 @@ async function digestByNext(journal: ErasureJournal, codec: EntryCodec, sequence
     try {
       return codec.decode(stored).previous;
     } catch (error) {
-      if (error instanceof JournalUnfit) return undefined;
+      if (hasCode(error, "journal-damaged", "journal-foreign")) return undefined;
       throw error;
     }
   }

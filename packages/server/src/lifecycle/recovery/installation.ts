@@ -1,14 +1,10 @@
 /** Whether the key store goes with the database. */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { OperatorError } from "../../errors/operator-error.ts";
 import type { Executor } from "../../postgres/database.ts";
 import { deriveKey } from "../../crypto/derive-key.ts";
 import { lostSince } from "./lost-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-
-/** A key store that does not belong to the database, or lacks what the database needs. */
-export class KeyStoreUnfit extends Error {
-  override readonly name = "KeyStoreUnfit";
-}
 
 export async function installationId(executor: Executor): Promise<string> {
   const { rows } = await executor.query<{ id: string }>("select installation_id as id from installation");
@@ -28,7 +24,8 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   const name = `installation/${installation.installation_id}`;
   const standing = await secrets.find(name);
   if (!standing && installation.key_check) {
-    throw new KeyStoreUnfit(
+    throw new OperatorError(
+      "key-store-mismatch",
       "the key store has no secret of this installation: it is empty, or belongs to another database. " +
         "Restore the key store that goes with this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
     );
@@ -38,7 +35,10 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   if (!installation.key_check) {
     await executor.query("update installation set key_check = $1 where key_check is null", [check]);
   } else if (!timingSafeEqual(check, installation.key_check)) {
-    throw new KeyStoreUnfit("the key store's secret is not the one that this database was used with");
+    throw new OperatorError(
+      "key-store-mismatch",
+      "the key store's secret is not the one that this database was used with",
+    );
   }
   return secret;
 }
@@ -47,11 +47,12 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
  * A key store that is older than the events lacks keys that were made since: the newest are looked for.
  *
  * @param isDatabaseBehind the key store destroyed secrets of partitions that the database still has: it may lack theirs.
- * @throws KeyStoreUnfit
+ * @throws key-store-outdated
  */
 export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
   if ((await lostSince(executor, secrets, isDatabaseBehind)).length === 0) return;
-  throw new KeyStoreUnfit(
+  throw new OperatorError(
+    "key-store-outdated",
     "the key store lacks keys that events are sealed under: it is older than the events. " +
       "Restore its latest copy; drs doctor lists what they are, drs key accept-loss accepts that they are lost for good",
   );

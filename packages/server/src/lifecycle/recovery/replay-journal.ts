@@ -1,3 +1,4 @@
+import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
 import { plural } from "../../messages/plural.ts";
@@ -11,13 +12,8 @@ import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { withMaintenanceLock, tryWithMaintenanceLock } from "../../postgres/maintenance-lock.ts";
-import {
-  type DatabaseOptions,
-  type Executor,
-  inOneTransaction,
-  sqlState,
-  withClient,
-} from "../../postgres/database.ts";
+import { type DatabaseOptions, type Executor, inOneTransaction, withClient } from "../../postgres/database.ts";
+import { sqlState } from "../../postgres/errors.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import type { ErasureOrigin } from "../erasure/erasures.ts";
@@ -38,7 +34,6 @@ import {
   type ErasureJournal,
   type HoldOrderEntry,
   type EntryReference,
-  JournalUnfit,
 } from "../../journal/journal.ts";
 
 const INSUFFICIENT_PRIVILEGE = "42501";
@@ -81,7 +76,7 @@ type ReadableLink = Link & Required<Pick<Link, "entry">>;
  * what is held.
  *
  * @param from `start` verifies the whole journal, `head` the entries after the latest one of the database.
- * @throws JournalUnfit where the journal is damaged, behind, another one, or not there.
+ * @throws an error with a journal-… code where the journal is damaged, behind, another one, or not there.
  */
 export async function replayJournal(ports: ReplayPorts, from: "start" | "head"): Promise<Replayed> {
   const { executor, journal, keyStore, names } = ports;
@@ -154,7 +149,8 @@ export async function findKnownEntries(
 function withoutJournal(known: readonly KnownEntry[], isDatabaseBehind: boolean): Replayed {
   const last = Math.max(...known.map(({ sequence }) => sequence));
   if (last === 0) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
-  throw new JournalUnfit(
+  throw new OperatorError(
+    "journal-missing",
     `the erasure journal has ${plural(last, "entry", "entries")}: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name it`,
   );
 }
@@ -162,7 +158,8 @@ function withoutJournal(known: readonly KnownEntry[], isDatabaseBehind: boolean)
 function asOwner<T>({ administration }: ReplayPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
   return withClient(administration, work).catch((error: unknown) => {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-    throw new JournalUnfit(
+    throw new OperatorError(
+      "journal-owner-needed",
       "the database lacks entries of the erasure journal, and its login may not apply them: " +
         "run drs erase list with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
       { cause: error },
@@ -173,7 +170,7 @@ function asOwner<T>({ administration }: ReplayPorts, work: (executor: Executor) 
 /** Without the owner's login a pass deletes nothing; events are stored all the same. */
 async function nameAsOwner(ports: ReplayPorts, work: (owner: Executor) => Promise<void>): Promise<void> {
   return asOwner(ports, work).catch((error: unknown) => {
-    if (!(error instanceof JournalUnfit)) throw error;
+    if (!hasCode(error, "journal-owner-needed")) throw error;
     throw new Unavailable(
       "the account or action of a replayed hold is known now, and the owner's login must say so before anything is " +
         "deleted: run drs hold list with DRS_MIGRATION_DATABASE_URL naming it",
@@ -182,7 +179,7 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: Executor) => Promis
   });
 }
 
-/** Verifies the whole journal against what the database and the key store know. @throws JournalUnfit, Unavailable */
+/** Verifies the whole journal against what the database and the key store know. @throws an error with a journal-… code, Unavailable */
 export async function checkJournal(
   ports: Pick<ReplayPorts, "executor" | "keyStore" | "codec" | "attested">,
   journal: ErasureJournal,

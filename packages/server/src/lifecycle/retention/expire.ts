@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResultRow } from "pg";
+import type { OperatorError } from "../../errors/operator-error.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { destroyAll, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/copy-held-events.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { ErasureJournal } from "../../journal/journal.ts";
-import type { Clock, KeysDestroyed, Sealer } from "../../ports.ts";
+import type { Clock, Sealer } from "../../ports.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
-import { partitionSecretName, type PayloadDamaged } from "../../crypto/sealer.ts";
+import { partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { type Executor, inOneTransaction, sqlState } from "../../postgres/database.ts";
+import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { sqlState } from "../../postgres/errors.ts";
 import { type Partition, PARTITION_COLUMNS } from "../../events/partition-slices.ts";
 import { isMaintenanceLockAwaited } from "../../postgres/maintenance-lock.ts";
 import { type FailedStep, runSteps, type Step } from "./steps.ts";
@@ -93,9 +95,9 @@ async function inBatches(
   }
 }
 
-/** @throws KeysGone, SealBroken of a held event that can't be opened, or an AggregateError of several. */
+/** @throws keys-destroyed, payload-damaged of a held event that can't be opened, or an AggregateError of several. */
 async function dropPartitions(executor: Executor, options: ExpiryOptions): Promise<void> {
-  const unreadable: (KeysDestroyed | PayloadDamaged)[] = [];
+  const unreadable: OperatorError[] = [];
   const { rows } = await executor.query<Partition>(
     `select ${PARTITION_COLUMNS}
       from event_partition p join purpose u on u.code = p.purpose

@@ -1,4 +1,5 @@
-import { sqlState } from "../../postgres/database.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { sqlState } from "../../postgres/errors.ts";
 
 /** Work of a pass, with its name for the audit. */
 export interface Step {
@@ -20,12 +21,15 @@ export async function runSteps(steps: readonly Step[]): Promise<readonly FailedS
   return failed;
 }
 
-/** For the audit: which steps failed, and the SQLSTATE or class of each error, whose message may quote another system. */
+/** For the audit: which steps failed, and the SQLSTATE, code or class of each error, whose message may quote another system. */
 export function describeFailed(failed: readonly FailedStep[]): readonly { step: string; error: string }[] {
-  return failed.map(({ step, error }) => ({ step, error: sqlState(error) ?? classOf(error) }));
+  return failed.map(({ step, error }) => ({ step, error: sqlState(error) ?? kindOf(error) }));
 }
 
-const classOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
+function kindOf(error: unknown): string {
+  if (error instanceof OperatorError) return error.code;
+  return error instanceof Error ? error.name : typeof error;
+}
 
 /** @returns one error that has those of all failed steps. */
 export function errorOf(failed: readonly FailedStep[]): AggregateError {

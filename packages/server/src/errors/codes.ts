@@ -1,0 +1,224 @@
+/**
+ * Every way in which a command or a server fails, for operators: an error of the server has one of these codes. Types,
+ * exit codes, the log and `docs/errors.md` derive from this table. What clients are answered is in the contract's registry.
+ */
+
+/** 1: failed. 2: wrong usage. 3: partly done. 4: the schema of the database is outdated. */
+export type ExitCode = 1 | 2 | 3 | 4;
+
+interface OperatorErrorDefinition {
+  readonly exitCode: ExitCode;
+  /** Whether the same call may succeed later although no operator changes anything. */
+  readonly retryable: boolean;
+  /** When it happens, and what to do. */
+  readonly when: string;
+}
+
+const FAILED = { exitCode: 1, retryable: false } as const;
+const FAILED_FOR_NOW = { exitCode: 1, retryable: true } as const;
+
+export const OPERATOR_ERRORS = {
+  "wrong-usage": {
+    exitCode: 2,
+    retryable: false,
+    when: "A command lacks an option, or its user did not confirm it. Nothing was changed.",
+  },
+  "partly-done": {
+    exitCode: 3,
+    retryable: false,
+    when: "A command did what it may: a hold keeps the rest. See `drs hold list`.",
+  },
+  "configuration-invalid": {
+    ...FAILED,
+    when: "`DRS_` variables have no valid value or exclude each other; the message names each.",
+  },
+  "input-invalid": { ...FAILED, when: "A file that a command was given can't be read or is not of the expected form." },
+  "output-failed": { ...FAILED, when: "A file that a command was asked for can't be written. Name another." },
+  "not-found": {
+    ...FAILED,
+    when: "Nothing is stored under this name or id. Check the spelling; the message may name the command that lists them.",
+  },
+  "state-conflict": {
+    ...FAILED,
+    when: "The present state of the data does not allow the command. The message says what to do first.",
+  },
+  "pass-running": { ...FAILED_FOR_NOW, when: "Another retention pass is running. Wait: `drs retention status`." },
+  "checks-failed": { ...FAILED, when: "`drs doctor` found something that must be repaired; it lists each finding." },
+  "primary-needed": {
+    ...FAILED,
+    when: "The read is audited and the database is a standby. Name the primary in `DRS_DATABASE_URL`.",
+  },
+  "dependency-unavailable": {
+    ...FAILED_FOR_NOW,
+    when: "A database, the key store, the journal or the session verifier can't be reached, is busy or is full.",
+  },
+  "dependency-silent": {
+    ...FAILED_FOR_NOW,
+    when: "A dependency gave no answer within `DRS_DEPENDENCY_TIMEOUT`. Check it and the network.",
+  },
+  "dependency-unusable": {
+    ...FAILED,
+    when: "A dependency answers and refuses what is asked of it. The message names the reason: a privilege, a missing table.",
+  },
+  "partition-missing": {
+    ...FAILED,
+    when: "No partition may be created for this time. Set the clocks of the server and of the database.",
+  },
+  "database-refused": {
+    ...FAILED,
+    when: "PostgreSQL refused a statement or a login. Look the SQLSTATE up in its manual, appendix A.",
+  },
+  "database-unsupported": {
+    ...FAILED,
+    when: "PostgreSQL is older than version 15, or the database's encoding is not UTF8.",
+  },
+  "schema-newer": {
+    ...FAILED,
+    when: "A newer server has migrated the database. Start that version.",
+  },
+  "owner-login-needed": {
+    ...FAILED,
+    when: "The login may not create the schema or the role. Name one that may in `DRS_MIGRATION_DATABASE_URL`.",
+  },
+  "pooler-unsupported": {
+    ...FAILED,
+    when: "A connection pooler breaks sessions or settings. Name the database itself, or use session mode.",
+  },
+  "embedded-postgres-missing": {
+    ...FAILED,
+    when: "No embedded PostgreSQL for this platform is installed. Install it, or name an external database.",
+  },
+  "embedded-postgres-failed": {
+    ...FAILED,
+    when: "The embedded PostgreSQL could not be initialised, started or stopped. Read `postgres.log`.",
+  },
+  "embedded-postgres-lost": {
+    ...FAILED_FOR_NOW,
+    when: "The embedded PostgreSQL ended while the server used it; the server starts it again.",
+  },
+  "data-directory-unusable": {
+    ...FAILED,
+    when: "`DRS_DATA_DIR` can't be used: other files, permissions, or a cluster of another PostgreSQL version.",
+  },
+  "data-directory-in-use": { ...FAILED, when: "Another server uses the same `DRS_DATA_DIR`." },
+  "key-store-mismatch": {
+    ...FAILED,
+    when: "The key store is empty or belongs to another database. Restore it, or point the configuration at the right one.",
+  },
+  "key-store-outdated": {
+    ...FAILED,
+    when: "The key store lacks keys of stored events: it is an older copy. Restore its latest one.",
+  },
+  "key-file-unusable": {
+    ...FAILED,
+    when: "The file of key-encryption keys can't be read, or a line of it is not a key.",
+  },
+  "key-versions-fixed": {
+    ...FAILED,
+    when: "Versions of the key-encryption key can't be changed from here. The message says where.",
+  },
+  "secret-damaged": {
+    ...FAILED,
+    when: "A wrapped secret was changed, or its key-encryption key is missing. Restore what is missing.",
+  },
+  "keys-destroyed": {
+    ...FAILED,
+    when: "The keys of an event were destroyed or lost: nothing can open it.",
+  },
+  "payload-damaged": {
+    ...FAILED,
+    when: "A stored payload is not what was sealed for its event. Restore the row from a backup.",
+  },
+  "journal-required": {
+    ...FAILED,
+    when: "The command needs an erasure journal and none is configured. Name one in `DRS_ERASURE_JOURNAL`.",
+  },
+  "journal-damaged": {
+    ...FAILED,
+    when: "An entry of the erasure journal is missing or was changed. Restore the journal; `drs erase accept-loss` otherwise.",
+  },
+  "journal-foreign": {
+    ...FAILED,
+    when: "An entry of the erasure journal belongs to another installation. Point the configuration at the right journal.",
+  },
+  "journal-mismatch": {
+    ...FAILED,
+    when: "The journal and a store that was used with it have different histories. Restore the journal that belongs to it.",
+  },
+  "journal-missing": {
+    ...FAILED,
+    when: "The database or the key store knows journal entries and no journal is configured. Name it.",
+  },
+  "journal-entry-exists": {
+    ...FAILED_FOR_NOW,
+    when: "The journal has an entry that the database lacks. It is replayed by the next command or start.",
+  },
+  "journal-loss-exists": {
+    ...FAILED,
+    when: "The loss of this entry was accepted already. The next command or start records it.",
+  },
+  "journal-loss-invalid": {
+    ...FAILED,
+    when: "The file of an accepted loss was changed or is another installation's. Restore it, or move it out of the journal.",
+  },
+  "journal-loss-unneeded": {
+    ...FAILED,
+    when: "`drs erase accept-loss` names an entry that is not the first damaged one. The message names that one.",
+  },
+  "journal-watermark-damaged": {
+    ...FAILED,
+    when: "A watermark in the key store is not readable. Restore the key store.",
+  },
+  "journal-receipt-unusable": {
+    ...FAILED,
+    when: "`DRS_ERASURE_RECEIPT_FILE` names no receipt that this installation signed with its latest journal entry.",
+  },
+  "journal-owner-needed": {
+    ...FAILED,
+    when: "The database lacks journal entries and the login may not apply them. Run the named command as the owner.",
+  },
+  "order-unconfirmed": {
+    ...FAILED,
+    when: "The journal may have an order whose transaction failed. Look at `drs hold list` and `drs erase list` before you repeat it.",
+  },
+  "erasure-pending": {
+    ...FAILED_FOR_NOW,
+    when: "A hold is asked for what an erasure is about to delete. Run `drs retention run`, then place the hold.",
+  },
+  "policy-incomplete": {
+    ...FAILED,
+    when: "A policy leaves out purposes that hold events. Name each, with `retired: true` if it takes no more events.",
+  },
+  "export-folder-used": { ...FAILED, when: "The folder of an account export is not empty. Name a new one." },
+  "receipt-invalid": {
+    ...FAILED,
+    when: "A receipt was changed, was signed by another key, or is not a receipt.",
+  },
+  "adopted-fields-invalid": {
+    ...FAILED,
+    when: "`DRS_ADOPTED_FIELDS_FILE` can't be used. A running server keeps the fields that it had.",
+  },
+  "certificate-unusable": { ...FAILED, when: "The TLS certificate or its key can't be read, or they do not match." },
+  "listener-failed": { ...FAILED, when: "A port can't be listened on. Choose another in the named variable." },
+  "several-errors": { ...FAILED, when: "More than one thing failed; each error is listed with its own code." },
+  "unexpected-error": {
+    ...FAILED,
+    when: "An error without a code of its own: a defect, or a system call that failed.",
+  },
+} as const satisfies Record<string, OperatorErrorDefinition>;
+
+export type OperatorErrorCode = keyof typeof OPERATOR_ERRORS;
+
+/** What an error of some codes carries in addition, for the code that catches it. */
+export interface OperatorErrorDetails {
+  "dependency-unusable": {
+    /** Without its subject, for people. */
+    readonly problem: string;
+  };
+  "journal-damaged": { readonly sequence: number };
+  "journal-foreign": { readonly sequence: number };
+  "keys-destroyed": {
+    /** Names of the secrets that the key store lacks. */
+    readonly secrets: readonly string[];
+  };
+}

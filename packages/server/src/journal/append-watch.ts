@@ -1,0 +1,34 @@
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import type { ErasureJournal } from "./journal.ts";
+
+/** Notices what is appended to a journal while a transaction is under way, which may fail after that. */
+export class AppendWatch {
+  #tried: number | undefined;
+  #isAppended = false;
+
+  watch(journal: ErasureJournal): ErasureJournal {
+    return {
+      ...journal,
+      append: async (sequence, text) => {
+        this.#tried = sequence;
+        await journal.append(sequence, text).catch((error: unknown) => {
+          if (hasCode(error, "journal-entry-exists")) this.#tried = undefined;
+          throw error;
+        });
+        this.#isAppended = true;
+      },
+    };
+  }
+
+  /** @returns the error of the transaction, or `order-unconfirmed` with it as its cause. */
+  explain(error: unknown): unknown {
+    if (this.#tried === undefined) return error;
+    return new OperatorError(
+      "order-unconfirmed",
+      `The database did not confirm the order, and entry ${this.#tried} of the erasure journal ` +
+        `${this.#isAppended ? "holds this order" : "may hold it"}: then the next drs command or retention pass applies it. ` +
+        "Look before you repeat it: drs hold list, drs erase list.",
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import pg from "pg";
+import { describe, expect, it } from "vitest";
+import { OperatorError } from "../errors/operator-error.ts";
+import { Unavailable } from "../ports.ts";
+import { asUnusable, isTransient, MESSAGES_WITHOUT_CODE } from "./errors.ts";
+
+const refusedBy = (code: string): Error => Object.assign(new pg.DatabaseError("text", 1, "error"), { code });
+
+/** Every source file of the package that a module is part of. */
+function sourcesOf(name: string, from: NodeJS.Require): string {
+  const folder = dirname(from.resolve(name));
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".js"))
+    .map((file) => readFileSync(join(folder, file), "utf8"))
+    .join("\n");
+}
+
+describe("errors of the driver without a code", () => {
+  const own = createRequire(import.meta.url);
+  const text = sourcesOf("pg", own) + sourcesOf("pg-pool", createRequire(own.resolve("pg")));
+
+  it.each([...MESSAGES_WITHOUT_CODE])("the installed driver says: %s", (message) => {
+    expect(text).toContain(`'${message}'`);
+    expect(isTransient(new Error(message))).toBe(true);
+  });
+
+  it("no other text makes an error transient", () => {
+    for (const message of ["the connection of ideas", "Connection terminated by hand", "a timeout was set"]) {
+      expect(isTransient(new Error(message)), message).toBe(false);
+    }
+  });
+});
+
+describe("waiting helps", () => {
+  it.each(["08006", "28P01", "53100", "57P03", "58030", "25006"])("after SQLSTATE %s", (code) => {
+    expect(isTransient(refusedBy(code))).toBe(true);
+  });
+
+  it.each(["23505", "42P01", "25001"])("and not after SQLSTATE %s", (code) => {
+    expect(isTransient(refusedBy(code))).toBe(false);
+  });
+
+  it("where a dependency is silent, and for no other error that was named already", () => {
+    expect(isTransient(new Unavailable("silent", { code: "dependency-silent" }))).toBe(true);
+    expect(isTransient(new Unavailable("timeout expired"))).toBe(false);
+    expect(isTransient(new OperatorError("schema-newer", "timeout expired"))).toBe(false);
+  });
+});
+
+describe("what an operator reads of a database that refuses", () => {
+  it("is the reason by SQLSTATE, and nothing that the database wrote", () => {
+    const refused = asUnusable(refusedBy("42501"), "key database");
+    expect(refused).toMatchObject({
+      code: "dependency-unusable",
+      message: "the key database can't be used: its login lacks a privilege (SQLSTATE 42501)",
+      detail: { problem: "can't be used: its login lacks a privilege (SQLSTATE 42501)" },
+    });
+    expect(asUnusable(refusedBy("57P01"), "key database")).toMatchObject({ code: "dependency-unavailable" });
+  });
+});

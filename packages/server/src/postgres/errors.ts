@@ -1,0 +1,95 @@
+/** What errors of the driver mean, by SQLSTATE: their messages may quote a value of a row. */
+import pg from "pg";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import { Unavailable } from "../ports.ts";
+
+/** What an operator repairs, by SQLSTATE. */
+const REASONS: Readonly<Record<string, string>> = {
+  "25006": "it is a read-only standby",
+  "28000": "it refuses the login",
+  "28P01": "it refuses the login",
+  "3D000": "the database does not exist",
+  "3F000": "a schema is missing",
+  "42501": "its login lacks a privilege",
+  "42703": "a column is missing",
+  "42883": "a function is missing",
+  "42P01": "a table is missing",
+  "53100": "its disk is full",
+  "53300": "it has too many connections",
+};
+
+/** No connection, or a server that starts or stops. */
+const AWAY = /^(08|57P)/;
+
+/**
+ * No connection (class 08), a login that is refused for now (28), out of resources (53, disk full among them), starting
+ * up, shutting down or too slow (57), a system error (58), a read-only standby (25006).
+ */
+const TRANSIENT = /^(08|28|53|57|58|25006$)/;
+
+/**
+ * All that `pg` and `pg-pool` say where there is no connection, or no answer on it: these errors have no code, so that
+ * their texts must tell them from others. A test looks for each text in the installed packages.
+ */
+export const MESSAGES_WITHOUT_CODE: ReadonlySet<string> = new Set([
+  "Connection terminated",
+  "Connection terminated unexpectedly",
+  "Connection terminated due to connection timeout",
+  "timeout expired",
+  "timeout exceeded when trying to connect",
+  "Query read timeout",
+  "Client has encountered a connection error and is not queryable",
+  "Client was closed and is not queryable",
+  "Cannot use a pool after calling end on the pool",
+  "The server does not support SSL connections",
+  "There was an error establishing an SSL connection",
+]);
+
+/** SQLSTATE of an error, where PostgreSQL gave one. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** Whether waiting may help: there is no connection to the database, or it can't work now. */
+export function isTransient(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return TRANSIENT.test(state);
+  if (error instanceof OperatorError) return hasCode(error, "dependency-silent");
+  if (!(error instanceof Error) || error instanceof TypeError) return false;
+  return typeof (error as NodeJS.ErrnoException).code === "string" || MESSAGES_WITHOUT_CODE.has(error.message);
+}
+
+/** Turns what may pass into `Unavailable`; leaves the rest as it is. */
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof Unavailable) return error;
+  return isTransient(error) ? new Unavailable("the database can't be reached or has no room", { cause: error }) : error;
+}
+
+/**
+ * What a caller is told of an error of a database: the reason by SQLSTATE, in words of our own.
+ * @param name of the database, for people.
+ */
+export function asUnusable(error: unknown, name: string): Unavailable {
+  if (error instanceof Unavailable) return error;
+  const state = sqlState(error);
+  if (state === undefined || AWAY.test(state)) return new Unavailable(`the ${name} can't be reached`, { cause: error });
+  const problem = `can't be used: ${REASONS[state] ?? "it refuses a statement"} (SQLSTATE ${state})`;
+  return new Unavailable(`the ${name} ${problem}`, { code: "dependency-unusable", detail: { problem }, cause: error });
+}
+
+/** An error of the driver that no other code has translated, for a command or the log; `undefined` of any other error. */
+export function translateDriverError(error: unknown): OperatorError | undefined {
+  const state = sqlState(error);
+  const cause = error;
+  if (state !== undefined) {
+    const message = `the database refused (SQLSTATE ${state})`;
+    return isTransient(error)
+      ? new Unavailable(message, { cause })
+      : new OperatorError("database-refused", message, { cause });
+  }
+  if (!(error instanceof Error) || error instanceof OperatorError) return undefined;
+  if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") {
+    return new Unavailable("the database can't be reached: connection refused", { cause });
+  }
+  return MESSAGES_WITHOUT_CODE.has(error.message) ? new Unavailable(error.message, { cause }) : undefined;
+}

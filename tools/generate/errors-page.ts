@@ -16,7 +16,7 @@ export function errorsPage(): string {
 [Problems](#problems) and [violations](#violations) are for clients of the endpoint;
 [errors of the server and its commands](#errors-of-the-server-and-its-commands) are for its operators.
 
-Every error is a problem document (RFC 9457, \`application/problem+json\`) with \`type\`, \`title\`, \`status\`, \`detail\` (always a
+Every answer about an error is a problem document (RFC 9457, \`application/problem+json\`) with \`type\`, \`title\`, \`status\`, \`detail\` (always a
 string) and \`errors\`, a list of \`{pointer, code, detail}\` with a JSON Pointer (RFC 6901) into the request body. An answer never
 repeats values that the client sent; it may repeat names of members.
 

@@ -1,6 +1,6 @@
 /**
- * The load generator, a separate process with its own HTTP client, so that it costs little compared with what it measures.
- * Arguments, as one JSON text: see `LoadOptions`. Prints one JSON result.
+ * The load generator, a separate process with its own HTTP client, so that it costs little compared with what it
+ * measures. Arguments, as one JSON text: see `LoadOptions`. Prints one JSON result.
  */
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";

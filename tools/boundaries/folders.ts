@@ -1,6 +1,6 @@
 /**
- * The folders of `packages/server/src`, from the bottom up. A folder may import the folders that its entry names, and an entry
- * names only folders above it in this list: the graph has no cycle.
+ * The folders of `packages/server/src`, from the bottom up. A folder may import the folders that its entry names, and
+ * an entry names only folders above it in this list: the graph has no cycle.
  */
 export interface Folder {
   readonly name: string;

@@ -13,8 +13,10 @@ export const APP = join(import.meta.dirname, "fresh-expo-app");
 export const GUIDE_CODE = ["signals.ts", "send-signals.ts", "payment.ts", "root.ts", "consent-list.ts"];
 const PERMISSION = "android.permission.ACCESS_NETWORK_STATE";
 
-/** A new Expo app with an `app.config.ts` and the guide's code in it, as far as is possible without building native code. Its bundle is
- * made in the example, where Metro has compiled most of it before. */
+/**
+ * A new Expo app with an `app.config.ts` and the guide's code in it, as far as is possible without building native
+ * code. Its bundle is made in the example, where Metro has compiled most of it before.
+ */
 export async function checkFreshExpoApp(suite: Suite, folder: string, runner: Runner, example: string): Promise<void> {
   makeApp(folder, example);
   const doctor = () => runner.run(bin("device-risk-signals"), ["doctor"]);

@@ -13,7 +13,10 @@ export const EXCLUDED = [
   "tools/prose/*.test.ts", // Its strings hold comments with words to avoid.
 ];
 
-/** Folders and files whose comments still have findings; `npm run lint:prose -- --pending` counts them. Pages are always checked. */
+/**
+ * Folders and files whose comments still have findings; `npm run lint:prose -- --pending` counts them. Pages are always
+ * checked.
+ */
 export const PENDING: readonly string[] = [
   "packages/server/src/accounts",
   "packages/server/src/actions",

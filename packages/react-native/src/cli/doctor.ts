@@ -10,7 +10,9 @@ import {
 import { installTimePermissions } from "../app-config/permissions.ts";
 import { type ExpoConfig, readExpoConfig } from "./expo-config.ts";
 
-/** What `doctor` found; `missing` and `too much` are for the integrator to mend, `optional` is as the integrator likes. */
+/**
+ * What `doctor` found; `missing` and `too much` are for the integrator to mend, `optional` is as the integrator likes.
+ */
 export interface Finding {
   readonly kind: "ok" | "optional" | "missing" | "too much";
   readonly text: string;
@@ -21,7 +23,8 @@ const OLDEST_MINOR = 80;
 
 /**
  * Looks at an app's folder and changes no file. An `app.config.js` or `.ts` is run, as Expo runs it.
- * @param probes of the app; default: the probes that are on by default, and those of the plugin's entry in the Expo config.
+ * @param probes of the app; default: the probes that are on by default, and those of the plugin's entry in the Expo
+ * config.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));

@@ -13,7 +13,7 @@ import { hostileLoad, load, openScene, print, printed, READY } from "./scene.ts"
 
 const run = promisify(execFile);
 const GOAL = 3;
-/** Below the default limit of an account, so that the neighbour is never refused. */
+/** Below the default limit of an account, so that the neighbour is never rejected. */
 const NEIGHBOUR_RATE = 40;
 /** The default limit of an account. */
 const FLOOD_RATE = 50;
@@ -95,14 +95,14 @@ const quiet = none();
 const found = new Map(Object.keys(COSTLY).map((kind) => [kind, none()]));
 await ask(3);
 for (let round = 1; round <= ROUNDS; round++) {
-  const alone = await ask();
-  quiet.p50.push(alone.p50Ms);
-  quiet.p99.push(alone.p99Ms);
+  const before = await ask();
+  quiet.p50.push(before.p50Ms);
+  quiet.p99.push(before.p99Ms);
   for (const [kind, { p50, p99, ratio }] of found) {
     const during = await askDuring(kind);
     p50.push(during.p50Ms);
     p99.push(during.p99Ms);
-    ratio.push(during.p99Ms / alone.p99Ms);
+    ratio.push(during.p99Ms / before.p99Ms);
   }
   print(`round ${round} of ${ROUNDS}`);
 }

@@ -182,8 +182,8 @@ async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: num
 
 const ms = (value: number): string => value.toFixed(1);
 
-/** A command during ingestion. */
-async function beside(
+/** Runs a command during ingestion. */
+async function duringIngestion(
   at: string,
   ...args: readonly string[]
 ): Promise<{ seconds: number; answer: string; busy: LoadResult }> {
@@ -195,7 +195,7 @@ async function beside(
 }
 
 async function erasure(at: string, what: string, ...subject: readonly string[]): Promise<void> {
-  const { seconds, answer, busy } = await beside(
+  const { seconds, answer, busy } = await duringIngestion(
     at,
     "erase",
     "run",
@@ -207,18 +207,18 @@ async function erasure(at: string, what: string, ...subject: readonly string[]):
   );
   const { events } = JSON.parse(answer) as { events: number };
   row(`${what} with ${events} events erased, as a command`, `${seconds.toFixed(1)} s`);
-  row("ingestion beside it, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
+  row("ingestion at the same time, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
 }
 
 async function expiry(at: string): Promise<void> {
   await applyPeriod("P30D");
-  const { seconds, busy } = await beside(at, "retention", "run");
+  const { seconds, busy } = await duringIngestion(at, "retention", "run");
   const { rows: left } = await owner.query<{ count: number }>(
     "select count(*)::int as count from event_partition where dropped_at is null and table_name like 'bench%'",
   );
   if (left[0]?.count !== 0) throw new Error("something was not dropped");
   row(`${EVENTS} events expired (${DAYS} partitions), as a command`, `${seconds.toFixed(1)} s`);
-  row("ingestion beside it, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
+  row("ingestion at the same time, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
 }
 
 async function forgetting(): Promise<void> {
@@ -229,10 +229,10 @@ async function forgetting(): Promise<void> {
   );
   const batches = await timed(async () => {
     for (let done = 1; done > 0;) {
-      const { rows: told } = await system.pool.query<{ done: number }>(
+      const { rows: counts } = await system.pool.query<{ done: number }>(
         "select delete_expired_tombstones('30 days', 1000) as done",
       );
-      done = told[0]?.done ?? 0;
+      done = counts[0]?.done ?? 0;
     }
   });
   const perSecond = count / batches.seconds;
@@ -257,7 +257,10 @@ const server = run(["--max-semi-space-size=4", DRS, "serve"]);
 const at = await printed(server.child, READY);
 await loadOn(at, 3);
 const quiet = await loadOn(at, 12);
-row(`ingestion at ${RATE} requests/s alone, p99 and longest`, `${ms(quiet.p99Ms)} and ${ms(quiet.longestMs)} ms`);
+row(
+  `ingestion at ${RATE} requests/s without other work, p99 and longest`,
+  `${ms(quiet.p99Ms)} and ${ms(quiet.longestMs)} ms`,
+);
 await erasure(at, "an account", "--account", "account-0");
 await erasure(at, "an action", "--action", "action-0");
 await expiry(at);

@@ -80,7 +80,7 @@ export async function load(settings: Omit<LoadOptions, "run">): Promise<LoadResu
   return result;
 }
 
-/** The same where requests are meant to be refused. */
+/** The same for requests that the server is expected to reject. */
 export async function hostileLoad(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
   const text = JSON.stringify({ ...settings, run: ++runs });
   const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), text], {

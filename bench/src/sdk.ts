@@ -92,7 +92,7 @@ const sizes = {
 const text = JSON.stringify(Array.from({ length: 700 }, (_, index) => ({ [`field${index}`]: `${index}` })));
 const parse = await timed(300, () => JSON.parse(text) as unknown);
 print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version};`);
-print(`JSON.parse of ${text.length} bytes takes ${(parse * 1_000).toFixed(0)} µs here, beside other work\n`);
+print(`JSON.parse of ${text.length} bytes takes ${(parse * 1_000).toFixed(0)} µs here, during other work\n`);
 print("| JavaScript in a bundle, minified and gzip | bytes, Android | bytes, iOS | goal |\n| --- | --- | --- | --- |");
 for (const [name, input] of Object.entries(sizes)) {
   const goal = name.endsWith("/react-native") ? "≤ 14,336" : name.endsWith("host-client") ? "≤ 4,096" : "";

@@ -1,4 +1,4 @@
-/** The contract is ESM alone; React Native and Expo publish their sources as they wrote them. */
+/** The contract is ESM only; React Native and Expo publish their sources as they wrote them. */
 const TRANSFORMED = [
   "(jest-)?react-native",
   "@react-native",
@@ -11,7 +11,7 @@ const TRANSFORMED = [
 module.exports = {
   preset: "@react-native/jest-preset",
   setupFiles: ["./jest.setup.js"],
-  // The first test loads React Native, and compiles it where nothing is cached.
+  // The first test loads React Native, and compiles it when the cache is empty.
   testTimeout: 60_000,
   transformIgnorePatterns: [`node_modules/(?!(${TRANSFORMED.join("|")})/)`],
 };

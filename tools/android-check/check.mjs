@@ -3,8 +3,8 @@
  * `--offline`. Needs JDK 17 or later and Maven; what it downloads comes from where Maven's own settings say.
  *
  * What is checked, in this order: style (ktlint) and errors (detekt); that it compiles against React Native; that it
- * refers to nothing newer than the oldest supported system
- * outside a guard, and to no hidden API; the tests; and that shrinking keeps what is reached by name.
+ * refers to no API that is newer than the oldest supported system outside a guard, and to no hidden one; the tests; and
+ * that shrinking keeps what is reached by name.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";

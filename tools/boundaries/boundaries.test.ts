@@ -21,12 +21,12 @@ describe("the folders of the server", () => {
     }
   });
 
-  it("import nothing but what is allowed", () => {
+  it("import only what is allowed", () => {
     const forbidden = imports.filter(({ from, to }) => !allowed.get(from)?.has(to));
     expect(forbidden.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
   });
 
-  it("use everything that is allowed", () => {
+  it("use every allowed import", () => {
     const used = new Set(imports.map(({ from, to }) => `${from} imports ${to}`));
     const named = FOLDERS.flatMap(({ name, imports: others }) => others.map((other) => `${name} imports ${other}`));
     expect(named.filter((edge) => !used.has(edge))).toEqual([]);

@@ -54,7 +54,7 @@ export const FOLDERS: readonly Folder[] = [
   },
   {
     name: "accounts",
-    purpose: "account ids, key ids, refused accounts, lost secrets",
+    purpose: "account ids, key ids, rejected accounts, lost secrets",
     imports: ["ports", "caches", "postgres", "crypto"],
   },
   {

@@ -34,7 +34,7 @@ describe("the tables", () => {
     expect(Object.values(TABLES).filter(({ owner }) => !folders.has(owner))).toEqual([]);
   });
 
-  it("are changed by their owner's folder alone", () => {
+  it("are changed only by their owner's folder", () => {
     expect(foreign(true)).toEqual(listed("writers"));
   });
 

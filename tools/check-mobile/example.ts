@@ -100,7 +100,7 @@ interface Autolinking {
   >;
 }
 
-/** An app that imports the SDK and nothing else. */
+/** An app that imports only the SDK. */
 const MINIMAL = `
 import { consentFor, DeviceIntel } from "${SDK}";
 
@@ -120,7 +120,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Runner)
     for (const platform of PLATFORMS) {
       const text = bundle(folder, "bundles", platform);
       ok(text.includes(OURS), `no code of ours in the bundle for ${platform}`);
-      // The inspector shows them; else the check below would show nothing.
+      // The inspector shows them; otherwise the check below would prove nothing.
       const absent = meanings.filter((meaning) => !text.includes(meaning));
       deepEqual(absent, [], `the bundle for ${platform} lacks what the app imports`);
     }

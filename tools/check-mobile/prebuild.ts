@@ -70,7 +70,7 @@ export async function checkPrebuild(suite: Suite, folder: string, runner: Runner
     equal(schemesOf(plist(without)), "");
     deepEqual(differences(changed(changed(made, withoutOurs), withoutIds), changed(without, withoutIds)), []);
   });
-  await suite.check("prebuild: an app with 60 schemes of its own is refused, and told why", async () => {
+  await suite.check("prebuild: an app with 60 schemes of its own is rejected with the reason", async () => {
     const own = Array.from({ length: 60 }, (_, index) => `own${index}`);
     configure({ ios: { ...app.expo.ios, infoPlist: { LSApplicationQueriesSchemes: own } } });
     clean(folder);

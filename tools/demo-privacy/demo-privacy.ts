@@ -147,7 +147,7 @@ async function demonstrate(): Promise<void> {
   ]);
   show("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
   const plan = await json<{ events: number; held: number }>(["erase", "plan", "--account", "alice"]);
-  show("the plan says what goes and what the hold keeps", plan.events === 1 && plan.held === 1);
+  show("the plan says what is deleted and what the hold keeps", plan.events === 1 && plan.held === 1);
   const receipt = join(folder, "receipt.jws");
   const run = ["erase", "run", "--account", "alice", "--reason", "request of today", "--receipt", receipt, "--yes"];
   const erasure = await json<{ erasure_id: string; still_held: number }>(run, 3);
@@ -155,7 +155,7 @@ async function demonstrate(): Promise<void> {
     "exit code 3: the hold keeps one event",
     erasure.still_held === 1 && (await exactBytes(disputed)) === disputed.exact,
   );
-  show("the other one is gone", (await exactBytes(paid)) === undefined);
+  show("the other one is deleted", (await exactBytes(paid)) === undefined);
   await drs(["request", "close", request.request_id, "--outcome", "done", "--erasure", erasure.erasure_id], 1);
   await drs(["request", "close", request.request_id, "--outcome", "partly", "--erasure", erasure.erasure_id]);
   show("the request is not done, but done in part", true);
@@ -180,7 +180,7 @@ async function demonstrate(): Promise<void> {
   const headers = { ...paid.request.headers, Authorization: `Bearer ${again.token}` };
   const retried = await send({ url: server.url, headers, body: paid.request.body });
   show(
-    "200 with the id of then, and nothing is stored",
+    "200 with the id of the first answer, and no event is stored",
     retried.status === 200 && retried.json["event_id"] === paid.id,
   );
   const changed = await send({
@@ -197,7 +197,7 @@ async function demonstrate(): Promise<void> {
   show("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
   await drs(["retention", "run"]);
   const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout.toString())];
-  show("its copy and its key are gone, as an erasure of its own", erasures[0]?.["kind"] === "hold");
+  show("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
   await drs(["request", "close", request.request_id, "--outcome", "done"]);
   show("the request is done", true);
 
@@ -219,13 +219,16 @@ async function demonstrate(): Promise<void> {
   await rm(home.dataDir, { recursive: true });
   await rename(backup, home.dataDir);
   server = await startServer(environment);
-  show("the start says what it carried out again", /lacked 2 erasures of the journal/.test(server.stderr()));
-  show("nothing of what was erased is listed", (await listed("alice")).length === 0);
-  for (const gone of [paid, disputed, signedIn]) {
-    if ((await exactBytes(gone)) !== undefined) throw new Error("an erased event is readable");
+  show(
+    "the start reports the erasures that it applied again",
+    /lacked 2 erasures of the journal/.test(server.stderr()),
+  );
+  show("no erased event is listed", (await listed("alice")).length === 0);
+  for (const erased of [paid, disputed, signedIn]) {
+    if ((await exactBytes(erased)) !== undefined) throw new Error("an erased event is readable");
   }
   show("nor readable", true);
-  show("and nothing else is lost", (await exactBytes(bobs)) === bobs.exact);
+  show("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
   const holds = objects((await drs(["hold", "list", "--json"])).stdout.toString());
   const restored = holds.find((hold) => hold["hold_id"] === onBob.hold_id);
   show("the hold on Bob's account is in force", restored?.["account"] === "bob" && restored["lifted_at"] === null);

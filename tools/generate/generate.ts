@@ -1,5 +1,5 @@
 /**
- * Writes every file and section that derives from the contract, the configuration or the layout. With `--check` it writes nothing, names the files that are not
+ * Writes every file and section that derives from the contract, the configuration or the layout. With `--check` it writes no file, names the files that are not
  * what they should be, and exits 1.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -41,7 +41,7 @@ function readFileMarkers(path: string, text: string): readonly Marker[] {
   }
 }
 
-/** Why a guard's test proves nothing as the tree is; a test that fails without any change would notice everything. */
+/** Why a guard's test is no proof in this tree; a test that fails without any change would notice everything. */
 async function findUnusable(copy: string, guards: readonly Guard[]): Promise<ReadonlyMap<Guard, string>> {
   const unusable = new Map<Guard, string>();
   for (const [file, group] of Map.groupBy(guards, ({ test }) => test.file)) {

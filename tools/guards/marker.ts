@@ -51,7 +51,7 @@ function readMarker(lines: readonly string[], index: number, sign: string): Mark
     );
   }
   const target = lines.findIndex((line, at) => at > index && line.trim() !== "" && !COMMENT.test(line));
-  if (target < 0) throw new MarkerInvalid(`line ${index + 1}: nothing follows the marker`);
+  if (target < 0) throw new MarkerInvalid(`line ${index + 1}: no line follows the marker`);
   const before = lines.slice(0, target).reduce((sum, line) => sum + line.length + 1, 0);
   return {
     kind,

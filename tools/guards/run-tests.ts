@@ -52,7 +52,7 @@ function killGroup(leader: number | undefined): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch (error) {
-    // Nothing is left.
+    // The group has ended already.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

@@ -53,8 +53,8 @@ it.each([
 it.each([
   ["an unknown kind", "// guard(remove): a rule\n// fails: e2e/a.test.ts › a test\na();"],
   ["no test", "// guard(drop): a rule\na();"],
-  ["nothing to guard", "// guard(drop): a rule\n// fails: e2e/a.test.ts › a test\n"],
-])("a marker with %s says so", (_, text) => {
+  ["no line to guard", "// guard(drop): a rule\n// fails: e2e/a.test.ts › a test\n"],
+])("a marker with %s is reported", (_, text) => {
   expect(() => readMarkers(text)).toThrow(MarkerInvalid);
 });
 
@@ -62,6 +62,6 @@ it.each([
   ["drop", ".catch(b);"],
   ["true", "work();"],
   ["left", "if (a) b();"],
-])("guard(%s) that does not fit its line %j says so", (kind, text) => {
+])("guard(%s) that does not fit its line %j is reported", (kind, text) => {
   expect(() => without(`a()\n${markerOf(kind)}\n${text}`)).toThrow(MarkerInvalid);
 });

@@ -1,6 +1,6 @@
 /**
  * Writes what React Native's codegen makes of the spec in `src/native` into the folders of `codegenConfig.outputDir`.
- * The output is committed, so that an app's build needs no step for it. `--check` writes nothing and fails on a
+ * The output is committed, so that an app's build needs no step for it. `--check` writes no file and fails on a
  * difference.
  *
  * Codegen has two sets of options for the two platforms, as React Native's own build uses them.

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 
 const TARBALL = /^device-risk-signals-[a-z-]+-\d+\.\d+\.\d+\S*\.tgz$/;
 
-/** Why a folder is refused; `undefined` where it does not exist, is empty, or holds earlier tarballs only. */
+/** Why a folder is rejected; `undefined` when it does not exist, is empty, or holds earlier tarballs only. */
 export function destinationProblem(folder: string): string | undefined {
   const status = statSync(folder, { throwIfNoEntry: false });
   if (!status) return undefined;

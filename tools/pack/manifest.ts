@@ -13,7 +13,7 @@ export interface Manifest {
   readonly [member: string]: unknown;
 }
 
-/** What a manifest says to its users: nothing of development. */
+/** The manifest for users, without the members for development. */
 export function published(manifest: Manifest): Partial<Manifest> {
   return Object.fromEntries(Object.entries(manifest).filter(([member]) => member !== "devDependencies"));
 }

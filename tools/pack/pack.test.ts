@@ -12,7 +12,7 @@ const pack = (out: string) =>
   spawnSync(process.execPath, [join(import.meta.dirname, "pack.ts"), "--out", out], { encoding: "utf8" });
 
 describe("npm run pack -- --out", () => {
-  it("refuses the packages folder of a monorepo, and deletes nothing in it", () => {
+  it("rejects the packages folder of a monorepo, and deletes no file in it", () => {
     const file = join(folder, "server/index.ts");
     mkdirSync(join(folder, "server"));
     writeFileSync(file, "export {};");
@@ -22,7 +22,7 @@ describe("npm run pack -- --out", () => {
     expect(readFileSync(file, "utf8")).toBe("export {};");
   });
 
-  it("refuses a folder that is named like a tarball of ours, and a file in the place of the folder", () => {
+  it("rejects a folder that is named like a tarball, and a file in the place of the folder", () => {
     mkdirSync(join(folder, "device-risk-signals-server-0.1.0.tgz"));
     expect(pack(folder)).toMatchObject({ status: 1 });
     writeFileSync(join(folder, "file"), "");

@@ -1,5 +1,5 @@
 /**
- * `npm run pack [-- --out DIR]`: packs the public packages and writes their tarballs, and nothing else, into DIR
+ * `npm run pack [-- --out DIR]`: packs the public packages and writes exactly their tarballs into DIR
  * (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the packages run from their
  * TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
  *

@@ -9,7 +9,7 @@ import { ROOT, VERSION } from "./manifest.ts";
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
 const NAMES = ["contract", "server", "host-client", "react-native"] as const;
-/** Bundled as ESM and CommonJS; the others are ESM alone. */
+/** Bundled as ESM and CommonJS; the others are ESM only. */
 const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-${VERSION}.tgz`);
 
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("pack writes tarballs and nothing else, and replaces earlier ones", () => {
+it("pack writes exactly the tarballs, and replaces earlier ones", () => {
   expect(readdirSync(folder).sort()).toEqual(NAMES.map((name) => basename(tarballOf(name))).sort());
 });
 
@@ -29,7 +29,7 @@ async function filesOf(name: string): Promise<string[]> {
 }
 
 describe.each(NAMES)("the package %s", (name) => {
-  it("is what publint takes", async () => {
+  it("passes publint", async () => {
     const { stdout } = await run("npx", ["publint", "--level", "warning", "--strict", tarballOf(name)], {
       cwd: import.meta.dirname,
     });
@@ -45,7 +45,7 @@ describe.each(NAMES)("the package %s", (name) => {
     expect(stdout).toContain(`@device-risk-signals/${name} v`);
   });
 
-  it("holds its licence and readme, and nothing of development", async () => {
+  it("holds its licence and readme, and no file of development", async () => {
     const files = await filesOf(name);
     expect(files).toEqual(expect.arrayContaining(["package/LICENSE", "package/README.md", "package/package.json"]));
     expect(

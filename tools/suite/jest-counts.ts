@@ -16,7 +16,7 @@ interface Report {
 const MOST = 20_000;
 
 /**
- * Runs the Jest of the app in `folder`, in one process: with nothing cached two would compile everything twice.
+ * Runs the Jest of the app in `folder`, in one process: with an empty cache two would compile everything twice.
  * @throws Error with what it said, where it could not run.
  */
 export async function jestCounts(runner: Runner, folder: string): Promise<Counts & { readonly said: string }> {
@@ -32,7 +32,7 @@ export function countsOf({ code, all }: Done, file: string): Counts & { readonly
   if (!existsSync(file)) throw new Error(`the tests ended with ${code}:\n${all}`);
   const report = JSON.parse(readFileSync(file, "utf8")) as Report;
   const passed = report.numPassedTests;
-  const told = report.numFailedTests + (report.numRuntimeErrorTestSuites ?? 0);
-  const failed = told === 0 && (code !== 0 || passed === 0) ? 1 : told;
+  const reported = report.numFailedTests + (report.numRuntimeErrorTestSuites ?? 0);
+  const failed = reported === 0 && (code !== 0 || passed === 0) ? 1 : reported;
   return { passed, failed, skipped: report.numPendingTests + report.numTodoTests, said: all.slice(0, MOST) };
 }

@@ -4,7 +4,7 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** Counts checks, and tells of each as it ends. */
+/** Counts checks, and reports each as it ends. */
 export class Suite {
   readonly #name: string;
   readonly #write: (text: string) => void;

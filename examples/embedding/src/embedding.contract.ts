@@ -48,18 +48,18 @@ export function embeddingContract({ start, authorizations }: Embedding, database
     return (await system.sealer.open(event, event.sealedUnder, event.payload)).toString();
   }
 
-  test("201, and the exact bytes are kept", async () => {
+  test("answers 201 and keeps the exact bytes", async () => {
     const event = rawEvent();
     expect(await stored(await post(requestOf(event)))).toBe(event);
   });
 
-  test("a gzip body reaches the endpoint as it came", async () => {
+  test("accepts a gzip body, still compressed", async () => {
     const event = rawEvent();
     const headers = { "Content-Encoding": "gzip" };
     expect(await stored(await post(gzipSync(requestOf(event)), headers))).toBe(event);
   });
 
-  test("200 for a retry, 409 for another event under the same key", async () => {
+  test("answers 200 for a retry and 409 for another event under the same idempotency key", async () => {
     const headers = { "Idempotency-Key": freshKey() };
     const body = requestOf(rawEvent());
     const first = await post(body, headers);
@@ -70,7 +70,7 @@ export function embeddingContract({ start, authorizations }: Embedding, database
     expectProblem(await post(body.replace('"1.2.3"', '"1.2.4"'), headers), 409);
   });
 
-  test("401 without credentials, and for a session that the host does not know", async () => {
+  test("answers 401 without credentials and for a session that the host does not know", async () => {
     const none = await post(requestOf(rawEvent()), { Authorization: undefined });
     expectProblem(none, 401);
     expect(none.headers["www-authenticate"]).toBe("Bearer");
@@ -79,17 +79,17 @@ export function embeddingContract({ start, authorizations }: Embedding, database
     expect(unknown.headers["www-authenticate"]).toBe('Bearer error="invalid_token"');
   });
 
-  test("403 for an action that the host has not started", async () => {
+  test("answers 403 for an action that the host has not started", async () => {
     expectProblem(await post(requestOf(rawEvent(), "another-action")), 403);
   });
 
-  test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])("405 for %s", async (method) => {
+  test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])("answers 405 for %s", async (method) => {
     const answer = await send({ url: host.url, method, headers: authorized(WHO) });
     expectProblem(answer, 405);
     expect(answer.headers["allow"]).toBe("POST");
   });
 
-  test.each([300_000, 3_000_000])("400 for a body of %d bytes, and the next request is served", async (size) => {
+  test.each([300_000, 3_000_000])("answers 400 for a body of %d bytes and serves the next request", async (size) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expectProblem(await post("x".repeat(size), {}, agent), 400);
     expectProblem(await post("x".repeat(size), { Authorization: undefined }, agent), 401);
@@ -97,17 +97,17 @@ export function embeddingContract({ start, authorizations }: Embedding, database
     agent.destroy();
   });
 
-  test("400 for two Idempotency-Key headers", async () => {
+  test("answers 400 for two Idempotency-Key headers", async () => {
     expectProblem(await post(requestOf(rawEvent()), { "Idempotency-Key": [freshKey(), freshKey()] }), 400);
   });
 
-  test("two Authorization headers are refused, where the host shows both", async () => {
+  test("rejects two Authorization headers if the host passes both on", async () => {
     const headers = { Authorization: [`Bearer ${CUSTOMER.token}`, "Bearer not-a-session"] };
     const answer = await post(requestOf(rawEvent()), headers);
     expect(answer.status, answer.text).toBe(authorizations === "all" ? 401 : 201);
   });
 
-  test("closes, with everything written", async () => {
+  test("closes after every event is written", async () => {
     const headers = { "Idempotency-Key": freshKey() };
     const body = requestOf(rawEvent());
     const { event_id } = (await post(body, headers)).json;

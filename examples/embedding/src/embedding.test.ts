@@ -30,8 +30,8 @@ describe.each([
   { name: "Express", start: startExpress },
   { name: "Fastify", start: startFastify },
   { name: "Hono", start: startHono },
-])("beside the endpoint, in $name", ({ start }) => {
-  test("the host's own routes still get their bodies parsed", async () => {
+])("a host of the endpoint with $name", ({ start }) => {
+  test("still parses the bodies of its own routes", async () => {
     const { url, close } = await start(await database.environment());
     const headers = { "Content-Type": "application/json" };
     const answer = await send({ url, path: "/orders", headers, body: '{"amount": 12.5}' });

@@ -39,7 +39,7 @@ async function sharedText(): Promise<string> {
 }
 
 describe("the inspector", () => {
-  it("reads nothing without consent, and says so at each probe", async () => {
+  it("reads nothing without consent, and shows that at each probe", async () => {
     await render(<App />);
     await press("Collect");
     expect(screen.getByText("19 skipped")).toBeOnTheScreen();
@@ -62,7 +62,7 @@ describe("the inspector", () => {
     expect(screen.getAllByText(/^\d+\.\d ms$/)).toHaveLength(19);
   });
 
-  it("tells an omitted field from an observed false", async () => {
+  it("shows an omitted field and an observed false differently", async () => {
     await collectWithAll();
     await press(/^OS integrity: success/);
     expect(field("suBinaryFound")).toHaveAccessibleName(/^suBinaryFound: false\./);
@@ -72,7 +72,7 @@ describe("the inspector", () => {
     expect(screen.getByRole("button", { name: /^OS integrity: success/ })).toHaveTextContent(/of 58 fields/);
   });
 
-  it("takes what is constant on iOS for omitted, and leaves the other platform's fields out", async () => {
+  it("shows constants of iOS as omitted, and leaves the other platform's fields out", async () => {
     onPlatform("ios");
     setScenario("clean-ios");
     await collectWithAll();
@@ -81,7 +81,7 @@ describe("the inspector", () => {
     expect(screen.queryByLabelText(/^suOnPath: /)).not.toBeOnTheScreen();
   });
 
-  it("shows what was found on a rooted phone", async () => {
+  it("shows the findings on a rooted phone", async () => {
     setScenario("rooted-android");
     await collectWithAll();
     await press(/^OS integrity: success/);
@@ -99,7 +99,7 @@ describe("the inspector", () => {
     expect(screen.getByText(meaning)).toBeOnTheScreen();
   });
 
-  it("collects for the consented probes alone", async () => {
+  it("collects for the consented probes only", async () => {
     await render(<App />);
     await setConsent("Locale", true);
     expect(consentOf("Locale")).toHaveProp("on", true);
@@ -108,7 +108,7 @@ describe("the inspector", () => {
     expect(screen.getByRole("button", { name: /^Locale: success/ })).toBeOnTheScreen();
   });
 
-  it("lets go of the event when consent to what is in it is withdrawn", async () => {
+  it("drops the event when consent to its content is withdrawn", async () => {
     await collectWithAll();
     await setConsent("Hardware", false);
     expect(screen.getByText(/^Consent was withdrawn/)).toBeOnTheScreen();
@@ -131,7 +131,7 @@ describe("the inspector", () => {
     expect(window()).toBeDisabled();
   });
 
-  it("stops a collection that is under way", async () => {
+  it("stops a running collection", async () => {
     jest
       .spyOn(DeviceIntel.prototype, "collect")
       .mockImplementation(
@@ -144,7 +144,7 @@ describe("the inspector", () => {
     expect(screen.getByRole("button", { name: "Collect" })).toBeOnTheScreen();
   });
 
-  it("says what was wrong with a call", async () => {
+  it("shows what was wrong with a call", async () => {
     await render(<App />);
     await goTo("Send");
     await user.clear(screen.getByLabelText("Action session"));
@@ -187,7 +187,7 @@ describe("sending", () => {
     await press("Send");
   }
 
-  it("stores the event that is shown, for the action; again it is a replay with the same key and bytes", async () => {
+  it("stores the shown event for the action, and replays it with the same key and bytes", async () => {
     const sent: FetchInit[] = [];
     const fetch = jest.fn((_url: string, init: FetchInit) => {
       sent.push(init);
@@ -213,7 +213,7 @@ describe("sending", () => {
     expect(await sharedText()).toBe(JSON.stringify(body["observations"]));
   });
 
-  it("says why it was refused, and where", async () => {
+  it("shows the reason and the place of a rejection", async () => {
     const type = "urn:problem:device-risk-signals:request-invalid";
     const errors = [{ pointer: "/action_type", code: "too-long", detail: "" }];
     await collectAndSend(async () => answer(400, { type, errors }));
@@ -222,19 +222,19 @@ describe("sending", () => {
     expect(screen.getByText("/action_type: too-long")).toBeOnTheScreen();
   });
 
-  it("says when to try again", async () => {
+  it("shows when to try again", async () => {
     await collectAndSend(async () => answer(503, "", { "Retry-After": "120" }));
     expect(screen.getByText("try later · busy")).toBeOnTheScreen();
     expect(screen.getByText(/again in 120 s/)).toBeOnTheScreen();
   });
 
-  it("without a network it is for later too", async () => {
+  it("shows that the event is for later when there is no network", async () => {
     await collectAndSend(() => Promise.reject(new TypeError("Network request failed")));
     expect(screen.getByText("try later · network")).toBeOnTheScreen();
     expect(screen.getByText("There was no answer.")).toBeOnTheScreen();
   });
 
-  it("names what was typed in wrongly, and asks nobody", async () => {
+  it("shows wrong input without sending a request", async () => {
     const fetch = jest.fn();
     await collectWithAll(fetch);
     await goTo("Send");
@@ -245,7 +245,7 @@ describe("sending", () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it("warns of an event that was collected for another session", async () => {
+  it("shows a warning for an event that was collected for another session", async () => {
     await collectWithAll();
     await goTo("Send");
     await type("Action session", "another");
@@ -253,7 +253,7 @@ describe("sending", () => {
   });
 });
 
-it("the checklist is ticked off, and keeps its ticks between the screens", async () => {
+it("the checklist keeps its ticks between the screens", async () => {
   await render(<App />);
   await goTo("Checklist");
   expect(screen.getAllByRole("checkbox")).toHaveLength(CHECKLIST.length);

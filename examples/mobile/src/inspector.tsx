@@ -51,7 +51,7 @@ export function Inspector({ intel, sessionId }: InspectorProps) {
   );
 }
 
-/** `transaction_safety` tells of screenshots and the like while this window is open. */
+/** `transaction_safety` reports screenshots and the like while this window is open. */
 function TransactionWindow({ intel }: { readonly intel: Intel }) {
   const { text } = usePalette();
   return (

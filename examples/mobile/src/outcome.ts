@@ -14,7 +14,7 @@ const SKIPPED: Readonly<Record<SkippedReason, string>> = {
   disabled: "Off in the configuration.",
   platform: "This platform has no such thing.",
   consent: "No consent: nothing was read.",
-  unsupported: "This version of the system, or this hardware, can't tell.",
+  unsupported: "This version of the system, or this hardware, does not support it.",
   permission: "The app lacks the permission, and the SDK never asks for one.",
 };
 
@@ -29,7 +29,7 @@ const FAILED: Readonly<Record<ErrorCode, string>> = {
 export function outcomeWords(outcome: Outcome): OutcomeWords {
   switch (outcome.status) {
     case "success":
-      return { tone: "good", badge: "success", meaning: "Read. What could not be told is omitted." };
+      return { tone: "good", badge: "success", meaning: "Read. What could not be read is omitted." };
     case "skipped":
       return {
         tone: "neutral",

@@ -17,7 +17,7 @@ export interface Endpoint {
 }
 
 /**
- * Sends an event once. The same event object sent again is the same request, so nothing is stored twice.
+ * Sends an event once. The same event object sent again is the same request, so no event is stored twice.
  * @throws TypeError naming every problem of what was typed in.
  */
 export async function sendEvent(event: CollectedEvent, endpoint: Endpoint, fetch: FetchFunction): Promise<SendResult> {

@@ -1,6 +1,6 @@
 import { Platform, useColorScheme } from "react-native";
 
-/** What a word or a badge is about. Never said by colour alone. */
+/** What a word or a badge is about. Never shown by colour only. */
 export type Tone = "good" | "neutral" | "late" | "bad";
 
 export interface Palette {

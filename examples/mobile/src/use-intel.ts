@@ -22,7 +22,7 @@ export interface Intel {
   /** Why there is no event, where that is not plain. */
   readonly notice: string | undefined;
   readonly isCollecting: boolean;
-  /** Whether the window that `transaction_safety` tells of is open. */
+  /** Whether the window that `transaction_safety` observes is open. */
   readonly isObserving: boolean;
   readonly consentTo: (probes: readonly ProbeId[]) => void;
   readonly collect: (sessionId: string) => Promise<void>;
@@ -32,7 +32,7 @@ export interface Intel {
 
 const OBSERVED: ProbeId = "transaction_safety";
 
-/** The SDK as a screen needs it. Every probe is on: whether one runs is a matter of consent alone. */
+/** The SDK as a screen needs it. Every probe is on: whether one runs depends only on the consent. */
 export function useIntel(): Intel {
   const durations = useRef(new Map<ProbeId, number>());
   const running = useRef<AbortController>(undefined);
@@ -65,7 +65,7 @@ export function useIntel(): Intel {
       if (!withdrawn.some((probe) => collected?.event.probes[probe].status === "success")) return;
       // What was collected is the app's, not the SDK's: the app drops what it has no consent for any more.
       setCollected(undefined);
-      setNotice("Consent was withdrawn, and the event that held what it allowed is gone. Collect again.");
+      setNotice("Consent was withdrawn, and the event that held the withdrawn values was dropped. Collect again.");
     },
     async collect(sessionId) {
       const controller = new AbortController();

@@ -1,6 +1,6 @@
 /**
  * `npm run check:mobile`: the SDK as its users get it. Packs the packages, installs the tarballs into the example and into
- * an app of React Native's own template, and looks at what Metro, Hermes, TypeScript, Jest, autolinking and `expo
+ * an app of React Native's own template, and checks what Metro, Hermes, TypeScript, Jest, autolinking and `expo
  * prebuild` make of them. Ends with one line of counts.
  *
  * It builds nothing native: that takes Gradle with an Android SDK, or Xcode.

@@ -75,7 +75,7 @@ export async function checkSources(suite: Suite, folder: string, runner: Runner)
   await suite.tests("example: Jest", () => jestCounts(runner, folder));
 }
 
-/** What the build of an app asks autolinking for: every file that it names has to be there. */
+/** The files that autolinking names for the build of an app: each of them must exist. */
 export async function checkAutolinking(suite: Suite, runner: Runner): Promise<void> {
   for (const platform of PLATFORMS) {
     await suite.check(`example: autolinking finds the native half on ${platform}, and all that it names`, async () => {

@@ -115,7 +115,7 @@ async function demonstrate(): Promise<void> {
   const disputed = await store(server, payment);
   const signedIn = await store(server, signIn);
   const bobs = await store(server, other);
-  show("an event comes back byte for byte", (await exactBytes(paid)) === paid.exact);
+  show("an event is read back byte for byte", (await exactBytes(paid)) === paid.exact);
 
   step("A legal hold on one of Alice's payments.");
   const review = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
@@ -133,7 +133,7 @@ async function demonstrate(): Promise<void> {
   const backup = join(folder, "backup");
   await promisify(execFile)("cp", ["-a", home.dataDir, backup]);
 
-  step("Alice asks for erasure.");
+  step("Alice requests erasure.");
   server = await startServer(environment);
   const request = await json<{ request_id: string; due_at: string }>([
     "request",
@@ -175,7 +175,7 @@ async function demonstrate(): Promise<void> {
   await writeFile(receipt, text.slice(0, 200) + (text[200] === "A" ? "B" : "A") + text.slice(201));
   await drs(["receipt", "verify", receipt, "--public-key", key], 1);
 
-  step("A late retry of the erased payment, by Alice, who came back.");
+  step("A late retry of the erased payment, by Alice, who has returned.");
   const [again] = (await party("alice", ["payment"])) as [Credentials];
   const headers = { ...paid.request.headers, Authorization: `Bearer ${again.token}` };
   const retried = await send({ url: server.url, headers, body: paid.request.body });

@@ -39,7 +39,7 @@ export function embeddingContract({ start, authorizations }: Embedding, database
   const post = (body: string | Uint8Array, headers: Post["headers"] = {}, agent?: Agent): Promise<Reply> =>
     send({ url: host.url, headers: { ...authorized(WHO), ...headers }, body, ...(agent && { agent }) });
 
-  /** The exact bytes of what the answer speaks of. */
+  /** The exact bytes of the event that the answer names. */
   async function stored(answer: Reply): Promise<string> {
     expect(answer.status, answer.text).toBe(201);
     const event = await findEvent(system.pool, answer.json["event_id"] as string);

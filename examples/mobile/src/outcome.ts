@@ -15,7 +15,7 @@ const SKIPPED: Readonly<Record<SkippedReason, string>> = {
   platform: "This platform has no such thing.",
   consent: "No consent: nothing was read.",
   unsupported: "This version of the system, or this hardware, does not support it.",
-  permission: "The app lacks the permission, and the SDK never asks for one.",
+  permission: "The app lacks the permission, and the SDK never requests one.",
 };
 
 const FAILED: Readonly<Record<ErrorCode, string>> = {

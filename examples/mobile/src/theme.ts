@@ -49,7 +49,7 @@ export const DARK: Palette = {
 
 export const MONOSPACE = Platform.select({ ios: "Menlo", default: "monospace" });
 
-/** The palette that the device asks for. */
+/** The palette that the device prefers. */
 export function usePalette(): Palette {
   return useColorScheme() === "dark" ? DARK : LIGHT;
 }

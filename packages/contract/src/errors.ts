@@ -161,7 +161,7 @@ export const VIOLATIONS = {
   "nesting-too-deep": "More than 64 levels of objects and arrays.",
   "member-missing": "A required member is absent.",
   "member-unknown": "A member that the contract does not list at this place.",
-  "type-wrong": "A value of another JSON type than the contract asks for.",
+  "type-wrong": "A value of another JSON type than the contract requires.",
   "value-not-allowed": "Not one of the values that the contract allows.",
   "too-short": "An empty string where one character is the least.",
   "too-long": "A string longer than the contract allows, in code points.",

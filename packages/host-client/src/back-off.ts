@@ -1,6 +1,6 @@
 /**
  * The pause after the given attempt (from 1), in milliseconds: full jitter, any length up to a bound that doubles, so
- * that devices which failed together don't come back together. `random` is 0 to 1.
+ * that devices which failed together don't retry together. `random` is 0 to 1.
  */
 export function backOffMs(
   attempt: number,

@@ -9,7 +9,7 @@ import type { LaterReason, RefusedReason, RequestError, SendResult } from "./sen
 import type { Sending, SignalClient } from "./signal-client.ts";
 import { type Action, isExpired, type SignalRequest } from "./signal-request.ts";
 
-/** Reasons for which the server was not reached or not asked to store: such a round is not counted. */
+/** Reasons that are not the server's: such a round is not counted. */
 const UNCOUNTED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =

@@ -16,7 +16,7 @@ export class Consent {
 export type ConsentFunction = (probe: ProbeId) => boolean | Promise<boolean>;
 
 /**
- * Consent to these probes and no others; without arguments to none. Consent only takes away: a probe that is not
+ * Consent to these probes and no others; without arguments to none. Consent only restricts: a probe that is not
  * enabled stays off.
  * @throws TypeError that names every argument that is no probe.
  */

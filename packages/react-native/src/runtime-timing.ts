@@ -31,7 +31,7 @@ export async function observeRuntimeTiming(
   };
 }
 
-/** The smallest step above zero; not finite where the clock did not move while it was looked at. */
+/** The smallest step above zero; not finite if the clock did not advance during the measurement. */
 function clock(host: Host): Readonly<Record<string, number>> {
   let smallest = Number.POSITIVE_INFINITY;
   let last = host.monotonic();

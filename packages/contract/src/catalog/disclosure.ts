@@ -1,4 +1,4 @@
-/** In whose words the stores ask what an app collects; a probe belongs to the most telling kind that one of its fields has. */
+/** What an app collects, in the terms of the stores; a probe belongs to the most sensitive kind that one of its fields has. */
 
 export interface Disclosure {
   /** Google Play, Data safety: category and data type. */

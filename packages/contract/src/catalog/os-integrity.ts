@@ -68,7 +68,7 @@ export const osIntegrity: Probe = {
     ),
 
     suBinaryFound: boolean(
-      "An su executable exists at a listed path; false means that all were looked at and none was seen.",
+      "An su executable exists at a listed path; false means that all were examined and none was seen.",
       { sensitivity: "medium" },
     ),
     suOnPath: boolean("An su executable exists in one of the folders of PATH.", {
@@ -93,7 +93,7 @@ export const osIntegrity: Probe = {
       sensitivity: "medium",
     }),
     suspiciousFilePathsFound: boolean(
-      "At least one listed root or jailbreak path exists; false means looked at all and saw none.",
+      "At least one listed root or jailbreak path exists; false means that all were examined and none was seen.",
       {
         sensitivity: "medium",
       },
@@ -292,7 +292,7 @@ export const osIntegrity: Probe = {
       { raw: true },
     ),
     emulatorFilesFound: boolean(
-      "At least one listed file of an emulator exists; false means looked at all and saw none.",
+      "At least one listed file of an emulator exists; false means that all were examined and none was seen.",
     ),
     emulatorFilePaths: strings("The listed emulator files that exist.", { form: PATH }),
     emulatorSystemPropertyMarkers: strings("System properties whose presence or value points to an emulator.", {

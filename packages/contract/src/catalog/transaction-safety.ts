@@ -80,7 +80,7 @@ export const transactionSafety: Probe = {
 
     observedTouchCount: number(
       "count",
-      "Touches that were looked at since the start; with 0 the fields on obscured touches have no meaning.",
+      "Touches that were examined since the start; with 0 the fields on obscured touches have no meaning.",
       {
         on: "android",
         sensitivity: "medium",

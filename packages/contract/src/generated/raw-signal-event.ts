@@ -267,7 +267,7 @@ export interface OsIntegrityData {
   readonly isRunningInUserTestHarness?: boolean;
   /** Enforcement of hidden-API limits as set for this device; absent when nothing is set or it can't be read. Only on android. */
   readonly hiddenApiPolicy?: string;
-  /** An su executable exists at a listed path; false means that all were looked at and none was seen. */
+  /** An su executable exists at a listed path; false means that all were examined and none was seen. */
   readonly suBinaryFound?: boolean;
   /** An su executable exists in one of the folders of PATH. Only on android. */
   readonly suOnPath?: boolean;
@@ -277,7 +277,7 @@ export interface OsIntegrityData {
   readonly dangerousAppFound?: boolean;
   /** A listed app that hides root is installed; false means looked and saw none. Only on android. */
   readonly rootCloakingAppFound?: boolean;
-  /** At least one listed root or jailbreak path exists; false means looked at all and saw none. */
+  /** At least one listed root or jailbreak path exists; false means that all were examined and none was seen. */
   readonly suspiciousFilePathsFound?: boolean;
   /** The listed root or jailbreak paths that exist. */
   readonly suspiciousFilePaths?: readonly string[];
@@ -355,7 +355,7 @@ export interface OsIntegrityData {
   readonly emulatorFingerprintMatch?: boolean;
   /** Values of the OS build that emulators use; vendor and test builds use some of them too. */
   readonly emulatorBuildMarkers?: readonly string[];
-  /** At least one listed file of an emulator exists; false means looked at all and saw none. */
+  /** At least one listed file of an emulator exists; false means that all were examined and none was seen. */
   readonly emulatorFilesFound?: boolean;
   /** The listed emulator files that exist. */
   readonly emulatorFilePaths?: readonly string[];
@@ -747,7 +747,7 @@ export interface TransactionSafetyData {
   readonly screenshotDetectedSinceObservationStart?: boolean;
   /** When the last screenshot was noticed, on the clock that counts from boot; absent if none was. Unit: ms. Only on android. */
   readonly lastScreenshotDetectedElapsedMs?: number;
-  /** Touches that were looked at since the start; with 0 the fields on obscured touches have no meaning. Unit: count. Only on android. */
+  /** Touches that were examined since the start; with 0 the fields on obscured touches have no meaning. Unit: count. Only on android. */
   readonly observedTouchCount?: number;
   /** A touch on the activity's own window came with FLAG_WINDOW_IS_OBSCURED: another window covered the touched spot. The probe does not look at the separate windows of modal views. Only on android. */
   readonly obscuredTouchObserved?: boolean;

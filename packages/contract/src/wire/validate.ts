@@ -11,7 +11,7 @@ export type Validation =
 
 /**
  * Checks a parsed body against the wire rules, the ones that reject: the transport object, the event envelope and the
- * shape of each outcome. What a successful probe observed is not looked at (see `checkAgainstCatalog`).
+ * shape of each outcome. What a successful probe observed is not checked (see `checkAgainstCatalog`).
  * One pass finds every violation; it ends after the first 100, and the last entry then says that there are more.
  *
  * @param body a value as `JSON.parse` returns it, from a text without duplicate member names.

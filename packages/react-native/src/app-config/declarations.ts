@@ -18,7 +18,7 @@ export const MOST_SCHEMES = 50;
 /** Name of the `<meta-data>` that lists the probes whose packages are declared (`docs/native-interface.md`). */
 export const QUERIES_MARKER = "io.devicerisksignals.QUERIES";
 
-/** The probes that run without being asked for, after consent. */
+/** The probes that run by default, after consent. */
 export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => factsOf(probe).enabledByDefault);
 
 /**

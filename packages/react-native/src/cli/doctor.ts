@@ -10,9 +10,7 @@ import {
 import { installTimePermissions } from "../app-config/permissions.ts";
 import { type ExpoConfig, readExpoConfig } from "./expo-config.ts";
 
-/**
- * What `doctor` found; `missing` and `too much` are for the integrator to mend, `optional` is as the integrator likes.
- */
+/** What `doctor` found; the integrator must fix `missing` and `too much`; `optional` is the integrator's choice. */
 export interface Finding {
   readonly kind: "ok" | "optional" | "missing" | "too much";
   readonly text: string;
@@ -23,8 +21,7 @@ const OLDEST_MINOR = 80;
 
 /**
  * Looks at an app's folder and changes no file. An `app.config.js` or `.ts` is run, as Expo runs it.
- * @param probes of the app; default: the probes that are on by default, and those of the plugin's entry in the Expo
- * config.
+ * @param probes of the app; default: the probes that are on by default, and those of the plugin's entry in the Expo config.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));

@@ -65,7 +65,7 @@ function configOf(file: string, { plugins, android }: Json): ExpoConfig {
   };
 }
 
-/** As Expo's command line does before it looks at a config. */
+/** As Expo's command line does before it reads a config. */
 function loadEnvironment(folder: string, require: NodeJS.Require): void {
   process.env["NODE_ENV"] ??= "development";
   const environment = firstOf(require, ["@expo/env"]) as { load?(folder: string, options: Json): unknown } | undefined;

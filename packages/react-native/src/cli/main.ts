@@ -16,7 +16,7 @@ Example: npx device-risk-signals sample --scenario rooted-android
 
 type Write = (text: string) => void;
 
-/** @returns the exit code: 0 done, 1 failed or something to mend, 2 wrong usage. */
+/** @returns the exit code: 0 done, 1 failed or a problem was found, 2 wrong usage. */
 export async function main(args: readonly string[], folder: string, out: Write, err: Write): Promise<number> {
   const [command, ...rest] = args.includes("--help") ? ["help"] : args;
   try {

@@ -59,7 +59,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
   };
 }
 
-/** Fields that differ between two looks at one phone, and by how much of their value. */
+/** Fields that differ between two readings of one phone, and by how much of their value. */
 const VARYING: ReadonlySet<string> = new Set([
   "freeMemoryBytes",
   "storageFreeBytes",

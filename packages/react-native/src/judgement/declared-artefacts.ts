@@ -3,14 +3,14 @@ import { FLAGGED_APPS, FLAGGED_SCHEMES, REMOTE_ACCESS_APPS } from "./flagged-app
 import { JAILBREAK_SCHEMES } from "./jailbreak-artefacts.ts";
 import { DANGEROUS_APPS, ROOT_CLOAKERS, ROOT_MANAGERS } from "./root-artefacts.ts";
 
-/** Packages that must be declared in `<queries>`, by the probe that asks for them. Android. */
+/** Packages that must be declared in `<queries>`, by the probe that needs them. Android. */
 export const DECLARED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   os_integrity: [...ROOT_MANAGERS, ...DANGEROUS_APPS, ...ROOT_CLOAKERS, ...FARM_PACKAGES],
   media_bluetooth_apps: FLAGGED_APPS,
   transaction_safety: REMOTE_ACCESS_APPS,
 };
 
-/** URL schemes that must be declared in `LSApplicationQueriesSchemes` (50 at most), by the probe that asks for them. iOS. */
+/** URL schemes that must be declared in `LSApplicationQueriesSchemes` (50 at most), by the probe that needs them. iOS. */
 export const DECLARED_SCHEMES: Readonly<Record<string, readonly string[]>> = {
   os_integrity: JAILBREAK_SCHEMES,
   media_bluetooth_apps: FLAGGED_SCHEMES,

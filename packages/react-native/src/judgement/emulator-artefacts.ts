@@ -5,7 +5,7 @@
  */
 import { under } from "./under.ts";
 
-/** What of `android.os.Build` and of the properties is looked at; in both, a maker's phone has other values. */
+/** The examined members of `android.os.Build` and the properties; in both, a maker's phone has other values. */
 export const BUILD_MEMBERS = under(
   "",
   "manufacturer brand model product hardware fingerprint tags buildType bootloader",

@@ -7,9 +7,9 @@ const none = { present: [], absent: ["/a/su", "/b/su"] };
 describe("unknown is not false", () => {
   it.each([
     ["no source was read", {}, undefined],
-    ["all were looked at, none is there", { paths: none }, false],
-    ["one could not be looked at", { paths: { present: [], absent: ["/a/su"] } }, undefined],
-    ["one could not be looked at, the other is there", { paths: { present: ["/b/su"], absent: [] } }, true],
+    ["all were examined, and none exists", { paths: none }, false],
+    ["one could not be examined", { paths: { present: [], absent: ["/a/su"] } }, undefined],
+    ["one could not be examined, and the other exists", { paths: { present: ["/b/su"], absent: [] } }, true],
     ["something else is there", { paths: { present: ["/c/su"], absent: ["/a/su"] } }, undefined],
   ])("%s", (_, evidence, value) => {
     expect(any(su).judge(evidence)).toBe(value);

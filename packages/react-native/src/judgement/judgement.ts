@@ -1,10 +1,10 @@
 import type { Platform, ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Evidence, Sources } from "../native/native-interface.ts";
 
-/** The value of a field; `undefined` leaves it out, because what it speaks of was not (wholly) looked at. */
+/** The value of a field; `undefined` leaves it out, because its evidence is missing or incomplete. */
 export type Value = string | number | boolean | readonly string[] | readonly number[];
 
-/** How a field is concluded from evidence: what must be asked of native code for it, and what that means. */
+/** How a field is concluded from evidence: what native code must read for it, and what that means. */
 export interface Judgement {
   readonly sources: Partial<Sources>;
   /** Pure. Evidence has its declared shapes, but its content is hostile: any text, of any length within the bounds. */

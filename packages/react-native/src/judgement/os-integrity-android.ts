@@ -34,7 +34,7 @@ const variables = present("environment", under("LD_", "PRELOAD LIBRARY_PATH"));
 const paths = present("paths", ROOT_PATHS);
 const dangerousProperties = together(facts("properties", DANGEROUS_PROPERTIES, DANGEROUS_VALUES), zygoteBridge);
 
-/** Found by its path in any folder of PATH; its name is absent if every folder was looked at. */
+/** Found by its path in any folder of PATH; its name is absent if every folder was examined. */
 function onPath(su: RegExp): Finding {
   return findingIn("executables", ["su"], ({ present, absent }) => ({
     found: present.filter((path) => su.test(path)),

@@ -2,7 +2,7 @@
  * What root tools leave behind on Android, as published by the tools themselves and by RootBeer
  * (github.com/scottyab/rootbeer, Const.java) and OWASP MASTG (testing root detection).
  *
- * Only what an ordinary app is allowed to look at on a stock phone: `/data/adb` (0700), `/cache` and, up to Android 10,
+ * Only what an ordinary app is allowed to examine on a stock phone: `/data/adb` (0700), `/cache` and, up to Android 10,
  * `/sbin` (0750) are closed to every app, so that their content is unknown on all phones and would keep every list that
  * names it from ever being complete. What Magisk, KernelSU and APatch keep there shows in the mount table.
  *

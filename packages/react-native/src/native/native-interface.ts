@@ -1,5 +1,5 @@
 /**
- * Which of the listed things are there. What could not be looked at (denied, not declared, failed) is in neither list:
+ * Which of the listed things exist. One that could not be examined (denied, not declared, failed) is in neither list:
  * unknown is not false.
  */
 export interface Presence {
@@ -63,7 +63,7 @@ export interface Sources {
   readonly packages: readonly string[];
   /**
    * Names of executables, looked for in each folder of PATH. Present are full paths; absent are the names for which
-   * every folder was looked at and none has it. Android.
+   * every folder was examined and none has it. Android.
    */
   readonly executables: readonly string[];
   /** Paths that exist (`access`, `F_OK`). */
@@ -76,7 +76,7 @@ export interface Sources {
   readonly writablePaths: readonly string[];
   /** Paths that are symbolic links (`readlink`). iOS. */
   readonly links: readonly string[];
-  /** URL schemes that can be opened; only those declared in `LSApplicationQueriesSchemes` are looked at. iOS. */
+  /** URL schemes that can be opened; only those declared in `LSApplicationQueriesSchemes` are examined. iOS. */
   readonly schemes: readonly string[];
   /** Ports of the loopback interface that accept a connection, as decimal text. iOS. */
   readonly ports: readonly string[];

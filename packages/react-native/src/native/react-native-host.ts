@@ -16,7 +16,7 @@ interface Globals {
 
 let host: Host | undefined;
 
-/** React Native as it runs this app, looked at when it is first asked for. */
+/** React Native as it runs this app, read at the first use. */
 export function reactNativeHost(): Host {
   host ??= makeHost(globalThis);
   return host;

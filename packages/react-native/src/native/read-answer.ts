@@ -7,7 +7,7 @@ import { entriesOf } from "../entries.ts";
 import { membersOf } from "../members.ts";
 import type { Calculated, Evidence, NativeAnswer, Presence, SourceId, Text } from "./native-interface.ts";
 
-/** UTF-16 units of a text that are looked at: native code reads no more than 4 MiB. */
+/** UTF-16 units of a text that are read: native code reads no more than 4 MiB. */
 const LONGEST_TEXT = 4 * 1_024 * 1_024;
 const LONGEST_LIST = 8_192;
 const LONGEST_ENTRY = 4_096;

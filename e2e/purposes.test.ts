@@ -201,7 +201,7 @@ describe("a policy in force", () => {
     await until(async () => (await auditOutcomes(who.account)).includes("purpose-missing"));
     const { stdout } = await drs("doctor", "--json");
     expect(objects(stdout).find(({ what }) => what === "purposes")?.["detail"]).toMatch(
-      /^policy 2; in the last day 1 event refused \(purpose-missing\), 3 came under the purpose of unmapped/,
+      /^policy 2; in the last day 1 event rejected \(purpose-missing\), 3 stored under the purpose of unmapped/,
     );
     await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "refuse");
     expect((await send(request)).status).toBe(201);

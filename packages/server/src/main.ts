@@ -25,7 +25,7 @@ async function ask(question: string): Promise<string> {
 }
 
 export async function main(args: readonly string[]): Promise<number> {
-  // Whoever reads our output may leave early (`drs event list | head`), and a log's pipe may die: no reason to fall.
+  // A reader of the output may end early (`drs event list | head`), and so may a log's pipe: no reason to crash.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const program = createProgram({
     environment: process.env,

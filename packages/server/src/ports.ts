@@ -1,4 +1,4 @@
-/** What the ingest core needs from the world. Adapters are handed in; the core knows nothing else. */
+/** What the ingest core needs from outside. Adapters are passed in; the core depends on these ports only. */
 import type { Instant, ProblemCode } from "@device-risk-signals/contract";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import type { OperatorErrorDetails } from "./errors/codes.ts";
@@ -28,9 +28,9 @@ export interface Session {
 
 export interface SessionVerifier {
   /**
-   * @param token what stood after `Bearer `.
+   * @param token the text after `Bearer `.
    * @param source where the request came from: an IPv4 address, or the /64 of an IPv6 address.
-   * @returns the session, or `undefined` for a token that is not good; why, is not said.
+   * @returns the session, or `undefined` for an invalid token, without a reason.
    * @throws Unavailable where the verifier can't be reached.
    */
   verify(token: string, source?: string): Promise<Session | undefined>;
@@ -46,7 +46,7 @@ export interface RegisteredAction {
 
 export interface ActionRegistry {
   /**
-   * @param sessionId what the event says; for registries that keep a digest only.
+   * @param sessionId the event's session value; for registries that keep a digest only.
    * @throws Unavailable where the registry can't be reached.
    */
   find(account: string, actionId: string, sessionId: string): Promise<RegisteredAction | undefined>;
@@ -55,13 +55,13 @@ export interface ActionRegistry {
 /** The purpose that an event is kept for. */
 export interface AssignedPurpose {
   readonly code: number;
-  /** Of the policy that says so; 0 before one was applied. */
+  /** The version of the policy that assigns it; 0 before one was applied. */
   readonly policyVersion: number;
-  /** Whether somebody thought of the action type; otherwise it is the purpose of all others. */
+  /** Whether the policy maps the action type; otherwise this is the purpose of unmapped types. */
   readonly mapped: boolean;
   /**
-   * JSON Pointers to what of an event's probes the purpose does not cover, found one at a time; absent where it covers
-   * everything.
+   * JSON Pointers to the parts of an event's probes that the purpose does not cover, found one at a time; absent when it
+   * covers everything.
    */
   readonly coverage?: (probes: Readonly<Record<string, unknown>>) => Iterable<string>;
   readonly beyond?: "record" | "refuse";
@@ -69,18 +69,18 @@ export interface AssignedPurpose {
 
 /** What is known of accounts. */
 export interface Accounts {
-  /** Whether later events of the account are refused, because it was erased for good. */
+  /** Whether later events of the account are rejected, because it was erased for good. */
   isRefused(account: string): boolean;
   /** Whether events of the account were stored under the purpose and not erased since. @throws Unavailable */
   isKnown(account: string, purpose: number): boolean | Promise<boolean>;
 }
 
 export interface Purposes {
-  /** `undefined` where events of this action type are refused. */
+  /** `undefined` when events of this action type are rejected. */
   find(actionType: string): AssignedPurpose | undefined;
 }
 
-/** What identifies a stored event, beside its account; also what binds its sealed payload to it. */
+/** What identifies a stored event, its account included; it also binds the sealed payload to the event. */
 export interface EventIdentity {
   readonly account: string;
   readonly eventId: string;
@@ -90,7 +90,7 @@ export interface EventIdentity {
   readonly schemaVersion: number;
 }
 
-/** Under which key a payload is sealed: the account's together with the partition's, or, for a copy, a hold's. */
+/** The secret under which a payload is sealed: the account's with the partition's, or, for a held copy, the hold's. */
 export type SealedUnder = { readonly keyId: string } | { readonly holdId: string };
 
 export interface PromotedAttributes extends EventIdentity {
@@ -116,17 +116,17 @@ export interface NewEvent extends PromotedAttributes {
 export interface Sealed {
   readonly payload: Buffer;
   readonly keyId: string;
-  /** The erasures that were known when the key was chosen: after another one it must be sealed again. */
+  /** The erasures that were known when the data key was chosen: after another one the event must be sealed again. */
   readonly epoch: number;
   /** Counted up when a connection to the database was lost: what was known before may be of another database. */
   readonly generation: number;
 }
 
-/** What the ledger knows of a key. */
+/** What the ledger holds for an idempotency key. */
 export interface LedgerEntry {
   readonly eventId: string;
   readonly requestMac: Buffer;
-  /** Where the event is stored; absent where it was erased. */
+  /** Where the event is stored; absent when it was erased. */
   readonly location?: { readonly purpose: number; readonly receivedAt: number };
 }
 
@@ -138,21 +138,21 @@ export interface StoredEvent extends PromotedAttributes {
 }
 
 export interface EventStore {
-  /** False while the store is known to be unreachable, so that a request can be refused before its body is read. */
+  /** False while the store is known to be unreachable, so that a request can be rejected before its body is read. */
   readonly available: boolean;
   /**
-   * Stores the event, once per account and key: durable when the promise resolves.
-   * @returns `"stored"`, what is already stored under the key, or `"stale"` where something was erased since it was
-   * sealed, or a policy applied since its purpose was chosen.
-   * @throws Unavailable where the database can't be reached or has no room.
+   * Stores the event, once per account and idempotency key: durable when the promise resolves.
+   * @returns `"stored"`, the ledger's entry if the key is in use, or `"stale"` if an erasure happened since the event
+   * was sealed or a policy was applied since its purpose was chosen.
+   * @throws Unavailable when the database can't be reached or its disk is full.
    */
   append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry>;
   findKey(account: string, key: string): Promise<LedgerEntry | undefined>;
-  /** `undefined` where the event is gone and only its key is left. */
+  /** `undefined` when the event is deleted and only its idempotency key is left. */
   findStored(account: string, entry: LedgerEntry): Promise<StoredEvent | undefined>;
 }
 
-/** Turns the exact bytes of an event into what may lie on a disk, and back. */
+/** Seals the exact bytes of an event for storage, and opens them again. */
 export interface Sealer {
   /** Keyed MAC of a request's bytes, for the ledger entry of this event; 16 bytes. */
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
@@ -164,10 +164,10 @@ export interface Sealer {
   open(identity: EventIdentity, under: SealedUnder, payload: Buffer): Promise<Buffer>;
 }
 
-/** What is told of an event that is stored all the same. */
+/** The event warnings: what is remarkable about an event that is stored all the same. */
 export type EventWarning = "session-mismatch" | "beyond-purpose" | "unmapped";
 
-/** Entries are buffered and written in batches; what repeats is counted in one entry. Never blocks, never throws. */
+/** Entries are buffered and written in batches; repeated ones are counted in one entry. Never blocks, never throws. */
 export interface AuditLog {
   record(entry: IngestAudit): void;
 }
@@ -177,15 +177,15 @@ export interface IngestAudit {
   readonly outcome: "replayed" | EventWarning | ProblemCode;
   readonly account?: string;
   readonly eventId?: string;
-  /** Source address, for requests that nobody stands behind. */
+  /** Source address, for requests without an authenticated account. */
   readonly peer?: string;
 }
 
-/** What monitoring wants to know. Never throws. */
+/** Receives the figures for monitoring. Never throws. */
 export interface Meter {
   answered(status: number, code: string, seconds: number): void;
-  /** An event that was stored although something about it is remarkable. */
-  warned(remark: EventWarning): void;
+  /** An event was stored with this warning. */
+  warned(warning: EventWarning): void;
 }
 
 /** The fields that features read (rule 8); the set may change while the server runs. */

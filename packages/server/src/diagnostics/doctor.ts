@@ -128,28 +128,28 @@ async function diskFinding({ clusterDirectory }: System): Promise<Finding> {
   const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
   if (free === undefined) return { what: "disk", ok: true, detail: "the database's disk can't be seen from here" };
   const ok = free >= LEAST_FREE_BYTES;
-  const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": make room, ingestion stops when it is full"}`;
+  const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": free some space, because ingestion stops when the disk is full"}`;
   return { what: "disk", ok, detail };
 }
 
-const REMARKS: Readonly<Record<string, string>> = {
-  "purpose-missing": "refused (purpose-missing)",
-  "purpose-exceeded": "refused (purpose-exceeded)",
-  unmapped: "came under the purpose of unmapped action types",
+const OUTCOMES: Readonly<Record<string, string>> = {
+  "purpose-missing": "rejected (purpose-missing)",
+  "purpose-exceeded": "rejected (purpose-exceeded)",
+  unmapped: "stored under the purpose of unmapped action types",
   "beyond-purpose": "hold more than their purpose covers",
 };
 
-/** Action types that nobody thought of are nothing broken, and something to look at. */
+/** Unmapped action types are no error, but the operator should see them. */
 async function purposeFinding({ pool, config }: System): Promise<Finding> {
-  const counts = await countOutcomes(pool, Object.keys(REMARKS));
+  const counts = await countOutcomes(pool, Object.keys(OUTCOMES));
   const version = await policyVersion(pool);
   const policy =
     version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
-  const remarks = counts.map(({ outcome, events }) => `${events} ${REMARKS[outcome]}`).join(", ");
+  const outcomes = counts.map(({ outcome, events }) => `${events} ${OUTCOMES[outcome]}`).join(", ");
   const detail =
-    remarks === ""
+    outcomes === ""
       ? policy
-      : `${policy}; in the last day ${remarks.replace(/^\d+/, (count) => plural(Number(count), "event"))}`;
+      : `${policy}; in the last day ${outcomes.replace(/^\d+/, (count) => plural(Number(count), "event"))}`;
   if (version > 0) return { what: "purposes", ok: true, detail };
   return { what: "purposes", ok: true, severity: config.embedded ? "advice" : "warning", detail };
 }
@@ -196,7 +196,7 @@ async function erasureFinding(system: System): Promise<Finding> {
   }
   const losses = await acceptedLosses(pool);
   const lost = losses.length === 0 ? "" : `; the loss of entries ${losses.join(", ")} of the journal was accepted`;
-  const state = `${erasures} in ${journal?.description ?? "no journal: nothing can be erased"}, ${unfinished} to be finished${lost}`;
+  const state = `${erasures} in ${journal?.description ?? "no journal: no erasure is possible"}, ${unfinished} to be finished${lost}`;
   return {
     what: "erasures",
     ok: !stuck,

@@ -109,7 +109,7 @@ export class EmbeddedPostgres {
     return { ...this.owner, user: SERVING_LOGIN };
   }
 
-  /** The cluster's folder, for a look at its disk. */
+  /** The cluster's folder, for a check of its disk. */
   get directory(): string {
     return this.#cluster;
   }

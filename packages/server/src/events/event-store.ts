@@ -224,7 +224,7 @@ export class PostgresEventStore implements EventStore {
     void endWhenOpen(client);
   }
 
-  /** What a request is told of an error; the error itself goes to the log. */
+  /** Logs an unexpected or transient error, and returns the error for the request. */
   #noted(error: unknown, operation: string): unknown {
     const passes = isTransient(error);
     if (error instanceof Unavailable && !passes) return error;

@@ -6,7 +6,7 @@ import type { Ingest } from "../ingest/ingest.ts";
 import { nodeHandler } from "./node-handler.ts";
 import { webHandler } from "./web.ts";
 
-const never: Ingest = () => Promise.reject(new Error("the core was asked"));
+const never: Ingest = () => Promise.reject(new Error("the core was called"));
 const misuse = /^TypeError: the body has been read/;
 
 test("a Request whose body was read before is rejected as the host's mistake", async () => {

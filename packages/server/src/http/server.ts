@@ -78,7 +78,7 @@ export function createEndpointServer(options: EndpointOptions): Server {
     // guard(drop): what is no HTTP gets a problem document
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
     if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(error, socket);
-    // What went wrong came behind a request that is in order, or that has its answer: a second one would be taken for it.
+    // The error follows a valid or an answered request: a second answer would be taken for the answer to that one.
     last.response.once("close", () => socket.destroySoon());
     return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
   });

@@ -22,7 +22,7 @@ export function webHandler(
   { peerOf = () => "unknown" }: WebOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    if (request.bodyUsed) throw new TypeError("the body has been read: hand the endpoint the request as it came");
+    if (request.bodyUsed) throw new TypeError("the body has been read: pass the request to the endpoint unread");
     const { status, headers, body } = await ingest(ingestRequest(request, peerOf(request).slice(0, LONGEST_ADDRESS)));
     void discardRest(request.body);
     return new Response(body, { status, headers });

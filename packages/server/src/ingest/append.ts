@@ -48,5 +48,5 @@ export async function append(
     if (next instanceof RejectedRequest) return (await store.findKey(event.account, event.idempotencyKey)) ?? next;
     assigned = next;
   }
-  throw new Unavailable("an event was sealed repeatedly, and an erasure or a policy came in between each time");
+  throw new Unavailable("an event was sealed repeatedly, and an erasure or a policy intervened each time");
 }

@@ -38,7 +38,7 @@ it.each([
   ["something before the scheme", `x Bearer ${GOOD}`],
   ["something behind the token", `Bearer ${GOOD} x`],
   ["an unknown token", "Bearer unknown"],
-  ["an account that is none", "Bearer no-account"],
+  ["an account that is invalid", "Bearer no-account"],
   ["two headers", [`Bearer ${GOOD}`, `Bearer ${GOOD}`]],
 ])("%s is rejected with an error code", async (_, value) => {
   expect(await answerTo(value)).toMatchObject(invalid);

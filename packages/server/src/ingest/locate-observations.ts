@@ -3,7 +3,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
 /**
- * The bytes of the `observations` value as they came, from its first `{` to its last `}`.
+ * The bytes of the `observations` value as they were sent, from its first `{` to its last `}`.
  *
  * The body has passed validation, so it is a JSON object without duplicate names whose other members are strings: the
  * value is found from both ends, without a walk through it. Structural characters are ASCII, and no byte of a longer

@@ -59,7 +59,7 @@ it("compressed bytes may exceed the limit by the frame of incompressible data on
 });
 
 it.each([
-  ["gzip that is none", random],
+  ["gzip that is invalid", random],
   ["gzip cut short", gzipSync(text).subarray(0, -10)],
   ["gzip with bytes behind it", Buffer.concat([gzipSync(text), Buffer.from("more")])],
 ])("%s is corrupt", async (_, bytes) => {

@@ -34,7 +34,7 @@ export type LowercaseHeader =
 export interface ByteStream {
   /**
    * Hands over each chunk until `take` returns false or the body ends. May be called once.
-   * @returns `"end"` where the body came in full, `"stopped"` after `take` said so, `"broken"` where the client went away.
+   * @returns `"end"` when the whole body arrived, `"stopped"` after `take` returned false, `"broken"` when the client left.
    */
   forEach(take: (chunk: Uint8Array) => boolean): Promise<"end" | "stopped" | "broken">;
 }

@@ -72,7 +72,7 @@ function keyResolver({ keys, fetch: send = fetch }: JwtOptions): JWTVerifyGetKey
   });
 }
 
-/** Whether the token is at error, rather than the fetching of the keys. */
+/** Whether the token is invalid, rather than the key set unreachable. */
 function isBadToken(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
   // jose reports an unexpected answer of the JWKS endpoint as a plain JOSEError.

@@ -69,7 +69,7 @@ export interface AssignedPurpose {
 
 /** What is known of accounts. */
 export interface Accounts {
-  /** Whether later events of the account are rejected, because it was erased for good. */
+  /** Whether later events of the account are rejected, because it was erased permanently. */
   isRefused(account: string): boolean;
   /** Whether events of the account were stored under the purpose and not erased since. @throws Unavailable */
   isKnown(account: string, purpose: number): boolean | Promise<boolean>;

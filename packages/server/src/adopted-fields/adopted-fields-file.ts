@@ -6,15 +6,15 @@ import { onePerHang } from "../dependencies/file-calls.ts";
 import { type AdoptedFieldSet, Unavailable } from "../ports.ts";
 import { parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
 
-/** A changed file is in force on every server after this long, and the time it takes to read it. */
+/** A changed file applies on every server after this long, and the time it takes to read it. */
 const LOOK_EVERY_MS = 500;
 /** Ten times what the whole catalog takes. */
 const MOST_BYTES = 262_144;
 
 export interface FollowOptions {
-  /** Called once for each problem, and again only when it has changed. The fields before it stay in force. */
+  /** Called once for each problem, and again only when it has changed. The previous fields stay active. */
   readonly onInvalid: (error: OperatorError) => void;
-  /** After each read: how many paths are in force, and whether the file is valid now. */
+  /** After each read: how many paths are active, and whether the file is valid now. */
   readonly onLook: (paths: number, valid: boolean) => void;
 }
 

@@ -10,7 +10,7 @@ const DATABASE = "postgresql://app:hidden@db/events";
 const KEY_DATABASE = "postgresql://app:hidden@keys/keys";
 const SECRET = "a secret of thirty-two characters";
 
-/** The least that goes with an external database. */
+/** The least that an external database requires. */
 const EXTERNAL = { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY };
 const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
 const TLS = { DRS_TLS_CERT_FILE: "c.pem", DRS_TLS_KEY_FILE: "k.pem" };

@@ -9,7 +9,7 @@ export interface Deadline {
 }
 
 /**
- * Resolves or rejects within the deadline, whatever the call does.
+ * Resolves or rejects within the deadline, even if the call never ends.
  * @param call gets a signal whose abort must cancel it: close its connection, end its request.
  */
 export function withDeadline<T>(

@@ -100,7 +100,7 @@ export class Dependency {
     return this.#troubles.has(trouble);
   }
 
-  /** The first reason remains, because how it went away says more than how it stays away: unless it answers again. */
+  /** The first reason remains until the dependency answers again: it says more than later ones. */
   reportUnreachable(error?: unknown): void {
     if (this.#registry.stopping.aborted) return;
     if (hasCode(error, "dependency-unusable")) return this.report("away", error.detail.problem);

@@ -9,7 +9,7 @@ import type { Dependency } from "./dependencies.ts";
 export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
- * For calls that can't be cancelled: one that expired goes on in a thread, of which Node has four. While it hangs, no other
+ * For calls that can't be cancelled: one that expired continues in a thread, of which Node has four. While it hangs, no other
  * begins.
  * @param bounded gives up a call with dependency-silent. @param hanging the error of a call that does not begin.
  */

@@ -41,7 +41,7 @@ export async function findBinaries(): Promise<Binaries> {
   };
 }
 
-/** npm packages can't hold links; the package lists those that it needs. Its own install script is never run. */
+/** npm packages can't hold links; the package lists the links that it needs. Its own install script is never run. */
 async function linkLibraries(home: string): Promise<void> {
   const list = await readFile(join(home, "pg-symlinks.json"), "utf8").catch(() => "[]");
   const root = dirname(home);

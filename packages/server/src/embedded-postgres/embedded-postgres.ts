@@ -52,7 +52,7 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Whether this user is the server, of which a data directory has one at a time. */
   readonly asServer: boolean;
-  /** Called when PostgreSQL went away and is being brought back, and when that failed. */
+  /** Called when PostgreSQL has ended and is being started again, and when that failed. */
   readonly onError: OnError;
   /** Of another PostgreSQL. Absent: those of the optional dependency. */
   readonly binaries?: Binaries;
@@ -237,7 +237,7 @@ export class EmbeddedPostgres {
     return client;
   }
 
-  /** PostgreSQL went away under us: bring it back, for as long as it takes. */
+  /** PostgreSQL has ended unexpectedly: starts it again, for as long as it takes. */
   #return(): void {
     this.#user = undefined;
     this.#options.onError(

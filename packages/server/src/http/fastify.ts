@@ -13,7 +13,7 @@ export interface DeviceRiskSignalsOptions {
 }
 
 /**
- * Adds `POST /api/v1/device-signal-events` and `GET /api/v1/openapi.json`. The body goes to the core as a stream of
+ * Adds `POST /api/v1/device-signal-events` and `GET /api/v1/openapi.json`. The core gets the body as a stream of
  * bytes, past Fastify's own parsers; hooks of the host run as for every other route.
  */
 export const deviceRiskSignals: FastifyPluginCallback<DeviceRiskSignalsOptions> = (fastify, options, done) => {

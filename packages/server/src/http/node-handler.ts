@@ -9,7 +9,7 @@ export interface NodeHandlerOptions {
 }
 
 /**
- * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`, before whatever parses bodies; it answers every
+ * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`, before any parser of bodies; it answers every
  * method.
  * @throws TypeError where the request's body has been read already.
  */

@@ -78,8 +78,8 @@ export function writeAnswer(request: IncomingMessage, response: ServerResponse, 
   }
   // The client has disconnected: no answer can reach it.
   if (request.destroyed) return;
-  // The body was not read to its end. The answer goes out at once; the connection is closed when the client has
-  // stopped sending, because closing earlier could take the answer away from it.
+  // The body was not read to its end. The answer is sent at once; the connection is closed when the client has
+  // stopped sending, because the client could lose the answer if it closed earlier.
   response.writeHead(answer.status, { ...headers, Connection: "close" });
   response.write(body);
   let discarded = 0;

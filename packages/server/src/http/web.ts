@@ -14,7 +14,7 @@ const LONGEST_ADDRESS = 64;
 const MOST_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers whatever it is given.
+ * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers every request.
  * @throws TypeError where the request's body has been read already.
  */
 export function webHandler(
@@ -59,7 +59,7 @@ function bodyOf(request: Request): ByteStream {
   };
 }
 
-/** What is left unread would hold up the connection; to end it at once could take the answer away from the client. */
+/** An unread rest would block the connection; the client could lose the answer if the connection ended at once. */
 async function discardRest(body: Request["body"]): Promise<void> {
   let left = MOST_DISCARDED_BYTES;
   try {
@@ -68,6 +68,6 @@ async function discardRest(body: Request["body"]): Promise<void> {
       if (left < 0) return;
     }
   } catch {
-    // The client went away.
+    // The client has disconnected.
   }
 }

@@ -58,7 +58,7 @@ export async function admit(
   return assigned instanceof RejectedRequest ? assigned : { assigned, sessionMismatch };
 }
 
-/** Chooses the purpose of an event by the policy that is in force. */
+/** Chooses the purpose of an event by the active policy. */
 export function assignPurpose({ request }: ValidRequest, purposes: Purposes): Assignment | RejectedRequest {
   const purpose = purposes.find(request.action_type);
   if (!purpose) return new RejectedRequest(reject("purpose-missing", undefined, "/action_type"));

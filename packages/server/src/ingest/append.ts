@@ -9,11 +9,11 @@ export interface AppendPorts {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly accounts: Accounts;
-  /** Chooses the purpose by the policy that is in force now. */
+  /** Chooses the purpose by the policy that is active now. */
   readonly assign: () => Assignment | RejectedRequest;
 }
 
-/** Stored, for the purpose that was in force when it was committed. */
+/** Stored, for the purpose that was active when it was committed. */
 export interface Stored {
   readonly stored: Assignment;
 }

@@ -54,7 +54,7 @@ export interface IngestPorts {
   readonly admission: Admission;
   readonly throttle: RateThrottle;
   readonly failures: FailureThrottle;
-  /** Called with what should not happen. The endpoint answers 500 or 503 and goes on. */
+  /** Called with unexpected errors. The endpoint answers 500 or 503 and continues. */
   readonly onError: OnError;
 }
 
@@ -150,7 +150,7 @@ async function run(
     const admitted = await admit(account, valid, receivedAt, ports, options);
     if (admitted instanceof RejectedRequest) {
       const entry = await ports.store.findKey(account, header.idempotencyKey);
-      // guard(false): a replay gets its answer, whatever else is wrong
+      // guard(false): a replay gets its answer, even if the request would be rejected
       // fails: e2e/exactly-once.test.ts › a replay gets its answer although
       return entry ? await resolve(entry) : admitted;
     }

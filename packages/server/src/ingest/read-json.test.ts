@@ -6,7 +6,7 @@ import { RejectedRequest } from "./request.ts";
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** Arbitrary names and texts, and those that a careless scanner reads wrongly. */
+/** Arbitrary names and texts, and some that a careless scanner reads wrongly. */
 const text = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 8 }),
   fc.constantFrom(

@@ -7,7 +7,7 @@ import {
   type Rejection,
 } from "@device-risk-signals/contract";
 
-/** A request as a value; edges make it from whatever their framework hands them. */
+/** A request as a value; each edge makes it from the request of its framework. */
 export interface IngestRequest {
   readonly method: string;
   readonly headers: RequestHeaders;

@@ -3,13 +3,13 @@ import type { MonotonicClock } from "../ports.ts";
 import type { AnswerHeaders } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 
-/** Maximum number of names that one throttle remembers; it forgets those that were unused for longest. */
+/** Maximum number of names that one throttle remembers; it forgets the longest unused first. */
 const MOST_NAMES = 100_000;
 
 export interface RateDecision {
   readonly isAllowed: boolean;
   readonly retryAfterSeconds: number;
-  /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers); empty where the throttle is off. */
+  /** `RateLimit` and `RateLimit-Policy` (`draft-ietf-httpapi-ratelimit-headers`); empty when the throttle is off. */
   readonly headers: AnswerHeaders;
 }
 

@@ -65,7 +65,7 @@ const AS_NOBODY_PASSING: Launcher = {
 /**
  * @param cluster the cluster's folder, which may not exist yet; its owner stays.
  * @param others further paths that the child must reach.
- * @throws embedded-postgres-failed where root can't start an unprivileged child that reaches them.
+ * @throws OperatorError `embedded-postgres-failed` where root can't start an unprivileged child that reaches them.
  */
 export async function chooseLauncher(cluster: string, others: readonly string[]): Promise<Launcher> {
   if (process.getuid?.() !== 0) return PLAIN;

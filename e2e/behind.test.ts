@@ -113,10 +113,12 @@ test("a database that went back, without the owner's login: readiness says what 
     await until(async () => (await post(server, stays)).status === 201);
 
     await swap();
-    await until(async () => (await ready(server)).text.includes("run drs erase list with DRS_MIGRATION_DATABASE_URL"));
+    await until(async () =>
+      (await ready(server)).text.includes("run drs erase replay with DRS_MIGRATION_DATABASE_URL"),
+    );
     expect((await ready(server)).status).toBe(503);
     expect((await post(server, stays)).status).toBe(503);
-    expect((await command(owner, "erase", "list")).code).toBe(0);
+    expect((await command(owner, "erase", "replay")).code).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
     await until(async () => (await ready(server)).text === "ok\n");
   } finally {

@@ -52,6 +52,9 @@ const lines = ({ stdout }: CommandResult): string[] =>
 
 const listTokens = ({ environment }: Home): Promise<CommandResult> => runDrs(environment, ["token", "list", "--json"]);
 
+/** Makes the database and the secrets. */
+const migrate = ({ environment }: Home): Promise<CommandResult> => runDrs(environment, ["migrate"]);
+
 const issueToken = ({ environment }: Home, account = "a"): Promise<CommandResult> =>
   runDrs(environment, ["token", "issue", "--account", account, "--json"]);
 
@@ -90,7 +93,7 @@ describe("what is on the disk is private", () => {
     const place = await home();
     await mkdir(place.dataDir);
     await chmod(place.dataDir, 0o777);
-    expect((await issueToken(place)).code).toBe(0);
+    expect((await migrate(place)).code).toBe(0);
     for (const name of ["", "postgres", "socket"]) expect(await mode(join(place.dataDir, name)), name).toBe(0o700);
     expect(await mode(join(place.dataDir, "postgres.log"))).toBe(0o600);
 
@@ -125,6 +128,7 @@ describe("what is on the disk is private", () => {
     async () => {
       const place = await home();
       await chmod(place.path, 0o755);
+      expect((await migrate(place)).code).toBe(0);
       expect((await issueToken(place)).code).toBe(0);
       const reachable = (await everybodyMayEnter(place.path)) && (await everybodyMayEnter(ROOT));
       expect((await stat(join(place.dataDir, "postgres"))).uid).toBe(reachable ? NOBODY : KEEPER);
@@ -142,6 +146,7 @@ describe("one PostgreSQL for the server and every command", () => {
 
   beforeAll(async () => {
     place = await makeHome();
+    expect((await migrate(place)).code).toBe(0);
     who = await credentials(place.environment);
   });
 
@@ -222,6 +227,8 @@ describe("one PostgreSQL for the server and every command", () => {
   test("commands that start together on a fresh directory make one cluster and all do their work", async () => {
     const place = await home();
     const accounts = ["a", "b", "c"];
+    const made = await Promise.all(accounts.map(() => migrate(place)));
+    expect(made.map(({ code, stderr }) => ({ code, stderr }))).toEqual(accounts.map(() => ({ code: 0, stderr: "" })));
     const results = await Promise.all(accounts.map((account) => issueToken(place, account)));
     expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
       accounts.map(() => ({ code: 0, stderr: "" })),
@@ -249,7 +256,7 @@ describe("one PostgreSQL for the server and every command", () => {
 
   test("of servers that start together on a fresh directory one serves, the other is told why not", async () => {
     const place = await home();
-    const command = issueToken(place);
+    const command = migrate(place);
     const started = await Promise.allSettled([serve(place), serve(place)]);
     const running = started.filter((result) => result.status === "fulfilled").map(({ value }) => value);
     const refused = started.filter((result) => result.status === "rejected").map(({ reason }) => String(reason));
@@ -266,8 +273,8 @@ describe("paths", () => {
   test("too long for a Unix socket", async () => {
     const place = await home(`${"long-".repeat(30)}/${"deep-".repeat(30)}`);
     expect(place.dataDir.length).toBeGreaterThan(300);
-    const first = await issueToken(place);
-    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(await migrate(place)).toMatchObject({ code: 0, stderr: "" });
+    expect(await issueToken(place)).toMatchObject({ code: 0, stderr: "" });
     const server = await serve(place);
     const [pid = 0] = await place.postgres();
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8");
@@ -281,6 +288,7 @@ describe("paths", () => {
 
   test.each(["-D", 'two, "quoted", ünïcode \u{1F600}'])("named %s", async (name) => {
     const place = await home(name);
+    expect(await migrate(place)).toMatchObject({ code: 0, stderr: "" });
     expect(await issueToken(place)).toMatchObject({ code: 0, stderr: "" });
     expect(lines(await listTokens(place))).toHaveLength(1);
   });
@@ -292,6 +300,7 @@ describe("what is in the way is said, with exit code 1", () => {
 
   beforeAll(async () => {
     standing = await makeHome();
+    expect((await migrate(standing)).code).toBe(0);
     expect((await issueToken(standing)).code).toBe(0);
   });
 
@@ -320,7 +329,7 @@ describe("what is in the way is said, with exit code 1", () => {
     const place = await home();
     const asOther = isRoot ? { uid: NOBODY } : {};
     await chmod(place.path, isRoot ? 0o755 : 0o500);
-    const result = await runDrs(place.environment, ["token", "list"], asOther);
+    const result = await runDrs(place.environment, ["migrate"], asOther);
     await chmod(place.path, 0o700);
     expectRefused(result, `the data directory ${place.dataDir} can't be made`, "EACCES", "DRS_DATA_DIR");
   });
@@ -352,7 +361,7 @@ describe("what is in the way is said, with exit code 1", () => {
 
   test("a key store that is empty or another installation's", async () => {
     const foreign = await home();
-    expect((await issueToken(foreign)).code).toBe(0);
+    expect((await migrate(foreign)).code).toBe(0);
     const kept = join(standing.path, "kept");
     await rename(standing.keyDir, kept);
 

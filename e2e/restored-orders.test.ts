@@ -146,7 +146,7 @@ test("after an accepted loss a database that was restored alone serves, and the 
   const file = entryFile(environment, 2);
   await rename(file, `${file}.away`);
   await restore();
-  await run(environment, 1, "erase", "list");
+  await run(environment, 1, "erase", "replay");
   const accepted = await command(
     environment,
     "erase",
@@ -158,6 +158,7 @@ test("after an accepted loss a database that was restored alone serves, and the 
     "--yes",
   );
   expect(accepted.code, accepted.stderr).toBe(0);
+  await run(environment, 0, "erase", "replay");
   await erase(environment, 0, "--account", "a2");
   for (const event of events) expect(await read(environment, event)).toBeUndefined();
   await run(environment, 0, "doctor");
@@ -183,6 +184,7 @@ test("an entry that is found after its loss was accepted counts at the next rest
   expect(accepted.code, accepted.stderr).toBe(0);
   await rename(`${file}.away`, file);
   await restore();
+  await run(environment, 0, "erase", "replay");
   expect(await read(environment, event)).toBeUndefined();
 });
 
@@ -205,7 +207,7 @@ test("accept-loss asks nothing where there is nothing to accept, and says what i
 test.each([
   ["hold", ["hold", "add", "--account", "dave", ...WHY], "legal_hold"],
   ["erasure", ["erase", "run", "--account", "dave", "--reason", "request 17", "--yes"], "erasure"],
-])("a %s whose commit fails says that the journal has it, and the next command applies it", async (_, args, table) => {
+])("a %s whose commit fails says that the journal has it, and a replay applies it", async (_, args, table) => {
   const environment = await installation("P1Y");
   await store(environment, "dave");
   const owner = await connectAsOwner(environment);
@@ -219,7 +221,7 @@ test.each([
     stdout: "",
     stderr: expect.stringMatching(/SQLSTATE P0001.*\n.*entry 1 of the erasure journal holds this order/),
   });
-  await run(environment, 0, "hold", "list");
+  await run(environment, 0, "erase", "replay");
   expect((await owner.query(`select from ${table}`)).rowCount).toBe(1);
   await owner.end();
 });
@@ -231,6 +233,7 @@ test("the serving role can't say what a replayed hold is on", async () => {
   await command(environment, "token", "issue", "--account", "erin");
   await hold(environment, "--account", "erin");
   await restore();
+  await run(environment, 0, "erase", "replay");
   expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: null, is_unresolved: true });
   const doctor = await command(environment, "doctor");
   expect(doctor.stdout).toMatch(/^ok {4}holds: 1 hold, .*; 1 of an account or action that is not known yet$/m);
@@ -240,5 +243,6 @@ test("the serving role can't say what a replayed hold is on", async () => {
   await expect(changed).rejects.toMatchObject({ code: "42501" });
   await owner.end();
   await command(environment, "token", "issue", "--account", "erin");
+  await run(environment, 0, "erase", "replay");
   expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: "erin", is_unresolved: false });
 });

@@ -32,6 +32,38 @@ export async function command(environment: Record<string, string>, ...args: read
   return { code, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
+const NO_ID = "019a0000-0000-7000-8000-000000000000";
+
+/** Arguments without which a command is wrong usage. */
+export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  "token issue": ["--account", "a"],
+  "token revoke": [NO_ID],
+  "action register": ["--account", "a", "--type", "t"],
+  "action revoke": ["act_1", "--account", "a"],
+  "event get": [NO_ID],
+  "erase plan": ["--account", "a"],
+  "erase run": ["--account", "a", "--reason", "request 17", "--yes"],
+  "erase accept-loss": ["--entry", "1", "--reason", "the disk failed", "--yes"],
+  "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
+  "receipt get": [NO_ID],
+  "key destroy": ["0123456789abcdef"],
+  "key accept-loss": ["--reason", "no copy has them"],
+  "request add": ["--account", "a", "--kind", "erasure"],
+  "request extend": [NO_ID, "--reason", "request 17"],
+  "request close": [NO_ID, "--outcome", "refused", "--reason", "request 17"],
+  "account export": ["--account", "a", "--out", "/nowhere/export", "--reason", "request 17"],
+  "hold add": ["--account", "a", "--reason", "request 17", "--approver", "x", "--review", "2999-01-31"],
+  "hold review": [NO_ID, "--review", "2999-01-31", "--approver", "x"],
+  "hold lift": [NO_ID, "--reason", "request 17", "--yes"],
+  "purpose apply": ["docs/privacy/purposes.yaml"],
+};
+
+/** Commands that are no groups, by name. */
+export function leafCommands(): readonly string[] {
+  const names = everyCommand().map((path) => path.join(" "));
+  return names.filter((name) => name !== "" && !names.some((other) => other.startsWith(`${name} `)));
+}
+
 /** Every command there is, as words: groups and the program itself too. */
 export function everyCommand(): (readonly string[])[] {
   const sink = new Collector();

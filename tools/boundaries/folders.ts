@@ -201,7 +201,6 @@ export const FOLDERS: readonly Folder[] = [
       "messages",
       "config",
       "dependencies",
-      "postgres",
       "adopted-fields",
       "accounts",
       "events",

@@ -2,12 +2,13 @@ import { resolve } from "node:path";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { Command } from "commander";
-import type { System } from "../app/system.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { exportAccount } from "../subject-requests/account-export.ts";
 import { accountKnowledge } from "../subject-requests/known-account.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { inSnapshot } from "../postgres/database.ts";
-import { type Context, operatorOf, print, printJson, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, withInstallation } from "./context.ts";
 import { account, example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -30,16 +31,21 @@ export function accountCommand(context: Context): Command {
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--json", "print the manifest as one JSON object")
     .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'))
-    .action((options: ExportOptions) => withSystem(context, (system) => write(context, system, options)));
+    .action((options: ExportOptions) =>
+      withInstallation(context, "audited-read", (installation) => write(context, installation, options)),
+    );
   return command;
 }
 
 async function write(
   context: Context,
-  system: System,
+  installation: Installation,
   { account: of, out, reason, json }: ExportOptions,
 ): Promise<void> {
-  const { pool, clock, sealer, names, database } = system;
+  const { pool, clock, sealer, names, database } = installation;
+  // guard(drop): an export of a restored database waits for the replay
+  // fails: e2e/reading.test.ts › shows no event
+  await requireReplayed({ ...installation, executor: pool }, "head");
   const known = await accountKnowledge(pool, names, of);
   if (known !== "held") {
     const but = known === "requested" ? " but its requests (drs request list)" : "";

@@ -12,7 +12,7 @@ import {
   print,
   printJson,
   printRows,
-  withSystem,
+  withConnection,
   withTransaction,
 } from "./context.ts";
 import { account, example, name, ttl } from "./options.ts";
@@ -87,7 +87,7 @@ export function actionCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs action list --account customer-1"))
     .action(async (options: { account?: string; json?: boolean }) => {
-      const rows = await withSystem(context, ({ pool }) => listActions(pool, options.account));
+      const rows = await withConnection(context, "read", ({ pool }) => listActions(pool, options.account));
       printRows(context, rows, options.json ?? false, "No actions.");
     });
 

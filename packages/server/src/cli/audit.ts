@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { listAudit } from "../audit/audit.ts";
-import { type Context, printRows, withSystem } from "./context.ts";
+import { type Context, printRows, withConnection } from "./context.ts";
 import { account, count, example, uuid } from "./options.ts";
 
 interface ListOptions {
@@ -30,7 +30,7 @@ export function auditCommand(context: Context): Command {
         ...(options.event !== undefined && { eventId: options.event }),
         ...(options.account !== undefined && { account: options.account }),
       };
-      const rows = await withSystem(context, ({ pool }) => listAudit(pool, filter));
+      const rows = await withConnection(context, "read", ({ pool }) => listAudit(pool, filter));
       printRows(context, rows, options.json ?? false, "No audit entries.");
     });
   return command;

@@ -2,9 +2,11 @@ import type { Writable } from "node:stream";
 import { pino } from "pino";
 import { isOfArea, OperatorError } from "../errors/operator-error.ts";
 import { type Config, type Environment, readConfig } from "../config/config.ts";
+import { Closers } from "../app/closers.ts";
+import { type Access, connect, type Connection } from "../app/connect.ts";
 import { createErrorLog } from "../app/error-log.ts";
-import { type OpenOptions, openSystem, type System } from "../app/system.ts";
-import type { Clock } from "../ports.ts";
+import { type Installation, openInstallation } from "../app/open-installation.ts";
+import type { Clock, OnError } from "../ports.ts";
 import { type Executor, inTransaction, openPool } from "../postgres/database.ts";
 import { describeOperator, systemIdentity } from "./operator.ts";
 
@@ -32,28 +34,43 @@ export function loadConfig({ environment, directory }: Context): Config {
   );
 }
 
-/** Runs a command on the system, whether or not the server runs, and leaves it as it was. */
-export async function withSystem<T>(
+/**
+ * Runs a command on the events' database, whether or not the server runs, and leaves it as it was.
+ * @throws schema-outdated for an outdated schema.
+ */
+export async function withConnection<T>(
   context: Context,
-  work: (system: System) => Promise<T>,
-  options: Partial<OpenOptions> = {},
+  access: Access,
+  work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig(context);
-  const logger = pino({ level: config.DRS_LOG_LEVEL === "silent" ? "silent" : "error" }, context.stderr as never);
-  const onError = createErrorLog(logger);
-  const system = await openSystem(config, {
-    ...options,
-    asServer: false,
-    onError: (error, operation) => {
-      if (!isOfArea(error, "embedded-postgres")) onError(error, operation);
-    },
-  });
-  try {
-    for (const line of system.caughtUp) context.stderr.write(`${line}\n`);
-    return await work(system);
-  } finally {
-    await system.close();
-  }
+  return withClosers(context, config, async (opened, onError) =>
+    work(await connect(config, { access, asServer: false, migrates: false, onError }, opened)),
+  );
+}
+
+/** Runs work that opens parts of the system, and closes them. */
+export async function withClosers<T>(
+  { stderr }: Context,
+  { DRS_LOG_LEVEL: level }: Config,
+  work: (opened: Closers, onError: OnError) => Promise<T>,
+): Promise<T> {
+  const logger = pino({ level: level === "silent" ? "silent" : "error" }, stderr as never);
+  const log = createErrorLog(logger);
+  const onError: OnError = (error, operation) => {
+    if (!isOfArea(error, "embedded-postgres")) log(error, operation);
+  };
+  await using opened = new Closers(onError);
+  return await work(opened, onError);
+}
+
+/** The same with the key store and the erasure journal. */
+export function withInstallation<T>(
+  context: Context,
+  access: Access,
+  work: (installation: Installation) => Promise<T>,
+): Promise<T> {
+  return withConnection(context, access, async (connection) => work(await openInstallation(connection)));
 }
 
 /** Runs a change and the audit entry that tells of it: both come to pass, or neither. */
@@ -61,29 +78,26 @@ export function withTransaction<T>(
   context: Context,
   work: (executor: Executor, clock: Clock) => Promise<T>,
 ): Promise<T> {
-  return withSystem(context, ({ pool, clock }) => inTransaction(pool, (executor) => work(executor, clock)));
+  return withConnection(context, "change", ({ pool, clock }) =>
+    inTransaction(pool, (executor) => work(executor, clock)),
+  );
 }
 
 /**
- * The same for what only the owner of the tables may change: purposes, and what becomes of events.
- * @param dryRun everything is done, and taken back.
+ * The same for what only the owner of the tables may change: purposes, holds, requests.
+ * @param isTried everything is done, and rolled back.
  */
-export function withAdministration<T>(
-  context: Context,
-  work: (executor: Executor, clock: Clock, system: System) => Promise<T>,
-  dryRun = false,
-  options: Partial<OpenOptions> = {},
+export async function inOwnersTransaction<T>(
+  { administration }: Connection,
+  work: (executor: Executor) => Promise<T>,
+  isTried = false,
 ): Promise<T> {
-  const run = async (system: System): Promise<T> => {
-    const pool = openPool(system.administration, { max: 1, onError: () => {} });
-    const end = dryRun ? "rollback" : "commit";
-    try {
-      return await inTransaction(pool, (executor) => work(executor, system.clock, system), end);
-    } finally {
-      await pool.end();
-    }
-  };
-  return withSystem(context, run, options);
+  const pool = openPool(administration, { max: 1, onError: () => {} });
+  try {
+    return await inTransaction(pool, work, isTried ? "rollback" : "commit");
+  } finally {
+    await pool.end();
+  }
 }
 
 /** Who runs the command, for the audit. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { examine, type Finding } from "../diagnostics/doctor.ts";
-import { type Context, loadConfig, print, printJson, withSystem } from "./context.ts";
+import { type Context, print, printJson, withInstallation } from "./context.ts";
 import { example } from "./options.ts";
 
 export function doctorCommand(context: Context): Command {
@@ -10,8 +10,7 @@ export function doctorCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs doctor"))
     .action(async (options: { json?: boolean }) => {
-      loadConfig(context);
-      const findings = await withSystem(context, examine, { acceptsLostKeys: true });
+      const findings = await withInstallation(context, "read", examine);
       for (const finding of findings) {
         if (options.json) printJson(context, finding);
         else print(context, `${labelOf(finding)}  ${finding.what}: ${finding.detail}`);

@@ -6,7 +6,8 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
 import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
-import { findKnownEntries } from "../lifecycle/recovery/replay-journal.ts";
+import { findKnownEntries } from "../lifecycle/recovery/compare-with-journal.ts";
+import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { findLatestApplied } from "../journal/applied-entries.ts";
 import type { KnownEntry } from "../journal/chain.ts";
 import { AppendWatch } from "../journal/append-watch.ts";
@@ -19,13 +20,17 @@ import {
   planErasure,
   subjectMac,
 } from "../lifecycle/erasure/plan-erasure.ts";
-import { erasurePorts, type System } from "../app/system.ts";
+import type { Connection } from "../app/connect.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { openKeys } from "../app/open-keys.ts";
+import { describeReplayed, replayPorts, requireRecovered } from "../app/recover.ts";
+import { erasurePorts } from "../app/system.ts";
 import { findPurposeCode, purposeIds } from "../policy/policy-table.ts";
 import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { type Executor, inOneTransaction, withClient } from "../postgres/database.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -56,6 +61,7 @@ export function eraseCommand(context: Context): Command {
     .addCommand(planCommand(context))
     .addCommand(runCommand(context))
     .addCommand(listCommand(context))
+    .addCommand(replayCommand(context))
     .addCommand(acceptLossCommand(context));
 }
 
@@ -77,11 +83,12 @@ function planCommand(context: Context): Command {
     .addHelpText("after", example("drs erase plan --account customer-1 --json"))
     .action(async (options: PlanOptions, self: Command) => {
       requireSubject(options, self);
-      const plan = await withSystem(context, async ({ pool, names }) => {
-        const subject = await subjectOf(pool, options);
-        const found = await planErasure(pool, subject);
-        if (isNothing(found) && found.still_held + found.released === 0)
-          await requireKnown(pool, subjectMac(names, subject));
+      const { plan } = await withConnection(context, "read", async (connection) => {
+        const found = await planOf(connection, options);
+        if (isNothing(found.plan) && found.plan.still_held + found.plan.released === 0) {
+          const { names } = await openKeys(connection);
+          await requireKnown(connection.pool, subjectMac(names, found.subject));
+        }
         return found;
       });
       if (options.json) return printJson(context, plan);
@@ -107,23 +114,31 @@ function runCommand(context: Context): Command {
       if (options.refuseLater && (options.account === undefined || options.purpose !== undefined)) {
         self.error("error: --refuse-later goes with --account alone");
       }
-      await withSystem(context, (system) => run(context, system, options));
+      if (!options.dryRun) {
+        return withInstallation(context, "change", (installation) => run(context, installation, options));
+      }
+      const { plan } = await withConnection(context, "read", (connection) => planOf(connection, options));
+      if (options.json) printJson(context, { ...plan, dry_run: true });
+      else print(context, `${sentence(plan)} Nothing was changed.`);
     });
 }
 
-async function run(context: Context, system: System, options: RunOptions): Promise<void> {
-  const { pool, names, accountKeys } = system;
+async function planOf(
+  { pool }: Connection,
+  options: SubjectOptions,
+): Promise<{ readonly subject: ErasureSubject; readonly plan: ErasurePlan }> {
   const subject = await subjectOf(pool, options);
+  return { subject, plan: await planErasure(pool, subject) };
+}
+
+async function run(context: Context, installation: Installation, options: RunOptions): Promise<void> {
+  const { pool, names, accountKeys, database } = installation;
+  await requireRecovered(installation);
+  const { subject, plan } = await planOf(installation, options);
   const mac = subjectMac(names, subject);
-  const plan = await planErasure(pool, subject);
   const what = sentence(plan);
-  if (options.dryRun) {
-    if (options.json) printJson(context, { ...plan, dry_run: true });
-    else print(context, `${what} Nothing was changed.`);
-    return;
-  }
-  journalPorts(system);
-  await finishErasuresNow({ ...erasurePorts(system), database: system.database });
+  journalPorts(installation);
+  await finishErasuresNow({ ...erasurePorts(installation), database });
   const refuses = options.refuseLater && !accountKeys.isRefused(options.account ?? "");
   const before = isNothing(plan) ? await findBefore(pool, mac, plan) : undefined;
   if (isNothing(plan) && before === undefined && !refuses) {
@@ -140,7 +155,7 @@ async function run(context: Context, system: System, options: RunOptions): Promi
     // fails: e2e/erasure.test.ts › can't be written stops it
     if (options.receipt !== undefined) await requireWritable(resolve(context.directory, options.receipt));
     // Nothing is left where another command was quicker.
-    sequence = (await erase(context, system, subject, options)) ?? (await requireKnown(pool, mac));
+    sequence = (await erase(context, installation, subject, options)) ?? (await requireKnown(pool, mac));
   }
   const [erasure] = await findErasures(pool, { sequence });
   if (!erasure) throw new Error("an erasure is not in the register");
@@ -169,7 +184,7 @@ const partlyDone = (kept: number): OperatorError =>
   new OperatorError("partly-done", `A hold keeps ${plural(kept, "event")} until it ends. See drs hold list.`);
 
 /** The erasure of this subject before; `undefined` for what went with another one, and of which a hold keeps something. */
-async function findBefore(pool: System["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
+async function findBefore(pool: Connection["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
   if (plan.still_held + plan.released === 0) return requireKnown(pool, mac);
   return (await findErasures(pool, { subjectMacs: [mac] }))[0]?.sequence;
 }
@@ -188,13 +203,13 @@ async function requireWritable(file: string): Promise<void> {
 /** The order is in the audit before anything goes, under the keyed MAC of its subject. */
 async function erase(
   context: Context,
-  system: System,
+  installation: Installation,
   subject: ErasureSubject,
   { reason, refuseLater = false }: RunOptions,
 ): Promise<number | undefined> {
-  const { pool, clock, sealer, names, administration } = system;
+  const { pool, clock, sealer, names, administration, database } = installation;
   const watch = new AppendWatch();
-  const ports = { ...journalPorts(system, watch), sealer };
+  const ports = { ...journalPorts(installation, watch), sealer };
   const actor = operatorOf(context);
   const subject_mac = subjectMac(names, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
@@ -204,24 +219,24 @@ async function erase(
   ).catch((error: unknown) => {
     throw watch.explain(error);
   });
-  await finishErasuresNow({ ...erasurePorts(system), database: system.database });
+  await finishErasuresNow({ ...erasurePorts(installation), database });
   return sequence;
 }
 
 /** Looks before it asks. */
 async function acceptLossOf(
   context: Context,
-  system: System,
+  installation: Installation,
   { sequence, reason, yes }: { sequence: number; reason: string; yes: boolean | undefined },
 ): Promise<void> {
-  const ports = journalPorts(system);
+  const ports = journalPorts(installation);
   const known = async (executor: Executor): Promise<readonly KnownEntry[]> =>
-    findKnownEntries(system, await findLatestApplied(executor));
-  await requireLoss(ports, await known(system.pool), sequence);
+    findKnownEntries(installation, await findLatestApplied(executor));
+  await requireLoss(ports, await known(installation.pool), sequence);
   const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
   await confirm(context, { what, yes });
   const statement = { sequence, actor: operatorOf(context), reason };
-  await withClient(system.administration, (owner) =>
+  await withClient(installation.administration, (owner) =>
     inOneTransaction(owner, async () => acceptLoss(owner, ports, await known(owner), statement)),
   );
 }
@@ -234,10 +249,10 @@ function acceptLossCommand(context: Context): Command {
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
     .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {
-      await withSystem(context, (system) => acceptLossOf(context, system, { sequence, reason, yes }), {
-        acceptsDamagedJournal: true,
-      });
-      print(context, `The loss of entry ${sequence} is accepted. Run drs doctor, and start the servers again.`);
+      await withInstallation(context, "change", (installation) =>
+        acceptLossOf(context, installation, { sequence, reason, yes }),
+      );
+      print(context, `The loss of entry ${sequence} is accepted. Run drs erase replay, and start the servers again.`);
     });
 }
 
@@ -250,15 +265,36 @@ function listCommand(context: Context): Command {
       if (options.purpose !== undefined && options.account === undefined) {
         self.error("error: --purpose goes with --account");
       }
-      const rows = await withSystem(context, async ({ pool, names }) => {
+      const rows = await withConnection(context, "read", async (connection) => {
+        const { pool } = connection;
         const subjects = await subjectsOf(pool, options);
-        return findErasures(pool, subjects ? { subjectMacs: subjects.map((one) => subjectMac(names, one)) } : {});
+        if (!subjects) return findErasures(pool, {});
+        const { names } = await openKeys(connection);
+        return findErasures(pool, { subjectMacs: subjects.map((one) => subjectMac(names, one)) });
       });
       if (options.json) return printRows(context, rows, true, "");
       const shown = rows.map(({ erasure_id, kind, began_at, finished_at, events, still_held, actor, reason }) => {
         return { erasure_id, kind, began_at, finished_at, events, still_held, actor, reason };
       });
       printRows(context, shown, false, "No erasures.");
+    });
+}
+
+function replayCommand(context: Context): Command {
+  return new Command("replay")
+    .description("Apply what the erasure journal has and the database or the key store lacks.")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs erase replay"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const replayed = await withInstallation(context, "change", async (installation) => {
+        journalPorts(installation);
+        return replayJournal(replayPorts(installation), "start");
+      });
+      const { erasures, holdOrders: hold_orders, keyStore: key_store } = replayed;
+      if (json) return printJson(context, { erasures, hold_orders, key_store });
+      const lines = describeReplayed(replayed);
+      for (const line of lines) print(context, line);
+      if (lines.length === 0) print(context, "The database and the key store have every entry of the journal.");
     });
 }
 
@@ -271,7 +307,7 @@ function requireSubject({ account: of, purpose, action, event }: SubjectOptions,
 
 /** What a listing is of: an account and what is under each of its purposes, too. `undefined` where nothing is named. */
 async function subjectsOf(
-  pool: System["pool"],
+  pool: Connection["pool"],
   options: SubjectOptions,
 ): Promise<readonly ErasureSubject[] | undefined> {
   const { account: of, purpose, action, event } = options;
@@ -281,7 +317,7 @@ async function subjectsOf(
   return accountSubjects(of, await purposeIds(pool));
 }
 
-async function subjectOf(pool: System["pool"], options: SubjectOptions): Promise<ErasureSubject> {
+async function subjectOf(pool: Connection["pool"], options: SubjectOptions): Promise<ErasureSubject> {
   const { account: of = "", purpose, action, event } = options;
   if (action !== undefined) return { kind: "action", actionId: action };
   if (event !== undefined) return { kind: "event", eventId: event };
@@ -292,7 +328,7 @@ async function subjectOf(pool: System["pool"], options: SubjectOptions): Promise
 }
 
 /** What nothing is kept of was erased before, or is not known at all. */
-async function requireKnown(pool: System["pool"], mac: Buffer): Promise<number> {
+async function requireKnown(pool: Connection["pool"], mac: Buffer): Promise<number> {
   const [before] = await findErasures(pool, { subjectMacs: [mac] });
   if (!before) throw new OperatorError("not-found", "Nothing is known of what is to be erased: check the spelling.");
   return before.sequence;

@@ -2,14 +2,15 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { areKeysDestroyed, type StoredEvent } from "../ports.ts";
-import type { System } from "../app/system.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { purposeIds } from "../policy/policy-table.ts";
 import { type Executor, inSnapshot } from "../postgres/database.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { isAcceptedLoss } from "../accounts/secret-losses.ts";
 import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
 import { auditRead } from "./audit-read.ts";
-import { type Context, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, printJson, printRows, withInstallation } from "./context.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -52,17 +53,17 @@ export function eventCommand(context: Context): Command {
       if (options.raw && options.reason === undefined) {
         self.error("error: --raw needs --reason: every raw read is audited with its reason");
       }
-      await withSystem(context, async (system) => {
-        const event = await findEvent(system.pool, eventId);
+      await withReplayed(context, async (installation) => {
+        const event = await findEvent(installation.pool, eventId);
         const read = { operation: options.raw ? "event.read_raw" : "event.read", eventId, reason: options.reason };
         if (!event) {
-          await auditRead(context, system, { ...read, outcome: "not-found" });
+          await auditRead(context, installation, { ...read, outcome: "not-found" });
           throw new OperatorError("not-found", `There is no event ${eventId}.`);
         }
         const audit = (): Promise<void> =>
-          auditRead(context, system, { ...read, outcome: "done", account: event.account });
-        if (options.raw) await writeRaw(context, system, event, audit);
-        else await printAttributes(context, system, event, audit, options.json ?? false);
+          auditRead(context, installation, { ...read, outcome: "done", account: event.account });
+        if (options.raw) await writeRaw(context, installation, event, audit);
+        else await printAttributes(context, installation, event, audit, options.json ?? false);
       });
     });
 
@@ -84,16 +85,26 @@ export function eventCommand(context: Context): Command {
         ...(options.actionType !== undefined && { actionType: options.actionType }),
         ...(options.sdkVersion !== undefined && { sdkVersion: options.sdkVersion }),
       };
-      await withSystem(context, (system) => printList(context, system, filter, options));
+      await withReplayed(context, (installation) => printList(context, installation, filter, options));
     });
 
   return command;
 }
 
+/** A restored database would show what was erased since: it is compared with the journal before. */
+function withReplayed(context: Context, work: (installation: Installation) => Promise<void>): Promise<void> {
+  return withInstallation(context, "audited-read", async (installation) => {
+    // guard(drop): a restored database shows no event before the replay
+    // fails: e2e/reading.test.ts › shows no event
+    await requireReplayed({ ...installation, executor: installation.pool }, "head");
+    await work(installation);
+  });
+}
+
 /** @param audit durable before the first byte leaves. */
 async function writeRaw(
   context: Context,
-  { sealer, pool }: System,
+  { sealer, pool }: Installation,
   event: StoredEvent,
   audit: () => Promise<void>,
 ): Promise<void> {
@@ -113,7 +124,7 @@ async function writeRaw(
 
 async function printAttributes(
   context: Context,
-  { pool }: System,
+  { pool }: Installation,
   event: FoundEvent,
   audit: () => Promise<void>,
   json: boolean,
@@ -146,13 +157,20 @@ async function printAttributes(
  * The audit entry is durable before the first row leaves, and counts the rows of the snapshot that the rows are printed
  * from.
  */
-function printList(context: Context, system: System, filter: EventFilter, options: ListOptions): Promise<void> {
-  return inSnapshot(system.database, (snapshot) => printSnapshot(context, system, snapshot, filter, options));
+function printList(
+  context: Context,
+  installation: Installation,
+  filter: EventFilter,
+  options: ListOptions,
+): Promise<void> {
+  return inSnapshot(installation.database, (snapshot) =>
+    printSnapshot(context, installation, snapshot, filter, options),
+  );
 }
 
 async function printSnapshot(
   context: Context,
-  system: System,
+  installation: Installation,
   snapshot: Executor,
   filter: EventFilter,
   options: ListOptions,
@@ -165,7 +183,7 @@ async function printSnapshot(
   const behind = first.length === PAGE ? first.at(-1)?.event_id : undefined;
   let rest = 0;
   for await (const page of pagesBehind(reading, filter, limit - first.length, behind)) rest += page.length;
-  await auditRead(context, system, {
+  await auditRead(context, installation, {
     operation: "event.list",
     outcome: "done",
     account: options.account,

@@ -6,7 +6,7 @@ import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-order
 import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withConnection } from "./context.ts";
 import { withOrder } from "./journal-ports.ts";
 import { account, example, futureDate, name, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -118,7 +118,7 @@ function listCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs hold list --json"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      printRows(context, await withSystem(context, ({ pool }) => listHolds(pool)), json, "No holds.");
+      printRows(context, await withConnection(context, "read", ({ pool }) => listHolds(pool)), json, "No holds.");
     });
 }
 

@@ -1,17 +1,21 @@
 import { OperatorError } from "../errors/operator-error.ts";
 import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
-import type { System } from "../app/system.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { requireRecovered } from "../app/recover.ts";
 import { AppendWatch } from "../journal/append-watch.ts";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/database.ts";
-import { type Context, withAdministration } from "./context.ts";
+import { type Context, inOwnersTransaction, withInstallation } from "./context.ts";
 
 /**
  * What an order needs that a restore must not undo.
  * @param watch notices what is appended to the journal.
  * @throws journal-required where no erasure journal is configured.
  */
-export function journalPorts({ clock, codec, keyStore, names, journal }: System, watch?: AppendWatch): HoldOrderPorts {
+export function journalPorts(
+  { clock, codec, keyStore, names, journal }: Installation,
+  watch?: AppendWatch,
+): HoldOrderPorts {
   if (journal) return { clock, codec, keyStore, names, journal: watch?.watch(journal) ?? journal };
   throw new OperatorError(
     "journal-required",
@@ -31,11 +35,11 @@ export async function withOrder<T>(
 ): Promise<T> {
   const watch = new AppendWatch();
   try {
-    return await withAdministration(
-      context,
-      (executor, clock, system) => work(executor, clock, () => journalPorts(system, watch)),
-      dryRun,
-    );
+    return await withInstallation(context, "change", async (installation) => {
+      await requireRecovered(installation);
+      const ports = (): HoldOrderPorts => journalPorts(installation, watch);
+      return inOwnersTransaction(installation, (executor) => work(executor, installation.clock, ports), dryRun);
+    });
   } catch (error) {
     throw watch.explain(error);
   }

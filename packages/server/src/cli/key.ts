@@ -6,10 +6,14 @@ import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts
 import { inOneTransaction, withClient } from "../postgres/database.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
 import { withMaintenanceLock } from "../postgres/maintenance-lock.ts";
-import type { System } from "../app/system.ts";
+import type { Connection } from "../app/connect.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { type Keys, openKeys } from "../app/open-keys.ts";
+import { requireRecovered } from "../app/recover.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, operatorOf, print, printJson, printRows, withSystem } from "./context.ts";
+import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -33,7 +37,10 @@ export function keyCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs key list --json"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const rows = await withSystem(context, ({ keyStore, keyEncryption }) => listKeyVersions(keyStore, keyEncryption));
+      const rows = await withConnection(context, "read", async (connection) => {
+        const { keyStore, keyEncryption } = await openKeys(connection);
+        return listKeyVersions(keyStore, keyEncryption);
+      });
       printRows(context, rows, json, "No keys.");
     });
 
@@ -43,7 +50,7 @@ export function keyCommand(context: Context): Command {
     .option("--dry-run", "say how many would be wrapped anew, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs key rotate"))
-    .action((options: ChangeOptions) => withSystem(context, (system) => rotate(context, system, options)));
+    .action((options: ChangeOptions) => rotate(context, options));
 
   command
     .command("destroy")
@@ -55,9 +62,7 @@ export function keyCommand(context: Context): Command {
     .option("--yes", "do not ask")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs key destroy 1f0e3dad99908345"))
-    .action((version: string, options: ChangeOptions) =>
-      withSystem(context, (system) => destroy(context, system, version, options)),
-    );
+    .action((version: string, options: ChangeOptions) => destroy(context, version, options));
 
   command
     .command("accept-loss")
@@ -76,26 +81,19 @@ interface LossOptions extends ChangeOptions {
 }
 
 async function acceptLoss(context: Context, { reason, dryRun = false, yes, json }: LossOptions): Promise<void> {
-  const accepted = await withSystem(
-    context,
-    async (system) => {
-      const { pool, secrets, clock, administration } = system;
-      const loss = await findLoss(pool, secrets);
-      if (isNothing(loss))
-        throw new OperatorError(
-          "state-conflict",
-          "The key store has every secret that an event needs: nothing is lost.",
+  const accepted = dryRun
+    ? await withConnection(context, "read", async (connection) => countLoss(connection, await openKeys(connection)))
+    : await withInstallation(context, "change", async (installation) => {
+        const { administration, clock, pool, secrets } = installation;
+        // Secrets that an entry of the journal has destroyed are not lost.
+        await requireReplayed({ ...installation, executor: pool }, "start");
+        await confirm(context, { what: lossSentence(await countLoss(installation, installation)), yes });
+        return withClient(administration, (owner) =>
+          inOneTransaction(owner, () =>
+            acceptSecretLoss(owner, { secrets, clock }, { actor: operatorOf(context), reason }),
+          ),
         );
-      if (dryRun) return loss.counts;
-      await confirm(context, { what: lossSentence(loss.counts), yes });
-      return withClient(administration, (owner) =>
-        inOneTransaction(owner, () =>
-          acceptSecretLoss(owner, { secrets, clock }, { actor: operatorOf(context), reason }),
-        ),
-      );
-    },
-    { acceptsLostKeys: true },
-  );
+      });
   if (!accepted)
     throw new OperatorError("state-conflict", "The key store has the secrets again: no loss was accepted.");
   if (json) return printJson(context, { ...accepted, dry_run: dryRun });
@@ -103,24 +101,66 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
   print(context, `The loss is accepted. ${lossSentence(accepted)} Servers store events again within seconds.`);
 }
 
+/** @throws Failure where nothing is lost. */
+async function countLoss({ pool }: Connection, { secrets }: Keys): Promise<LossCounts> {
+  const loss = await findLoss(pool, secrets);
+  if (isNothing(loss))
+    throw new OperatorError("state-conflict", "The key store has every secret that an event needs: nothing is lost.");
+  return loss.counts;
+}
+
 const lossSentence = ({ events, accounts, partitions, copies }: LossCounts): string =>
   `${events} events of ${accounts} accounts, among them all of ${partitions} partitions, and ${copies} copies that holds keep ` +
   "can't be opened any more.";
 
-async function rotate(context: Context, system: System, { dryRun = false, json }: ChangeOptions): Promise<void> {
-  const { keyStore, keyEncryption, pool, clock, database } = system;
+async function rotate(context: Context, { dryRun = false, json }: ChangeOptions): Promise<void> {
+  if (dryRun) {
+    const { secrets } = await withConnection(context, "read", async (connection) =>
+      rotationOf(await openKeys(connection)),
+    );
+    if (json) return printJson(context, { secrets, dry_run: true });
+    return print(context, `To wrap again: ${plural(secrets, "secret")}. Nothing was changed.`);
+  }
+  const { version, secrets } = await withInstallation(context, "change", async (installation) => {
+    await requireRecovered(installation);
+    return rotateIn(context, installation, json ?? false);
+  });
+  if (json) return printJson(context, { version, secrets, dry_run: false });
+  print(context, `Wrapped under version ${version}: ${plural(secrets, "secret")}.`);
+}
+
+interface Rotation {
+  /** The current version. */
+  readonly before: string;
+  /** Secrets under other versions, of a rotation that was interrupted. */
+  readonly unfinished: number;
+  /** Secrets that a rotation wraps again. */
+  readonly secrets: number;
+}
+
+/** @throws Failure where a version is not known here. */
+async function rotationOf({ keyStore, keyEncryption }: Keys): Promise<Rotation> {
+  const versions = await listKeyVersions(keyStore, keyEncryption);
+  requireAll(versions);
+  const unfinished = versions.reduce((sum, { current, secrets: held }) => sum + (current ? 0 : held), 0);
+  const all = versions.reduce((sum, { secrets: held }) => sum + held, 0);
+  const before = versions.find(({ current }) => current)?.version ?? "";
+  return { before, unfinished, secrets: unfinished > 0 ? unfinished : all };
+}
+
+/** No other command destroys a secret or makes another version meanwhile. */
+function rotateIn(
+  context: Context,
+  installation: Installation,
+  json: boolean,
+): Promise<{ version: string; secrets: number }> {
+  const { keyStore, keyEncryption, pool, clock, database } = installation;
   const actor = operatorOf(context);
   const onProgress = (secrets: number): void => {
     if (!json && secrets % TOLD_EVERY === 0) context.stderr.write(`${plural(secrets, "secret")}\n`);
   };
-  // Nobody destroys a secret or makes another version meanwhile.
-  const { version, secrets } = await withMaintenanceLock(database, async () => {
-    const versions = await listKeyVersions(keyStore, keyEncryption);
-    requireAll(versions);
-    const unfinished = versions.reduce((sum, { current, secrets: held }) => sum + (current ? 0 : held), 0);
-    const all = versions.reduce((sum, { secrets: held }) => sum + held, 0);
-    const before = versions.find(({ current }) => current)?.version ?? "";
-    if (dryRun) return { version: before, secrets: unfinished > 0 ? unfinished : all };
+  return withMaintenanceLock(database, async () => {
+    const { before, unfinished } = await rotationOf(installation);
     await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "begun", detail: { from: before } });
     // A rotation that was interrupted is finished first.
     // guard(false): an interrupted rotation goes on under its version
@@ -130,9 +170,6 @@ async function rotate(context: Context, system: System, { dryRun = false, json }
     await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "done", detail: done });
     return done;
   });
-  if (json) return printJson(context, { ...(!dryRun && { version }), secrets, dry_run: dryRun });
-  if (dryRun) print(context, `To wrap again: ${plural(secrets, "secret")}. Nothing was changed.`);
-  else print(context, `Wrapped under version ${version}: ${plural(secrets, "secret")}.`);
 }
 
 function requireAll(versions: readonly KeyVersion[]): void {
@@ -145,26 +182,26 @@ function requireAll(versions: readonly KeyVersion[]): void {
   );
 }
 
-async function destroy(
-  context: Context,
-  system: System,
-  version: string,
-  { dryRun = false, yes, json }: ChangeOptions,
-): Promise<void> {
-  const { keyStore, keyEncryption, pool, clock, database } = system;
-  const look = async (): Promise<void> => requireUnused(await listKeyVersions(keyStore, keyEncryption), version);
-  await look();
-  if (!dryRun) {
-    const what = "Backups of the key store that were made under it can't be opened any more, by anybody.";
-    await confirm(context, { what, yes });
-    const entry = { actor: operatorOf(context), operation: "key.destroy", detail: { version } };
-    await withMaintenanceLock(database, async () => {
-      // Again: much can happen while a person thinks.
-      await look();
-      await writeAudit(pool, clock, { ...entry, outcome: "begun" });
-      await keyEncryption.destroy(version);
+async function destroy(context: Context, version: string, { dryRun = false, yes, json }: ChangeOptions): Promise<void> {
+  const look = async ({ keyStore, keyEncryption }: Keys): Promise<void> =>
+    requireUnused(await listKeyVersions(keyStore, keyEncryption), version);
+  if (dryRun) await withConnection(context, "read", async (connection) => look(await openKeys(connection)));
+  else {
+    await withInstallation(context, "change", async (installation) => {
+      const { keyEncryption, pool, clock, database } = installation;
+      await requireRecovered(installation);
+      await look(installation);
+      const what = "Backups of the key store that were made under it can't be opened any more, by anybody.";
+      await confirm(context, { what, yes });
+      const entry = { actor: operatorOf(context), operation: "key.destroy", detail: { version } };
+      await withMaintenanceLock(database, async () => {
+        // Again: much can happen while a person thinks.
+        await look(installation);
+        await writeAudit(pool, clock, { ...entry, outcome: "begun" });
+        await keyEncryption.destroy(version);
+      });
+      await writeAudit(pool, clock, { ...entry, outcome: "done" });
     });
-    await writeAudit(pool, clock, { ...entry, outcome: "done" });
   }
   if (json) return printJson(context, { version, dry_run: dryRun });
   print(context, dryRun ? "Nothing is wrapped under it. Nothing was changed." : `Version ${version} is destroyed.`);

@@ -11,6 +11,7 @@ import { eventCommand } from "./event.ts";
 import { holdCommand } from "./hold.ts";
 import { keyCommand } from "./key.ts";
 import { example } from "./options.ts";
+import { migrateCommand } from "./migrate.ts";
 import { purposeCommand } from "./purpose.ts";
 import { receiptCommand } from "./receipt.ts";
 import { requestCommand } from "./request.ts";
@@ -18,10 +19,20 @@ import { retentionCommand } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { tokenCommand } from "./token.ts";
 
+const EXIT_CODES = `
+Exit codes:
+  0  done
+  1  failed
+  2  wrong usage
+  3  done in part: a hold keeps the rest
+  4  not ready: run the command that the message names (drs migrate, drs erase replay)
+`;
+
 /** The command line, `drs`. */
 export function createProgram(context: Context): Command {
   const program = new Command("drs")
     .description("Runs and operates the endpoint that keeps raw device-signal events.")
+    .addHelpText("after", EXIT_CODES)
     .addHelpText("after", example("drs serve", "drs token issue --help"))
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
@@ -31,6 +42,7 @@ export function createProgram(context: Context): Command {
     .showHelpAfterError("(--help shows an example)");
   const commands = [
     serveCommand,
+    migrateCommand,
     configCommand,
     doctorCommand,
     tokenCommand,

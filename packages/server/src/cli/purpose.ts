@@ -5,6 +5,8 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { BUILT_IN_PURPOSE } from "../ports.ts";
 import { readPolicy } from "../policy/policy.ts";
+import { inTransaction } from "../postgres/database.ts";
+import { requireRecovered } from "../app/recover.ts";
 import { applyPolicy, type Applied, type Change, currentPolicy, policyDocument } from "../policy/policy-table.ts";
 import { recordOfProcessing } from "../policy/record-of-processing.ts";
 import { confirm } from "./confirm.ts";
@@ -15,8 +17,9 @@ import {
   print,
   printJson,
   printRows,
-  withSystem,
-  withAdministration,
+  withConnection,
+  withInstallation,
+  inOwnersTransaction,
 } from "./context.ts";
 import { example } from "./options.ts";
 
@@ -43,18 +46,22 @@ export function purposeCommand(context: Context): Command {
       loadConfig(context);
       const policy = await policyOf(context, file);
       const options = { builtIn: BUILT_IN_PURPOSE, actor: operatorOf(context) };
-      const apply = (tried: boolean): Promise<Applied> =>
-        withAdministration(context, (executor, clock) =>
-          applyPolicy(executor, clock, policy, { ...options, dryRun: tried }),
-        );
-      let applied = await apply(true);
+      let applied = await withConnection(context, "read", ({ pool, clock }) =>
+        inTransaction(pool, (executor) => applyPolicy(executor, clock, policy, { ...options, dryRun: true })),
+      );
       if (!dryRun) {
         const events = applied.changes.reduce(
           (sum, change) => sum + ("events" in change ? change.expire_at_once : 0),
           0,
         );
         if (events > 0) await confirm(context, { what: `Expired at once: ${plural(events, "event")}.`, yes });
-        applied = await apply(false);
+        applied = await withInstallation(context, "change", async (installation) => {
+          // An erasure of the journal may name the code of a purpose that this policy would give to another one.
+          await requireRecovered(installation);
+          return inOwnersTransaction(installation, (executor) =>
+            applyPolicy(executor, installation.clock, policy, { ...options, dryRun: false }),
+          );
+        });
       }
       if (json) printJson(context, { ...applied, dry_run: dryRun });
       else printApplied(context, applied, dryRun);
@@ -66,7 +73,7 @@ export function purposeCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs purpose list"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const { version, purposes, actions, unmapped } = await withSystem(context, ({ pool }) =>
+      const { version, purposes, actions, unmapped } = await withConnection(context, "read", ({ pool }) =>
         currentPolicy(pool, BUILT_IN_PURPOSE),
       );
       const rows = purposes.map(({ code, ...purpose }) => ({
@@ -84,7 +91,7 @@ export function purposeCommand(context: Context): Command {
     .option("--json", "print one JSON object: the policy")
     .addHelpText("after", example("drs purpose record > record-of-processing.md"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const policy = await withSystem(context, ({ pool }) => policyDocument(pool));
+      const policy = await withConnection(context, "read", ({ pool }) => policyDocument(pool));
       if (!policy) throw new OperatorError("not-found", "No policy was applied yet: see drs purpose apply.");
       if (json) printJson(context, policy);
       else context.stdout.write(recordOfProcessing(policy));

@@ -2,10 +2,11 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
+import { openKeys } from "../app/open-keys.ts";
 import { findErasureReceipt } from "../lifecycle/erasure/erasures.ts";
 import { findRunReceipt } from "../lifecycle/retention/runs.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
-import { type Context, loadConfig, print, printJson, withSystem } from "./context.ts";
+import { type Context, loadConfig, print, printJson, withConnection } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
 export function receiptCommand(context: Context): Command {
@@ -34,7 +35,10 @@ export function receiptCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs receipt key > receipts.pem"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const { publicKey, keyId } = await withSystem(context, async ({ receipts }) => receipts);
+      const { publicKey, keyId } = await withConnection(context, "read", async (connection) => {
+        const { receipts } = await openKeys(connection);
+        return receipts();
+      });
       if (json) printJson(context, { key_id: keyId, public_key: publicKey });
       else print(context, publicKey.trimEnd());
     });
@@ -46,8 +50,9 @@ export function receiptCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs receipt get 5f0c2b9e-… > receipt.jws"))
     .action(async (id: string, { json = false }: { json?: boolean }) => {
-      const receipt = await withSystem(
+      const receipt = await withConnection(
         context,
+        "read",
         async ({ pool }) => (await findErasureReceipt(pool, id)) ?? (await findRunReceipt(pool, id)),
       );
       if (receipt === undefined) {

@@ -1,4 +1,5 @@
 import { OperatorError } from "../errors/operator-error.ts";
+import { openKeys } from "../app/open-keys.ts";
 import { wasExported } from "../audit/search-audit.ts";
 import { Command, Option } from "commander";
 import { plural } from "../messages/plural.ts";
@@ -23,7 +24,15 @@ import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/database.ts";
 import type { Clock } from "../ports.ts";
-import { type Context, operatorOf, print, printJson, printRows, withAdministration, withSystem } from "./context.ts";
+import {
+  type Context,
+  operatorOf,
+  print,
+  printJson,
+  printRows,
+  inOwnersTransaction,
+  withConnection,
+} from "./context.ts";
 import { account, example, pastDate, uuid, written } from "./options.ts";
 import { auditRead } from "./audit-read.ts";
 import { reasonReader } from "./reason.ts";
@@ -77,13 +86,11 @@ function addCommand(context: Context): Command {
       example('drs request add --account customer-1 --kind erasure --identity "signed in, code by mail"'),
     )
     .action(async ({ account: of, kind, received, identity, dryRun = false, json }: AddOptions) => {
-      const subjectMac = await withSystem(context, async ({ pool, names }) => {
-        if ((await accountKnowledge(pool, names, of)) === "unknown") {
+      await change(context, { operation: "request.add", dryRun, json }, async (executor, clock, actor, names) => {
+        if ((await accountKnowledge(executor, names, of)) === "unknown") {
           context.stderr.write("Nothing is held about this account: check the spelling.\n");
         }
-        return names.subjectOf("account", of);
-      });
-      await change(context, { operation: "request.add", dryRun, json }, (executor, clock, actor) => {
+        const subjectMac = names.subjectOf("account", of);
         const receivedAt = received ?? new Date(clock.now()).toISOString();
         return addRequest(executor, { account: of, subjectMac, kind, receivedAt, identity, actor });
       });
@@ -97,11 +104,11 @@ function listCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs request list --json"))
     .action(async ({ account: of, json = false }: { account?: string; json?: boolean }) => {
-      const rows = await withSystem(context, async (system) => {
-        const mac = of === undefined ? undefined : system.names.subjectOf("account", of);
-        const found = await listRequests(system.pool, mac);
+      const rows = await withConnection(context, "audited-read", async (connection) => {
+        const mac = of === undefined ? undefined : (await openKeys(connection)).names.subjectOf("account", of);
+        const found = await listRequests(connection.pool, mac);
         const detail = { count: found.length, ...(mac && { subject_mac: mac.toString("hex") }) };
-        await auditRead(context, system, { operation: "request.list", outcome: "done", detail });
+        await auditRead(context, connection, { operation: "request.list", outcome: "done", detail });
         return found;
       });
       printRows(context, rows, json, "No requests.");
@@ -256,17 +263,18 @@ async function change(
   work: (executor: Executor, clock: Clock, actor: string, names: Pseudonymizer) => Promise<RequestRow>,
 ): Promise<void> {
   const actor = operatorOf(context);
-  const row = await withAdministration(
-    context,
-    async (executor, clock, { names }) => {
+  const row = await withConnection(context, "change", async (connection) => {
+    const { names } = await openKeys(connection);
+    const { clock } = connection;
+    const run = async (executor: Executor): Promise<RequestRow> => {
       const changed = await work(executor, clock, actor, names);
       const { request_id, kind, outcome, ground } = changed;
       const detail = { request_id, kind, outcome, ground };
       await writeAudit(executor, clock, { actor, operation, outcome: "done", detail });
       return changed;
-    },
-    dryRun,
-  );
+    };
+    return inOwnersTransaction(connection, run, dryRun);
+  });
   if (json) return printJson(context, { ...row, dry_run: dryRun });
   const state = row.closed_at === null ? `is due on ${row.due_at}` : `is closed: ${row.outcome}`;
   print(context, dryRun ? "Nothing was changed." : `Request ${row.request_id} ${state}.`);

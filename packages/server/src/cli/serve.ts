@@ -14,17 +14,18 @@ const CLOSE_WITHIN_MS = 12_000;
 export function serveCommand(context: Context): Command {
   return new Command("serve")
     .description("Run the endpoint until SIGTERM or SIGINT, then drain.")
-    .addHelpText("after", example("drs serve", "DRS_PORT=9000 drs serve"))
-    .action(() => serve(context));
+    .option("--no-migrate", "leave an outdated schema as it is, and end with exit code 4")
+    .addHelpText("after", example("drs serve", "DRS_PORT=9000 drs serve", "drs serve --no-migrate"))
+    .action(({ migrate }: { migrate: boolean }) => serve(context, migrate));
 }
 
-async function serve(context: Context): Promise<void> {
+async function serve(context: Context, migrates: boolean): Promise<void> {
   const config = loadConfig(context);
   const logger = pino({ level: config.DRS_LOG_LEVEL, base: null }, context.stderr as never);
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));
-  const system = await openSystem(config, { asServer: true, onError: createErrorLog(logger) });
+  const system = await openSystem(config, { asServer: true, migrates, onError: createErrorLog(logger) });
   try {
-    for (const line of system.caughtUp) logger.warn(line);
+    for (const line of system.replayed) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
     const service = await startService(system, logger);
     try {

@@ -9,7 +9,7 @@ import {
   print,
   printJson,
   printRows,
-  withSystem,
+  withConnection,
   withTransaction,
 } from "./context.ts";
 import { account, example, ttl, uuid } from "./options.ts";
@@ -53,7 +53,7 @@ export function tokenCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs token list --account customer-1"))
     .action(async (options: { account?: string; json?: boolean }) => {
-      const rows = await withSystem(context, ({ pool }) => listTokens(pool, options.account));
+      const rows = await withConnection(context, "read", ({ pool }) => listTokens(pool, options.account));
       printRows(context, rows, options.json ?? false, "No tokens.");
     });
 

@@ -13,9 +13,12 @@ import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
 
 const ID = /^[\da-f]{64}$/;
 
-/** A file per secret, named by its id: a listing of the directory names no account. */
-export async function directoryKeyStore(directory: string): Promise<KeyStore> {
-  await makeFolder(join(directory, "secrets"));
+/**
+ * A file per secret, named by its id: a listing of the directory names no account.
+ * @param creates whether the directory is made where there is none.
+ */
+export async function directoryKeyStore(directory: string, creates = true): Promise<KeyStore> {
+  if (creates) await makeFolder(join(directory, "secrets"));
 
   function pathOf(id: string): string {
     if (!ID.test(id)) throw new TypeError("an id of a secret has 64 hexadecimal digits");

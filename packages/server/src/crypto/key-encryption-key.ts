@@ -10,10 +10,11 @@ import { type KeySource } from "./key-encryption.ts";
 
 /**
  * The keys that wrap all others: from the environment, from a file, or, for the embedded default alone, from a file
- * beside the keys that is made at first need (development: whoever copies the key directory has both).
+ * beside the keys that is made at first need (development: a copy of the key directory has both).
+ * @param creates whether that file is made.
  * @throws Error with a message for people.
  */
-export async function keyEncryptionKeys(config: Config): Promise<KeySource> {
+export async function keyEncryptionKeys(config: Config, creates = true): Promise<KeySource> {
   const { DRS_KEY_ENCRYPTION_KEY: current, DRS_PREVIOUS_KEY_ENCRYPTION_KEY: previous } = config;
   if (current) {
     const keys = previous ? [previous, current] : [current];
@@ -24,13 +25,14 @@ export async function keyEncryptionKeys(config: Config): Promise<KeySource> {
         "DRS_PREVIOUS_KEY_ENCRYPTION_KEY, restart every server, rotate again, then take the previous one away",
     };
   }
-  const source = keyFile(config.DRS_KEY_ENCRYPTION_KEY_FILE ?? (await ownKeyFile(config)));
+  const source = keyFile(config.DRS_KEY_ENCRYPTION_KEY_FILE ?? (await ownKeyFile(config, creates)));
   await source.read();
   return source;
 }
 
-async function ownKeyFile({ DRS_KEY_DIR: directory = "" }: Config): Promise<string> {
+async function ownKeyFile({ DRS_KEY_DIR: directory = "" }: Config, creates: boolean): Promise<string> {
   const path = join(directory, "key-encryption-key");
+  if (!creates) return path;
   await writeExclusively(path, textOf([randomBytes(32)])).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   });

@@ -1,5 +1,5 @@
 import { Unavailable } from "../ports.ts";
-import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
+import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
 import { asUnusable } from "../postgres/errors.ts";
 import type { KeyStore } from "./key-store.ts";
 
@@ -17,9 +17,13 @@ const SCHEMA = `
     mark text not null
   )`;
 
-/** Secrets in a PostgreSQL that is not the one of the events. */
-export async function postgresKeyStore(database: DatabaseOptions): Promise<KeyStore> {
-  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 4, onError: () => {} });
+/**
+ * Secrets in a PostgreSQL that is not the one of the events.
+ * @param isReadOnly nothing is written, and no table is made.
+ */
+export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = false): Promise<KeyStore> {
+  const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";
+  const pool = openPool({ ...database, options }, { max: 4, onError: () => {} });
   const unavailable = (error: unknown): never => {
     throw asUnusable(error, "key database");
   };
@@ -37,10 +41,12 @@ export async function postgresKeyStore(database: DatabaseOptions): Promise<KeySt
       await executor.query(SCHEMA);
     }).catch(unavailable);
   };
-  await prepare().catch(async (error: unknown) => {
-    await pool.end();
-    throw error;
-  });
+  if (!isReadOnly) {
+    await prepare().catch(async (error: unknown) => {
+      await pool.end();
+      throw error;
+    });
+  }
   return {
     read,
     async destroy(id) {

@@ -1,7 +1,7 @@
-import { isOfArea } from "../errors/operator-error.ts";
+import { hasCode } from "../errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { plural } from "../messages/plural.ts";
-import { checkJournal } from "../lifecycle/recovery/replay-journal.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { countOutcomes } from "../audit/search-audit.ts";
 import { erasureState } from "../lifecycle/erasure/erasures.ts";
 import { acceptedLosses } from "../journal/applied-entries.ts";
@@ -9,15 +9,14 @@ import { requestState } from "../subject-requests/data-requests.ts";
 import { holdState } from "../lifecycle/holds/holds.ts";
 import { policyVersion } from "../policy/policy-table.ts";
 import { retentionState } from "../lifecycle/retention/runs.ts";
-import { pendingChanges, readSchema } from "../postgres/migrate.ts";
 import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
 import { readWatermark } from "../journal/key-store-watermark.ts";
 import { destroyedPartitions } from "../lifecycle/recovery/destroyed-partitions.ts";
 import { acceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
-import type { System } from "../app/system.ts";
-import type { Warning } from "../config/warnings.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { type Warning, warningsOf } from "../config/warnings.ts";
 
 export interface Finding {
   readonly what: string;
@@ -30,9 +29,12 @@ export interface Finding {
 const LEAST_FREE_BYTES = 2 * 1024 ** 3;
 const MOST_CLOCK_DIFFERENCE_MS = 2_000;
 
-/** Opening the system has checked most already (it would have failed); this says what it found. */
-export async function examine(system: System): Promise<readonly Finding[]> {
-  const { config, pool, clock, warnings } = system;
+/**
+ * Opening the installation has checked most already (it would have failed); this says what it found.
+ * @throws an error with a journal-… code, Unavailable
+ */
+export async function examine(installation: Installation): Promise<readonly Finding[]> {
+  const { config, pool, clock } = installation;
   const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
   const before = clock.now();
   const { rows } = await pool.query<{
@@ -42,9 +44,10 @@ export async function examine(system: System): Promise<readonly Finding[]> {
     commit: string;
     login: string;
     owns: boolean;
+    standby: boolean;
   }>(
     `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, current_setting('server_version') as version,
-       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login, pg_is_in_recovery() as standby,
        (select usesuper from pg_user where usename = session_user)
          or pg_has_role(session_user, (select tableowner from pg_tables where schemaname = 'drs' and tablename = 'event'), 'member') as owns`,
   );
@@ -53,7 +56,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
   findings.push({
     what: "database",
     ok: true,
-    detail: `PostgreSQL ${row.version}${config.embedded ? ", embedded" : ""}`,
+    detail: `PostgreSQL ${row.version}${config.embedded ? ", embedded" : ""}${row.standby ? ", a read-only standby" : ""}`,
   });
   findings.push({
     what: "durability",
@@ -67,25 +70,19 @@ export async function examine(system: System): Promise<readonly Finding[]> {
       ? `the serving login ${row.login} could act as the owner: name a lesser one in DRS_DATABASE_URL and the owner in DRS_MIGRATION_DATABASE_URL`
       : `the serving login ${row.login} owns nothing`,
   });
-  const pending = await pendingChanges(pool, await readSchema());
-  const names = [...pending.migrations, ...pending.definitions].map(({ name }) => name);
-  findings.push({
-    what: "migrations",
-    ok: names.length === 0,
-    detail: names.length === 0 ? "the schema is up to date" : `not applied: ${names.join(", ")}`,
-  });
+  findings.push({ what: "migrations", ok: true, detail: "the schema is up to date" });
   findings.push(
-    await keyFinding(system),
-    await purposeFinding(system),
-    await retentionFinding(system),
+    await keyFinding(installation),
+    await purposeFinding(installation),
+    await retentionFinding(installation),
     partitionFinding(await partitionLoad(pool)),
-    await holdFinding(system),
-    await erasureFinding(system),
-    await requestFinding(system),
-    await adoptedFinding(system),
+    await holdFinding(installation),
+    await erasureFinding(installation, row.standby),
+    await requestFinding(installation),
+    await adoptedFinding(installation),
   );
-  for (const warning of warnings) findings.push({ what: "configuration", ok: true, ...warning });
-  findings.push(await diskFinding(system));
+  for (const warning of warningsOf(config)) findings.push({ what: "configuration", ok: true, ...warning });
+  findings.push(await diskFinding(installation));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
   findings.push({
     what: "clock",
@@ -98,7 +95,7 @@ export async function examine(system: System): Promise<readonly Finding[]> {
 /** Lost secrets that are described one by one. */
 const MOST_DESCRIBED = 20;
 
-async function keyFinding({ pool, keyStore, secrets }: System): Promise<Finding> {
+async function keyFinding({ pool, keyStore, secrets }: Installation): Promise<Finding> {
   const mark = await readWatermark(keyStore);
   const isDatabaseBehind = mark.partitions > (await destroyedPartitions(pool)).length;
   const lost = await lostSince(pool, secrets, isDatabaseBehind);
@@ -124,7 +121,7 @@ async function keyFinding({ pool, keyStore, secrets }: System): Promise<Finding>
   };
 }
 
-async function diskFinding({ clusterDirectory }: System): Promise<Finding> {
+async function diskFinding({ clusterDirectory }: Installation): Promise<Finding> {
   const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
   if (free === undefined) return { what: "disk", ok: true, detail: "the database's disk can't be seen from here" };
   const ok = free >= LEAST_FREE_BYTES;
@@ -140,7 +137,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /** Unmapped action types are no error, but the operator should see them. */
-async function purposeFinding({ pool, config }: System): Promise<Finding> {
+async function purposeFinding({ pool, config }: Installation): Promise<Finding> {
   const counts = await countOutcomes(pool, Object.keys(OUTCOMES));
   const version = await policyVersion(pool);
   const policy =
@@ -157,7 +154,7 @@ async function purposeFinding({ pool, config }: System): Promise<Finding> {
 /** Servers look every few seconds; past this, something is in their way. */
 const LONGEST_LAG_SECONDS = 3_600;
 
-async function retentionFinding({ pool }: System): Promise<Finding> {
+async function retentionFinding({ pool }: Installation): Promise<Finding> {
   const { overdue_partitions, lag_seconds, secrets_to_destroy } = await retentionState(pool);
   const ok = lag_seconds <= LONGEST_LAG_SECONDS;
   const state = `${plural(overdue_partitions, "partition")} overdue, ${plural(secrets_to_destroy, "secret")} to destroy`;
@@ -175,7 +172,7 @@ export function partitionFinding({ partitions, locks, capacity, sessions }: Part
   return { what: "partitions", ok, detail: ok ? state : `${state}: ${advice}` };
 }
 
-async function holdFinding({ pool }: System): Promise<Finding> {
+async function holdFinding({ pool }: Installation): Promise<Finding> {
   const { holds, reviews_overdue, unresolved, copies } = await holdState(pool);
   const waiting = unresolved === 0 ? "" : `; ${unresolved} of an account or action that is not known yet`;
   const state = `${plural(holds, "hold")}, ${plural(copies, "copy", "copies")} of held events${waiting}`;
@@ -183,16 +180,15 @@ async function holdFinding({ pool }: System): Promise<Finding> {
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
 
-async function erasureFinding(system: System): Promise<Finding> {
-  const { pool, journal } = system;
+async function erasureFinding(installation: Installation, isStandby: boolean): Promise<Finding> {
+  const { pool, journal } = installation;
   const { erasures, unfinished, stuck } = await erasureState(pool, LONGEST_LAG_SECONDS);
-  if (journal) {
-    try {
-      await checkJournal({ ...system, executor: pool }, journal);
-    } catch (error) {
-      if (!isOfArea(error, "journal")) throw error;
-      return { what: "erasures", ok: false, detail: error.message };
-    }
+  try {
+    await requireReplayed({ ...installation, executor: pool }, "start");
+  } catch (error) {
+    if (!hasCode(error, "replay-needed")) throw error;
+    if (!isStandby) return { what: "erasures", ok: false, detail: error.message };
+    return { what: "erasures", ok: true, severity: "advice", detail: "the standby is behind the erasure journal" };
   }
   const losses = await acceptedLosses(pool);
   const lost = losses.length === 0 ? "" : `; the loss of entries ${losses.join(", ")} of the journal was accepted`;
@@ -204,7 +200,7 @@ async function erasureFinding(system: System): Promise<Finding> {
   };
 }
 
-async function adoptedFinding({ config }: System): Promise<Finding> {
+async function adoptedFinding({ config }: Installation): Promise<Finding> {
   const file = config.DRS_ADOPTED_FIELDS_FILE;
   const what = "adopted fields";
   if (file === undefined) return { what, ok: true, detail: "no file: events are held against no field of the catalog" };
@@ -218,7 +214,7 @@ async function adoptedFinding({ config }: System): Promise<Finding> {
       };
 }
 
-async function requestFinding({ pool }: System): Promise<Finding> {
+async function requestFinding({ pool }: Installation): Promise<Finding> {
   const { requests_open, requests_overdue, requests_completable } = await requestState(pool);
   const ok = requests_overdue === 0 && requests_completable === 0;
   const state =

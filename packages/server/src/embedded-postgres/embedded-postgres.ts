@@ -52,6 +52,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Whether this user is the server, of which a data directory has one at a time. */
   readonly asServer: boolean;
+  /** Whether a database is created where the data directory has none. Default: yes. */
+  readonly creates?: boolean;
   /** Called when PostgreSQL has ended and is being started again, and when that failed. */
   readonly onError: OnError;
   /** Of another PostgreSQL. Absent: those of the optional dependency. */
@@ -81,8 +83,10 @@ export class EmbeddedPostgres {
     this.#socketDir = socketDir;
   }
 
-  /** @throws OperatorError */
+  /** @throws installation-missing where there is no database, and none is made. @throws OperatorError */
   static async open(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+    const { creates = true } = options;
+    if (!creates) await requireCluster(options.dataDir);
     const binaries = options.binaries ?? (await findBinaries());
     await makePrivate(options.dataDir);
     const launcher = await chooseLauncher(join(options.dataDir, "postgres"), [binaries.home]);
@@ -92,7 +96,7 @@ export class EmbeddedPostgres {
     await embedded.#initialize();
     try {
       await embedded.#join();
-      await embedded.#prepareDatabase();
+      await (creates ? embedded.#prepareDatabase() : embedded.#requireDatabase());
     } catch (error) {
       await embedded.close();
       throw error;
@@ -300,6 +304,12 @@ export class EmbeddedPostgres {
     await create(`create database ${DATABASE}`);
   }
 
+  /** A start that was killed may have made the cluster and not the database. */
+  async #requireDatabase(): Promise<void> {
+    const found = await this.#user?.query("select from pg_database where datname = $1", [DATABASE]);
+    if (found?.rowCount === 0) throw noDatabase(this.#options.dataDir);
+  }
+
   /** Fast shutdown: ends connections, writes a checkpoint, leaves. */
   async #stop(): Promise<void> {
     const running = await this.#readPidFile();
@@ -326,6 +336,25 @@ export class EmbeddedPostgres {
 /** What a data directory may hold before there is a cluster in it. */
 const OWN_NAMES = /^(initdb-.+|postgres\.log|socket|lost\+found)$/;
 
+const noDatabase = (dataDir: string): OperatorError =>
+  new OperatorError(
+    "installation-missing",
+    `there is no database in ${dataDir} yet: run drs migrate, or start drs serve`,
+  );
+
+/** @throws installation-missing where the data directory has no cluster; a folder with other content is rejected. */
+async function requireCluster(dataDir: string): Promise<void> {
+  await rejectForeignFolder(dataDir);
+  const isThere = await stat(join(dataDir, "postgres", "PG_VERSION")).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return false;
+      throw directoryUnfit(dataDir, error);
+    },
+  );
+  if (!isThere) throw noDatabase(dataDir);
+}
+
 /** A wrong variable must not make a folder with other content private to PostgreSQL. */
 async function rejectForeignFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
@@ -342,16 +371,16 @@ async function makePrivate(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new OperatorError(
-      "data-directory-unusable",
-      `the data directory ${folder} can't be made or made private (${code}): choose another in DRS_DATA_DIR`,
-      {
-        cause,
-      },
-    );
+    throw directoryUnfit(folder, cause as NodeJS.ErrnoException);
   }
 }
+
+const directoryUnfit = (folder: string, cause: NodeJS.ErrnoException): OperatorError =>
+  new OperatorError(
+    "data-directory-unusable",
+    `the data directory ${folder} can't be made or made private (${cause.code}): choose another in DRS_DATA_DIR`,
+    { cause },
+  );
 
 /** Inside the data directory, or, where that path is too long for a socket, in a private folder with a name made from it. */
 async function socketDirectory(dataDir: string, launcher: Launcher): Promise<string> {

@@ -3,7 +3,7 @@
  * exit codes, the log and `docs/errors.md` derive from this table. What clients are answered is in the contract's registry.
  */
 
-/** 1: failed. 2: wrong usage. 3: partly done. 4: the schema of the database is outdated. */
+/** 1: failed. 2: wrong usage. 3: partly done. 4: an operator must run another command first. */
 export type ExitCode = 1 | 2 | 3 | 4;
 
 interface OperatorErrorDefinition {
@@ -15,6 +15,7 @@ interface OperatorErrorDefinition {
 }
 
 const FAILED = { exitCode: 1, retryable: false } as const;
+const NOT_READY = { exitCode: 4, retryable: false } as const;
 const FAILED_FOR_NOW = { exitCode: 1, retryable: true } as const;
 
 export const OPERATOR_ERRORS = {
@@ -46,7 +47,7 @@ export const OPERATOR_ERRORS = {
   "checks-failed": { ...FAILED, when: "`drs doctor` found something that must be repaired; it lists each finding." },
   "primary-needed": {
     ...FAILED,
-    when: "The read is audited and the database is a standby. Name the primary in `DRS_DATABASE_URL`.",
+    when: "The command changes something or its read is audited, and the database is a standby. Name the primary in `DRS_DATABASE_URL`.",
   },
   "dependency-unavailable": {
     ...FAILED_FOR_NOW,
@@ -71,6 +72,18 @@ export const OPERATOR_ERRORS = {
   "database-unsupported": {
     ...FAILED,
     when: "PostgreSQL is older than version 15, or the database's encoding is not UTF8.",
+  },
+  "schema-outdated": {
+    ...NOT_READY,
+    when: "The schema of the database is missing or outdated. Run `drs migrate`. Nothing was changed.",
+  },
+  "installation-missing": {
+    ...NOT_READY,
+    when: "`DRS_DATA_DIR` holds no database, or there are no secrets yet. Run `drs migrate`, or start `drs serve`.",
+  },
+  "replay-needed": {
+    ...NOT_READY,
+    when: "A restored database lacks entries of the erasure journal. Run `drs erase replay`. Nothing was changed.",
   },
   "schema-newer": {
     ...FAILED,
@@ -151,11 +164,11 @@ export const OPERATOR_ERRORS = {
   },
   "journal-entry-exists": {
     ...FAILED_FOR_NOW,
-    when: "The journal has an entry that the database lacks. It is replayed by the next command or start.",
+    when: "The journal has an entry that the database lacks. Run `drs erase replay`.",
   },
   "journal-loss-exists": {
     ...FAILED,
-    when: "The loss of this entry was accepted already. The next command or start records it.",
+    when: "The loss of this entry was accepted already. `drs erase replay` records it.",
   },
   "journal-loss-invalid": {
     ...FAILED,

@@ -26,7 +26,7 @@ export class AppendWatch {
     return new OperatorError(
       "order-unconfirmed",
       `The database did not confirm the order, and entry ${this.#tried} of the erasure journal ` +
-        `${this.#isAppended ? "holds this order" : "may hold it"}: then the next drs command or retention pass applies it. ` +
+        `${this.#isAppended ? "holds this order" : "may hold it"}: then drs erase replay or the next retention pass applies it. ` +
         "Look before you repeat it: drs hold list, drs erase list.",
       { cause: error },
     );

@@ -136,7 +136,7 @@ export const journalForeign = (sequence: number): OperatorError<"journal-foreign
 
 /** What `append` throws where the entry exists. */
 export function entryExists(sequence: number, cause?: unknown): OperatorError {
-  const advice = "the database is behind it; start again, so that it is replayed";
+  const advice = "the database is behind it: run drs erase replay";
   const message = `the erasure journal has an entry ${sequence} already: ${advice}`;
   return new OperatorError("journal-entry-exists", message, { cause });
 }
@@ -145,7 +145,7 @@ export function entryExists(sequence: number, cause?: unknown): OperatorError {
 export const lossExists = (sequence: number, cause?: unknown): OperatorError =>
   new OperatorError(
     "journal-loss-exists",
-    `the loss of entry ${sequence} of the erasure journal is accepted already: the next drs command or start records it`,
+    `the loss of entry ${sequence} of the erasure journal is accepted already: drs erase replay records it`,
     { cause },
   );
 

@@ -1,4 +1,4 @@
-import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
+import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
 import { sqlState } from "../postgres/errors.ts";
 import { asUnusable } from "../postgres/errors.ts";
 import { entryExists, type ErasureJournal, lossExists, type StoredText } from "./journal.ts";
@@ -31,9 +31,13 @@ const SCHEMA = `
 /** Entries that one query reads. */
 const PAGE = 1_000;
 
-/** In a PostgreSQL that is neither the events' nor the keys', where several hosts share it. */
-export async function postgresJournal(database: DatabaseOptions): Promise<ErasureJournal> {
-  const pool = openPool({ ...database, options: "-c synchronous_commit=on" }, { max: 2, onError: () => {} });
+/**
+ * In a PostgreSQL that is neither the events' nor the keys', where several hosts share it.
+ * @param isReadOnly nothing is written, and no table is made.
+ */
+export async function postgresJournal(database: DatabaseOptions, isReadOnly = false): Promise<ErasureJournal> {
+  const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";
+  const pool = openPool({ ...database, options }, { max: 2, onError: () => {} });
   const unavailable = (error: unknown): never => {
     throw asUnusable(error, "erasure journal's database");
   };
@@ -46,10 +50,12 @@ export async function postgresJournal(database: DatabaseOptions): Promise<Erasur
       await executor.query(SCHEMA);
     });
   };
-  await prepare().catch(async (error: unknown) => {
-    await pool.end();
-    unavailable(error);
-  });
+  if (!isReadOnly) {
+    await prepare().catch(async (error: unknown) => {
+      await pool.end();
+      unavailable(error);
+    });
+  }
   const select = async (text: string, values: readonly unknown[]): Promise<readonly StoredText[]> => {
     const { rows } = await pool.query<{ sequence: string; entry: string }>(text, [...values]).catch(unavailable);
     return rows.map(({ sequence, entry }) => ({ sequence: Number(sequence), text: entry }));

@@ -38,6 +38,9 @@ const SESSION = [
   .map((setting) => `-c ${setting}`)
   .join(" ");
 
+/** A start-up option of sessions that only read. */
+export const READ_ONLY = "-c default_transaction_read_only=on";
+
 /** A command that is stopped in the middle of a change (Ctrl-Z, a laptop that sleeps) keeps others waiting no longer. */
 const LONGEST_IDLE_MS = 15_000;
 
@@ -78,13 +81,16 @@ export function administrationOptions(owner: DatabaseOptions): DatabaseOptions {
   };
 }
 
-/** Options of a serving connection: least privilege, UTC, and never an answer before the disk has it. */
-export function servingOptions(database: DatabaseOptions): DatabaseOptions {
+/**
+ * Options of a serving connection: least privilege, UTC, and never an answer before the disk has it.
+ * @param isReadOnly every transaction of it only reads.
+ */
+export function servingOptions(database: DatabaseOptions, isReadOnly = false): DatabaseOptions {
   return {
     ...database,
     types,
     application_name: "drs",
-    options: `-c role=${SERVING_ROLE} ${SESSION}`,
+    options: `-c role=${SERVING_ROLE} ${SESSION}${isReadOnly ? ` ${READ_ONLY}` : ""}`,
     keepAlive: true,
   };
 }

@@ -1,23 +1,26 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type pg from "pg";
+import pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
 import { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, withoutStatementTimeout, SCHEMA, SERVING_ROLE } from "./database.ts";
-import { isTransient, sqlState } from "./errors.ts";
+import { type DatabaseOptions, withoutStatementTimeout, SCHEMA, SERVING_ROLE, withClient } from "./database.ts";
+import { sqlState } from "./errors.ts";
 
 const FOLDER = import.meta.dirname;
 const LOCK = 7_236_514;
 const OLDEST_MAJOR = 15;
 const UNIQUE_VIOLATION = "23505";
 
-/** What was applied to the database. */
-const LEDGER = `
-  create table if not exists schema_migration (
-    id integer primary key, name text not null, applied_at timestamptz not null default now());
-  create table if not exists schema_definition (
-    name text primary key, digest text not null, applied_at timestamptz not null default now())`;
+/** Before a migration: the schema, and the tables that say what was applied to the database. */
+const PREPARATION = [
+  `create schema if not exists ${SCHEMA}`,
+  `set search_path = ${SCHEMA}`,
+  `create table if not exists schema_migration (
+    id integer primary key, name text not null, applied_at timestamptz not null default now())`,
+  `create table if not exists schema_definition (
+    name text primary key, digest text not null, applied_at timestamptz not null default now())`,
+];
 
 /** A change of tables: applied once, in the order of the numbers. */
 export interface Migration {
@@ -73,21 +76,38 @@ async function readIncluding(path: string): Promise<string> {
 }
 
 /**
- * Whether the schema is just what this server knows, as far as the serving login can tell.
- * @throws where the database gives no answer at all.
+ * How PostgreSQL reports to a login that there is no schema, no role or no privilege on them yet: undefined_table,
+ * invalid_schema_name, invalid_parameter_value (a role at start-up), undefined_object, insufficient_privilege.
  */
-export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
-  const client = new BoundedClient(serving);
-  try {
-    await client.connect();
-    const { migrations, definitions } = await pendingChanges(client, await readSchema());
-    return migrations.length === 0 && definitions.length === 0;
-  } catch (error) {
-    if (sqlState(error) === undefined && isTransient(error)) throw error;
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
+const NO_SCHEMA = new Set(["42P01", "3F000", "22023", "42704", "42501"]);
+
+/**
+ * What the database lacks of what this server knows, as far as the login can tell: all of it where there is no schema.
+ * @throws schema-newer for a schema that is newer than this server.
+ */
+export async function findPending(login: DatabaseOptions): Promise<Schema> {
+  const known = await readSchema();
+  return withClient(login, (client) => pendingChanges(client, known)).catch((error: unknown) => {
+    if (NO_SCHEMA.has(sqlState(error) ?? "")) return known;
+    throw error;
+  });
+}
+
+export const isUpToDate = ({ migrations, definitions }: Schema): boolean =>
+  migrations.length + definitions.length === 0;
+
+/** Names of files, migrations first. */
+export const namesOf = ({ migrations, definitions }: Schema): readonly string[] =>
+  [...migrations, ...definitions].map(({ name }) => name);
+
+/**
+ * The SQL that `migrate` runs to apply pending changes, for a person who applies them.
+ * @param servingLogin as for `migrate`.
+ */
+export function scriptOf(pending: Schema, servingLogin: string | undefined): string {
+  const grants = servingLogin === undefined ? [] : [grantOf(servingLogin)];
+  const statements = [...PREPARATION, "begin", ...changesOf(pending), "commit", ...grants];
+  return statements.map((text) => `${text.trim().replace(/;$/, "")};\n`).join("\n");
 }
 
 /**
@@ -95,19 +115,19 @@ export async function isMigrated(serving: DatabaseOptions): Promise<boolean> {
  *
  * @param owner the login that owns, or will own, the tables.
  * @param servingLogin the login that the server uses; it is granted the serving role.
+ * @returns what was applied.
  * @throws database-unsupported, schema-newer, owner-login-needed
  */
-export async function migrate(owner: DatabaseOptions, servingLogin: string | undefined): Promise<void> {
+export async function migrate(owner: DatabaseOptions, servingLogin: string | undefined): Promise<Schema> {
   const client = new BoundedClient({ ...withoutStatementTimeout(owner), application_name: "drs migrate" });
   await client.connect();
   try {
     await requireFit(client);
     await client.query("select pg_advisory_lock($1)", [LOCK]);
-    await client.query(`create schema if not exists ${SCHEMA}`);
-    await client.query(`set search_path = ${SCHEMA}`);
-    await client.query(LEDGER);
-    await apply(client, await readSchema());
+    for (const text of PREPARATION) await client.query(text);
+    const applied = await apply(client, await readSchema());
     if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
+    return applied;
   } catch (error) {
     throw sqlState(error) === "42501"
       ? new OperatorError(
@@ -134,29 +154,34 @@ export async function pendingChanges(executor: pg.Pool | pg.Client, known: Schem
   return { migrations, definitions: known.definitions.filter(({ name, digest }) => digests.get(name) !== digest) };
 }
 
-async function apply(client: pg.Client, known: Schema): Promise<void> {
+async function apply(client: pg.Client, known: Schema): Promise<Schema> {
   await client.query("begin");
   try {
-    const { migrations, definitions } = await pendingChanges(client, known);
-    for (const { id, name, sql } of migrations) {
-      await client.query("insert into schema_migration (id, name) values ($1, $2)", [id, name]);
-      await client.query(sql);
-    }
-    // A function may name a view that is created after it.
-    await client.query("set local check_function_bodies = off");
-    for (const { name, sql, digest } of definitions) {
-      await client.query(sql);
-      await client.query(
-        `insert into schema_definition (name, digest) values ($1, $2)
-          on conflict (name) do update set digest = excluded.digest, applied_at = now()`,
-        [name, digest],
-      );
-    }
+    const pending = await pendingChanges(client, known);
+    for (const text of changesOf(pending)) await client.query(text);
     await client.query("commit");
+    return pending;
   } catch (error) {
     await client.query("rollback");
     throw error;
   }
+}
+
+/** The statements that apply changes, for one transaction. */
+function changesOf({ migrations, definitions }: Schema): readonly string[] {
+  return [
+    ...migrations.flatMap(({ id, name, sql }) => [
+      `insert into schema_migration (id, name) values (${id}, ${pg.escapeLiteral(name)})`,
+      sql,
+    ]),
+    // A function may name a view that is created after it.
+    "set local check_function_bodies = off",
+    ...definitions.flatMap(({ name, sql, digest }) => [
+      sql,
+      `insert into schema_definition (name, digest) values (${pg.escapeLiteral(name)}, ${pg.escapeLiteral(digest)})
+        on conflict (name) do update set digest = excluded.digest, applied_at = now()`,
+    ]),
+  ];
 }
 
 async function requireFit(client: pg.Client): Promise<void> {
@@ -196,8 +221,10 @@ async function grantServingRole(client: pg.Client, login: string): Promise<void>
       then pg_has_role($1, $2, 'MEMBER') else pg_has_role($1, $2, 'SET') end as member`;
   const { rows } = await client.query<{ member: boolean }>(member, [login, SERVING_ROLE]);
   if (rows[0]?.member) return;
-  await client.query(`grant ${SERVING_ROLE} to ${client.escapeIdentifier(login)}`).catch((error: unknown) => {
+  await client.query(grantOf(login)).catch((error: unknown) => {
     // Another installation of the cluster granted it at this moment, which PostgreSQL 15 reports.
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
   });
 }
+
+const grantOf = (login: string): string => `grant ${SERVING_ROLE} to ${pg.escapeIdentifier(login)}`;

@@ -15,7 +15,7 @@ const STATEMENT =
 
 export interface AttestPorts {
   readonly executor: Executor;
-  readonly signer: ReceiptSigner;
+  readonly signer: Pick<ReceiptSigner, "sign">;
   readonly clock: Clock;
   readonly config: Pick<Config, "DRS_KEY_BACKUP_RETENTION" | "DRS_BACKUP_RETENTION">;
 }

@@ -12,11 +12,12 @@ interface AttestedJournal {
 
 /**
  * The latest entry of the erasure journal that the receipt in DRS_ERASURE_RECEIPT_FILE names.
+ * @param receipts opens the signer, where there is a receipt to verify.
  * @throws journal-receipt-unusable where the file holds no receipt that this installation signed.
  */
 export async function attestedEntry(
   { DRS_ERASURE_RECEIPT_FILE: file }: Pick<Config, "DRS_ERASURE_RECEIPT_FILE">,
-  { publicKey }: ReceiptSigner,
+  receipts: () => Promise<ReceiptSigner>,
   installation: string,
 ): Promise<KnownEntry | undefined> {
   if (file === undefined) return undefined;
@@ -27,6 +28,7 @@ export async function attestedEntry(
       { cause },
     );
   });
+  const { publicKey } = await receipts();
   const receipt = await verifyReceipt(text, publicKey).catch((cause: unknown) => {
     if (!hasCode(cause, "receipt-invalid")) throw cause;
     throw new OperatorError(

@@ -14,6 +14,8 @@ import type { Secrets } from "../../crypto/secrets.ts";
 
 const ALGORITHM = "Ed25519";
 const TYPE = "drs-receipt+jws";
+/** Its name in the key store. */
+const SECRET = "receipts/1";
 /** PKCS #8 of an Ed25519 key (RFC 8410), up to the 32 bytes of the key itself. */
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
@@ -28,7 +30,16 @@ export interface ReceiptSigner {
 
 /** The key is a secret of the key store, made at first need. @throws Unavailable */
 export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
-  const seed = await secrets.findOrCreate("receipts/1");
+  return signerOf(await secrets.findOrCreate(SECRET));
+}
+
+/** The same, and makes nothing. @returns `undefined` where no key was made yet. @throws Unavailable */
+export async function findReceiptSigner(secrets: Secrets): Promise<ReceiptSigner | undefined> {
+  const seed = await secrets.find(SECRET);
+  return seed && signerOf(seed);
+}
+
+async function signerOf(seed: Buffer): Promise<ReceiptSigner> {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: "der", type: "pkcs8" });
   const publicKey = createPublicKey(privateKey);
   const keyId = await calculateJwkThumbprint(await exportJWK(publicKey));

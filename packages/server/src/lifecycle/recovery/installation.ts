@@ -13,8 +13,26 @@ export async function installationId(executor: Executor): Promise<string> {
 }
 
 /**
- * The secret that keys of the whole installation are derived from (`deriveKey`). The database remembers a check value of it, so that a key store that
- * is empty, older or another installation's is noticed before anything is served.
+ * Before a key store is opened that only reads.
+ * @throws installation-missing where the installation has no secrets yet.
+ */
+export async function requireSecrets(executor: Executor): Promise<void> {
+  if (await hasSecrets(executor)) return;
+  throw new OperatorError(
+    "installation-missing",
+    "the installation has no secrets yet: run drs migrate, or start drs serve",
+  );
+}
+
+/** Whether the database was ever used with a key store. */
+export async function hasSecrets(executor: Executor): Promise<boolean> {
+  return (await executor.query("select from installation where key_check is not null")).rowCount !== 0;
+}
+
+/**
+ * The secret that keys of the whole installation are derived from (`deriveKey`), made where the database was never used
+ * with one. The database remembers a check value of it, so that a key store that is empty, older or another
+ * installation's is noticed before anything is served.
  */
 export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
   const read = "select installation_id, key_check from installation";

@@ -1,13 +1,11 @@
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
-import { plural } from "../../messages/plural.ts";
 import { destroyAll } from "../holds/destroy-hold-secrets.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";
 import { type Sealer, Unavailable } from "../../ports.ts";
-import type { KeyStore } from "../../crypto/key-store.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
@@ -17,18 +15,12 @@ import { sqlState } from "../../postgres/errors.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import type { ErasureOrigin } from "../erasure/erasures.ts";
-import { type KnownEntry, type Link, readChain } from "../../journal/chain.ts";
+import { type Link, readChain } from "../../journal/chain.ts";
+import { type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedPartitions, recordDestroyedPartitions } from "./destroyed-partitions.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
-import type { EntryCodec } from "../../journal/entry-codec.ts";
-import {
-  acceptedLosses,
-  findApplied,
-  findLatestApplied,
-  recordAcceptedLoss,
-  recordApplied,
-} from "../../journal/applied-entries.ts";
-import { readLatestEntry, readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
+import { findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
+import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
 import {
   type ErasureEntry,
   type ErasureJournal,
@@ -38,17 +30,10 @@ import {
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-export interface ReplayPorts {
-  /** For looking. */
-  readonly executor: Executor;
+export interface ReplayPorts extends ComparisonPorts {
   /** Of a connection that may destroy secrets, and of one that is the owner's and may erase. */
   readonly database: DatabaseOptions;
   readonly administration: DatabaseOptions;
-  readonly journal: ErasureJournal | undefined;
-  readonly codec: EntryCodec;
-  /** An entry that a receipt shows the journal to have. */
-  readonly attested: KnownEntry | undefined;
-  readonly keyStore: KeyStore;
   readonly secrets: Secrets;
   readonly sealer: Sealer;
   readonly names: Pseudonymizer;
@@ -71,28 +56,16 @@ export interface Replayed {
 type ReadableLink = Link & Required<Pick<Link, "entry">>;
 
 /**
- * Compares the heads of the database and of the key store with the journal, and applies to either what it lacks:
- * erasures, and orders about holds. A server that reads or deletes before that would show what was erased, or delete
- * what is held.
+ * Applies to the database and to the key store what the journal has and they lack: erasures, and orders about holds. A
+ * server that reads or deletes before that would show what was erased, or delete what is held.
  *
- * @param from `start` verifies the whole journal, `head` the entries after the latest one of the database.
- * @throws an error with a journal-… code where the journal is damaged, behind, another one, or not there.
+ * @param from as for `compareWithJournal`. @throws as it does
  */
 export async function replayJournal(ports: ReplayPorts, from: "start" | "head"): Promise<Replayed> {
-  const { executor, journal, keyStore, names } = ports;
-  const head = await findLatestApplied(executor);
-  const mark = await readWatermark(keyStore);
-  const partitions = (await destroyedPartitions(executor)).length;
-  const isDatabaseBehind = mark.partitions > partitions;
-  if (!journal) return withoutJournal(await findKnownEntries(ports, head), isDatabaseBehind);
-  const links = await readChain(
-    journal,
-    ports.codec,
-    await findKnownEntries(ports, head),
-    from === "head" ? head : undefined,
-  );
-  const missing = links.filter(({ sequence }) => sequence > head.sequence);
-  const unrecorded = await unrecordedLosses(executor, links, head);
+  const { executor, journal, names } = ports;
+  const compared = await compareWithJournal(ports, from);
+  const { latest, missing, unrecorded, watermark, partitions, isDatabaseBehind } = compared;
+  if (!journal) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   // guard(false): what the database lacks is applied
   // fails: e2e/restore.test.ts › what was erased since
@@ -104,11 +77,13 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
   // A replay may copy events again under a hold that has ended since: its secrets are destroyed again.
   if (ended.length > 0)
     await withMaintenanceLock(ports.database, () => destroyAll(ports.secrets, ended.map(holdSecretName)));
-  const last = missing.at(-1)?.sequence ?? head.sequence;
-  if (mark.sequence >= last && mark.partitions >= partitions) return { ...applied, keyStore: 0, isDatabaseBehind };
+  const last = missing.at(-1)?.sequence ?? latest.sequence;
+  if (watermark.sequence >= last && watermark.partitions >= partitions) {
+    return { ...applied, keyStore: 0, isDatabaseBehind };
+  }
   const work = (): Promise<number> => replayIntoKeyStore(ports, journal);
   // Where only partitions are missing, the worker that holds the lock is the pass that drops them.
-  const waits = mark.sequence < last;
+  const waits = watermark.sequence < last;
   const destroyed = waits
     ? await withMaintenanceLock(ports.database, work)
     : ((await tryWithMaintenanceLock(ports.database, work)) ?? 0);
@@ -117,42 +92,8 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
 
 const NOTHING = { erasures: 0, holdOrders: 0 };
 
-/** Losses that were accepted by a command whose transaction was lost. */
-async function unrecordedLosses(
-  executor: Executor,
-  links: readonly Link[],
-  { sequence: last }: EntryReference,
-): Promise<readonly Link[]> {
-  const lost = links.filter(({ sequence, entry }) => entry === undefined && sequence <= last);
-  const recorded = new Set(lost.length > 0 ? await acceptedLosses(executor) : []);
-  return lost.filter(({ sequence }) => !recorded.has(sequence));
-}
-
 async function recordLosses(owner: Executor, links: readonly Link[]): Promise<void> {
   for (const { sequence } of links) await recordAcceptedLoss(owner, { sequence, ...AGAIN });
-}
-
-/** The latest entries that the database, the key store and a receipt know. */
-export async function findKnownEntries(
-  { keyStore, attested }: Pick<ReplayPorts, "keyStore" | "attested">,
-  head: EntryReference,
-): Promise<readonly KnownEntry[]> {
-  const { sequence } = await readWatermark(keyStore);
-  return [
-    { ...head, knownBy: "the database" },
-    { ...(await readLatestEntry(keyStore)), knownBy: "the key store" },
-    { sequence, knownBy: "the key store" },
-    ...(attested ? [attested] : []),
-  ];
-}
-
-function withoutJournal(known: readonly KnownEntry[], isDatabaseBehind: boolean): Replayed {
-  const last = Math.max(...known.map(({ sequence }) => sequence));
-  if (last === 0) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
-  throw new OperatorError(
-    "journal-missing",
-    `the erasure journal has ${plural(last, "entry", "entries")}: DRS_ERASURE_JOURNAL (or …_DATABASE_URL) must name it`,
-  );
 }
 
 function asOwner<T>({ administration }: ReplayPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
@@ -161,7 +102,7 @@ function asOwner<T>({ administration }: ReplayPorts, work: (executor: Executor) 
     throw new OperatorError(
       "journal-owner-needed",
       "the database lacks entries of the erasure journal, and its login may not apply them: " +
-        "run drs erase list with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
+        "run drs erase replay with DRS_MIGRATION_DATABASE_URL naming the owner's login, then start again",
       { cause: error },
     );
   });
@@ -173,18 +114,10 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: Executor) => Promis
     if (!hasCode(error, "journal-owner-needed")) throw error;
     throw new Unavailable(
       "the account or action of a replayed hold is known now, and the owner's login must say so before anything is " +
-        "deleted: run drs hold list with DRS_MIGRATION_DATABASE_URL naming it",
+        "deleted: run drs erase replay with DRS_MIGRATION_DATABASE_URL naming it",
       { cause: error },
     );
   });
-}
-
-/** Verifies the whole journal against what the database and the key store know. @throws an error with a journal-… code, Unavailable */
-export async function checkJournal(
-  ports: Pick<ReplayPorts, "executor" | "keyStore" | "codec" | "attested">,
-  journal: ErasureJournal,
-): Promise<void> {
-  await readChain(journal, ports.codec, await findKnownEntries(ports, await findLatestApplied(ports.executor)));
 }
 
 /** Of what a restored database lacks, nothing is known but what the journal holds. */

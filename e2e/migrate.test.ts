@@ -1,0 +1,81 @@
+/** Who changes the schema: `drs migrate`, a person with its SQL, and the server unless it is asked not to. */
+import { readdir } from "node:fs/promises";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { command, objects } from "./support/command.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { type Home, makeHome } from "./support/embedded.ts";
+import { runDrs } from "./support/server.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+
+afterAll(() => database?.close());
+
+test("--check names what is missing with exit code 4; after drs migrate nothing is, and a second one changes nothing", async () => {
+  const environment = await database.environment();
+  const before = await command(environment, "migrate", "--check", "--json");
+  expect(before.code).toBe(4);
+  expect(before.stderr).toMatch(/lacks 0001_baseline.sql, .*: run drs migrate/);
+  const [missing] = objects<{ missing: string[] }>(before.stdout);
+  expect(missing?.missing).toEqual(expect.arrayContaining(["0001_baseline.sql", "views.sql", "functions/is_held.sql"]));
+
+  const [applied] = objects<{ applied: string[] }>((await command(environment, "migrate", "--json")).stdout);
+  expect(applied?.applied).toEqual(missing?.missing);
+  const upToDate = { code: 0, stdout: "The schema is up to date.\n", stderr: "" };
+  expect(await command(environment, "migrate", "--check")).toEqual(upToDate);
+  expect(await command(environment, "migrate")).toEqual(upToDate);
+  expect(await command(environment, "migrate", "--sql")).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect((await command(environment, "doctor")).code).toBe(0);
+});
+
+test("--sql prints what a person may run instead: of a new database, and of one change", async () => {
+  const environment = await database.environment();
+  const sql = async (): Promise<string> => (await command(environment, "migrate", "--sql")).stdout;
+  const client = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
+  await client.connect();
+  await client.query(await sql());
+  await client.end();
+  expect((await command(environment, "migrate", "--check")).code).toBe(0);
+  expect((await command(environment, "token", "issue", "--account", "a")).code).toBe(0);
+
+  const owner = await connectAsOwner(environment);
+  await owner.query("update schema_definition set digest = '' where name = 'views.sql'");
+  const change = await sql();
+  expect(change).toContain("create or replace view");
+  expect(change).not.toContain("create table event");
+  await owner.query(change);
+  await owner.end();
+  expect((await command(environment, "migrate", "--check")).code).toBe(0);
+});
+
+test("serve --no-migrate leaves a missing schema as it is", async () => {
+  const environment = await database.environment();
+  const { code, stderr } = await runDrs(environment, ["serve", "--no-migrate"]);
+  expect([code, stderr]).toEqual([4, "the schema of the database is missing or outdated: run drs migrate\n"]);
+});
+
+describe("the embedded database", () => {
+  let home: Home;
+
+  afterEach(() => home.remove());
+
+  test("is not made by a command that comes first, and is made by drs migrate", async () => {
+    home = await makeHome();
+    const { environment, dataDir, path } = home;
+    for (const args of [["token", "list"], ["token", "issue", "--account", "a"], ["doctor"], ["migrate", "--check"]]) {
+      const { code, stdout, stderr } = await command(environment, ...args);
+      expect({ code, stdout, stderr }).toEqual({
+        code: 4,
+        stdout: "",
+        stderr: `there is no database in ${dataDir} yet: run drs migrate, or start drs serve\n`,
+      });
+    }
+    expect(await readdir(path)).toEqual([]);
+    expect((await command(environment, "migrate")).code).toBe(0);
+    expect((await command(environment, "doctor")).code).toBe(0);
+  });
+});

@@ -1,0 +1,329 @@
+/** Reading writes nothing: not on an outdated schema, not on a standby, and not on a database that was restored. */
+import { execFile } from "node:child_process";
+import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { command, leafCommands, objects, type Printed, REQUIRED } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { nameOf } from "./support/database-copy.ts";
+import { until } from "./support/embedded.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { Past, type PastEvent } from "./support/past-event.ts";
+
+type Environment = Record<string, string>;
+
+let database: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  folder = await temporaryFolder();
+});
+
+afterAll(async () => {
+  await folder?.remove();
+  await database?.close();
+});
+
+/** An environment with a journal of its own. */
+const withJournal = (environment: Environment): Environment => ({
+  ...environment,
+  DRS_ERASURE_JOURNAL: `${environment["DRS_KEY_DIR"]}.journal`,
+});
+
+/** Stores an event of each account. */
+async function store(environment: Environment, ...accounts: readonly string[]): Promise<readonly PastEvent[]> {
+  const system = await openTestSystem(environment);
+  const past = new Past(system);
+  const stored: PastEvent[] = [];
+  for (const account of accounts) {
+    await makeCredentials(system, account);
+    stored.push(await past.store(1, { account }));
+  }
+  await past.close();
+  await system.close();
+  return stored;
+}
+
+const WHY = ["--reason", "request 17"];
+const HOLD = [...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
+
+/** The content of every table. */
+async function dump(environment: Environment): Promise<Record<string, string>> {
+  const owner = await connectAsOwner(environment);
+  const { rows } = await owner.query<{ name: string }>(
+    "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname ~ '^(drs|public)'",
+  );
+  const tables: Record<string, string> = {};
+  for (const { name } of rows) {
+    const text = `select coalesce(string_agg(t::text, chr(10) order by t::text), '') as content from ${name} t`;
+    tables[name] = (await owner.query<{ content: string }>(text)).rows[0]?.content ?? "";
+  }
+  await owner.end();
+  return tables;
+}
+
+/** Every file of a folder. */
+async function filesOf(path = ""): Promise<Record<string, string>> {
+  const names = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = names.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await readFile(file, "hex")])));
+}
+
+describe("on an outdated schema", () => {
+  /** What needs no up-to-date schema. */
+  const EXCEPTED = new Set(["migrate", "serve", "config", "receipt verify"]);
+  const commands = leafCommands().filter((name) => !EXCEPTED.has(name));
+  const lines = [...commands.map((name) => [...name.split(" "), ...(REQUIRED[name] ?? [])]), ["serve", "--no-migrate"]];
+
+  async function expectNothingDone(environment: Environment): Promise<void> {
+    const keys = environment["DRS_KEY_DIR"];
+    const before = [await dump(environment), await filesOf(keys)];
+    for (const args of lines) {
+      const { code, stdout, stderr } = await command(environment, ...args);
+      expect({ code, stdout }, `${args.join(" ")}: ${stderr}`).toEqual({ code: 4, stdout: "" });
+      expect(stderr).toBe("the schema of the database is missing or outdated: run drs migrate\n");
+    }
+    expect([await dump(environment), await filesOf(keys)]).toEqual(before);
+  }
+
+  test("every command ends with 4 and changes nothing", async () => {
+    const environment = withJournal(await database.environment());
+    await store(environment, "a");
+    const owner = await connectAsOwner(environment);
+    await owner.query("update schema_definition set digest = 'of an older release' where name = 'views.sql'");
+    await owner.end();
+    await expectNothingDone(environment);
+    expect((await command(environment, "migrate")).stdout).toBe("Applied: views.sql.\n");
+    expect((await command(environment, "token", "list")).code).toBe(0);
+  });
+
+  test("every command ends with 4 on an empty database, and leaves it empty", async () => {
+    const environment = withJournal(await database.environment());
+    const owner = await connectAsOwner(environment);
+    await owner.query("drop schema drs cascade");
+    await owner.end();
+    await expectNothingDone(environment);
+    expect(await filesOf(environment["DRS_KEY_DIR"])).toEqual({});
+  });
+
+  test("before there are secrets, a command that reads makes none", async () => {
+    const environment = await database.environment();
+    for (const args of [["doctor"], ["key", "list"], ["receipt", "key"], ["event", "list"]]) {
+      const { code, stderr } = await command(environment, ...args);
+      expect([code, stderr]).toEqual([4, expect.stringContaining("has no secrets yet: run drs migrate")]);
+    }
+    expect(await filesOf(environment["DRS_KEY_DIR"])).toEqual({});
+    expect((await command(environment, "migrate")).code).toBe(0);
+    expect((await command(environment, "doctor")).code).toBe(0);
+  });
+});
+
+test("a listing opens neither the owner's login nor the key store", async () => {
+  const environment = withJournal(await database.environment());
+  await store(environment, "a");
+  const away = {
+    ...environment,
+    DRS_MIGRATION_DATABASE_URL: "postgresql://owner@127.0.0.1:1/away",
+    DRS_KEY_DIR: join(folder.path, "absent"),
+  };
+  for (const group of ["token", "action", "audit", "drift", "purpose", "hold", "erase"]) {
+    expect(await command(away, group, "list"), group).toEqual(await command(environment, group, "list"));
+  }
+  expect((await command(away, "token", "issue", "--account", "a")).code).toBe(0);
+  expect((await command(away, "key", "list")).code).toBe(1);
+  expect(await readdir(folder.path)).toEqual([]);
+});
+
+describe("a database that was restored from a backup", () => {
+  let environment: Environment;
+  let gone: PastEvent | undefined;
+
+  beforeAll(async () => {
+    environment = withJournal(await database.environment());
+    [gone] = await store(environment, "gone", "stays");
+    const name = nameOf(environment["DRS_DATABASE_URL"]);
+    const admin = new pg.Client({ connectionString: database.url("postgres") });
+    await admin.connect();
+    await admin.query(`create database ${name}_backup template ${name}`);
+    expect((await command(environment, "erase", "run", "--account", "gone", ...WHY, "--yes")).code).toBe(0);
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.query(`create database ${name} template ${name}_backup`);
+    await admin.end();
+  });
+
+  const LACKING = "the database lacks 1 entry of the erasure journal: run drs erase replay\n";
+  const keys = (): string => join(folder.path, "export");
+
+  const refused = async (...args: readonly string[]): Promise<void> => {
+    const { code, stdout, stderr } = await command(environment, ...args);
+    expect({ code, stdout, stderr }, args.join(" ")).toEqual({ code: 4, stdout: "", stderr: LACKING });
+  };
+
+  test("takes no order before the replay, and shows no event; a listing replays nothing", async () => {
+    const before = await dump(environment);
+    await refused("event", "list");
+    await refused("event", "get", gone?.eventId ?? "");
+    await refused("event", "get", gone?.eventId ?? "", "--raw", ...WHY);
+    await refused("account", "export", "--account", "gone", "--out", keys(), ...WHY);
+    await refused("erase", "run", "--account", "stays", ...WHY, "--yes");
+    await refused("hold", "add", "--account", "stays", ...HOLD);
+    await refused("purpose", "apply", "docs/privacy/purposes.yaml");
+    await refused("key", "rotate");
+    for (const group of ["erase", "hold", "purpose", "audit", "token"]) {
+      expect((await command(environment, group, "list")).code).toBe(0);
+    }
+    const { code, stdout } = await command(environment, "doctor");
+    expect([code, stdout]).toEqual([1, expect.stringContaining(`FAIL  erasures: ${LACKING}`)]);
+    expect(await dump(environment)).toEqual(before);
+  });
+
+  test("is as before the restore after drs erase replay", async () => {
+    const replay = (): Promise<Printed> => command(environment, "erase", "replay", "--json");
+    expect(objects((await replay()).stdout)).toEqual([{ erasures: 1, hold_orders: 0, key_store: 0 }]);
+    expect(objects((await replay()).stdout)).toEqual([{ erasures: 0, hold_orders: 0, key_store: 0 }]);
+    const listed = objects<{ account: string }>((await command(environment, "event", "list", "--json")).stdout);
+    expect(listed.map(({ account }) => account)).toEqual(["stays"]);
+    expect((await command(environment, "doctor")).code).toBe(0);
+  });
+});
+
+/** Debian's PostgreSQL, which has the programs that make a standby. */
+async function debianPostgres(): Promise<string | undefined> {
+  const versions = await readdir("/usr/lib/postgresql").catch((): string[] => []);
+  const newest = versions.toSorted().at(-1);
+  return newest === undefined ? undefined : join("/usr/lib/postgresql", newest, "bin");
+}
+
+const programs = await debianPostgres();
+
+describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQL's own programs)", () => {
+  const run = promisify(execFile);
+  const asPostgres = (program: string, ...args: readonly string[]): Promise<unknown> => {
+    const path = join(programs ?? "", program);
+    const identity = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
+    return process.getuid?.() === 0 ? run("setpriv", [...identity, path, ...args]) : run(path, [...args]);
+  };
+  const urlAt = (socket: string, name: string): string =>
+    `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(socket)}`;
+
+  let home: Awaited<ReturnType<typeof temporaryFolder>>;
+  let primary: Environment;
+  let standby: Environment;
+  let event: PastEvent | undefined;
+  let receipt = "";
+
+  const start = (name: string): Promise<unknown> => {
+    const settings = `-c listen_addresses= -c fsync=on -c unix_socket_directories=${join(home.path, `${name}.socket`)}`;
+    const log = join(home.path, `${name}.log`);
+    return asPostgres("pg_ctl", "-D", join(home.path, name), "-w", "-l", log, "-o", settings, "start");
+  };
+
+  const query = async <Row extends pg.QueryResultRow>(socket: string, text: string): Promise<Row | undefined> => {
+    const client = new pg.Client({ connectionString: urlAt(socket, "postgres") });
+    await client.connect();
+    const { rows } = await client.query<Row>(text);
+    await client.end();
+    return rows[0];
+  };
+
+  beforeAll(async () => {
+    home = await temporaryFolder();
+    await chmod(home.path, 0o777);
+    const sockets = ["primary.socket", "standby.socket"].map((name) => join(home.path, name));
+    for (const socket of sockets) {
+      await mkdir(socket);
+      await chmod(socket, 0o777);
+    }
+    const [one = "", two = ""] = sockets;
+    await asPostgres("initdb", "-D", join(home.path, "primary"), "-U", "postgres", "-A", "trust", "--no-sync");
+    await start("primary");
+    await query(one, "create database events encoding 'UTF8' template template0");
+    const { DRS_DATABASE_URL: _, ...rest } = await database.environment();
+    primary = withJournal({ ...rest, DRS_DATABASE_URL: urlAt(one, "events") });
+    standby = { ...primary, DRS_DATABASE_URL: urlAt(two, "events") };
+    expect((await command(primary, "migrate")).code).toBe(0);
+    [event] = await store(primary, "stays", "held", "gone");
+    await command(primary, "purpose", "apply", "docs/privacy/purposes.yaml");
+    await command(primary, "hold", "add", "--account", "held", ...HOLD);
+    await command(primary, "request", "add", "--account", "stays", "--kind", "access");
+    const erased = await command(primary, "erase", "run", "--account", "gone", ...WHY, "--yes", "--json");
+    receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
+    const backup = ["-h", one, "-U", "postgres", "-D", join(home.path, "standby"), "-R", "-c", "fast", "--no-sync"];
+    await asPostgres("pg_basebackup", ...backup);
+    await start("standby");
+    const position = await query<{ lsn: string }>(one, "select pg_current_wal_lsn() as lsn");
+    await until(async () => {
+      const reached = `select pg_last_wal_replay_lsn() >= '${position?.lsn}' as reached`;
+      return (await query<{ reached: boolean }>(two, reached))?.reached === true;
+    });
+  });
+
+  afterAll(async () => {
+    for (const name of ["standby", "primary"]) {
+      await asPostgres("pg_ctl", "-D", join(home.path, name), "-m", "immediate", "stop").catch(() => {});
+    }
+    await home?.remove();
+  });
+
+  /** Commands that only read, with more arguments than they need. */
+  const reading = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
+    "token list": [[], ["--account", "stays"]],
+    "action list": [[]],
+    "audit list": [["--limit", "0"]],
+    "drift list": [[]],
+    "purpose list": [[]],
+    "purpose record": [[]],
+    "retention status": [[]],
+    "hold list": [[]],
+    "erase plan": [
+      ["--account", "stays"],
+      ["--account", "gone"],
+    ],
+    "erase list": [[], ["--account", "gone"]],
+    "receipt key": [[]],
+    "receipt get": [[receipt]],
+    "key list": [[]],
+  });
+  const DRY_RUNS: readonly (readonly string[])[] = [
+    ["erase", "run", "--account", "stays", ...WHY, "--dry-run"],
+    ["retention", "run", "--dry-run"],
+    ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
+    ["key", "rotate", "--dry-run"],
+  ];
+  const AUDITED = ["event list", "event get", "request list", "account export"];
+  const EXCEPTED = new Set(["migrate", "serve", "config", "receipt verify", "doctor"]);
+
+  test("every command that only reads prints what it prints on the primary", async () => {
+    const calls = Object.entries(reading()).flatMap(([name, many]) =>
+      many.map((args) => [...name.split(" "), ...args]),
+    );
+    for (const args of [...calls, ...DRY_RUNS].flatMap((call) => [call, [...call, "--json"]])) {
+      const expected = await command(primary, ...args);
+      expect(expected, args.join(" ")).toMatchObject({ code: 0, stderr: "" });
+      expect(await command(standby, ...args), args.join(" ")).toEqual(expected);
+    }
+  });
+
+  test("doctor says that it is one, and finds the same", async () => {
+    const whats = ({ stdout }: Printed): unknown[] => objects(stdout).map(({ what, ok }) => [what, ok]);
+    const found = await command(standby, "doctor", "--json");
+    expect(whats(found)).toEqual(whats(await command(primary, "doctor", "--json")));
+    expect(found.stdout).toContain("a read-only standby");
+    expect((await command(standby, "doctor")).code).toBe(0);
+  });
+
+  test("a read that is audited, and every change, name the primary", async () => {
+    const others = leafCommands().filter((name) => !(name in reading()) && !EXCEPTED.has(name));
+    expect(others).toEqual(expect.arrayContaining(AUDITED));
+    for (const name of others) {
+      const args = name === "event get" ? [event?.eventId ?? ""] : (REQUIRED[name] ?? []);
+      const { code, stdout, stderr } = await command(standby, ...name.split(" "), ...args);
+      expect({ code, stdout }, `${name}: ${stderr}`).toEqual({ code: 1, stdout: "" });
+      const why = AUDITED.includes(name) ? "Reads are audited, and the audit is on the primary" : "Only the primary";
+      expect(stderr, name).toContain(`This database is a read-only standby. ${why}`);
+    }
+  });
+});

@@ -1,0 +1,172 @@
+/** The connection to the events' database, embedded or not, whose schema is what this release knows. */
+import type pg from "pg";
+import type { Config } from "../config/config.ts";
+import { Dependencies, type DependencyName } from "../dependencies/dependencies.ts";
+import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
+import type { Clock, OnError } from "../ports.ts";
+import {
+  administrationOptions,
+  boundTo,
+  type DatabaseOptions,
+  openPool,
+  servingOptions,
+  withoutStatementTimeout,
+  withStatementTimeout,
+} from "../postgres/database.ts";
+import { findPending, isUpToDate, migrate, type Schema } from "../postgres/migrate.ts";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import { requireSessions, requireSettings } from "../postgres/pooler.ts";
+import type { Closers } from "./closers.ts";
+
+export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
+
+/**
+ * What a caller does to the system: `read` writes nothing and works on a standby; `audited-read` writes the audit entry
+ * of a read, and nothing else; `change` also makes the secrets that are missing.
+ */
+export type Access = "read" | "audited-read" | "change";
+
+export interface ConnectOptions {
+  readonly access: Access;
+  /** Whether the caller is the server, of which an embedded database has one at a time. */
+  readonly asServer: boolean;
+  /** Whether an outdated schema is migrated; otherwise it is an error. */
+  readonly migrates: boolean;
+  readonly onError: OnError;
+}
+
+export interface Connection {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly access: Access;
+  readonly dependencies: Dependencies;
+  /** Options of a serving connection. */
+  readonly database: DatabaseOptions;
+  readonly pool: pg.Pool;
+  /** Options of a connection as the owner, for what the serving role may not change. */
+  readonly administration: DatabaseOptions;
+  /** Where the embedded cluster is, for a look at its disk. */
+  readonly clusterDirectory: string | undefined;
+  /** Closes what was opened; the parts that are opened later are added to it. */
+  readonly opened: Closers;
+}
+
+/** @throws schema-outdated for an outdated schema that is not migrated. @throws OperatorError, Unavailable */
+export async function connect(config: Config, options: ConnectOptions, opened: Closers): Promise<Connection> {
+  const { access, asServer, migrates, onError } = options;
+  const { serving, owner, dependencies, clusterDirectory } = await findLogins(config, options, opened);
+  const isReadOnly = access === "read";
+  if (!config.embedded) await requireSessions(serving);
+  // As the serving login first: an up-to-date schema needs no owner.
+  const pending = await findPending(servingOptions(serving, isReadOnly));
+  if (!isUpToDate(pending)) {
+    // guard(false): a command does not migrate
+    // fails: e2e/reading.test.ts › on an outdated schema
+    if (!migrates) throw await whyOutdated(config, servingOptions(serving));
+    await migrate(owner, loginOf(serving));
+  }
+  const database = servingOptions(
+    asServer ? withStatementTimeout(serving) : withoutStatementTimeout(serving),
+    isReadOnly,
+  );
+  if (!config.embedded) await requireSettings(database);
+  const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onError });
+  opened.add("database", () => pool.end());
+  if (!isReadOnly) await requirePrimary(pool, access);
+  const administration = administrationOptions(owner);
+  return {
+    config,
+    clock: SYSTEM_CLOCK,
+    access,
+    dependencies,
+    database,
+    pool,
+    administration,
+    clusterDirectory,
+    opened,
+  };
+}
+
+/** A pooler that drops settings hides the schema: its message says what to do. */
+async function whyOutdated(config: Config, serving: DatabaseOptions): Promise<Error> {
+  const hidden = config.embedded ? undefined : await requireSettings(serving).catch((error: unknown) => error);
+  if (hasCode(hidden, "pooler-unsupported")) return hidden;
+  return new OperatorError("schema-outdated", "the schema of the database is missing or outdated: run drs migrate");
+}
+
+export interface Logins {
+  readonly serving: DatabaseOptions;
+  readonly owner: DatabaseOptions;
+  readonly dependencies: Dependencies;
+  readonly clusterDirectory: string | undefined;
+}
+
+/** The logins of the events' database; starts or joins the embedded one. */
+async function findLogins(
+  config: Config,
+  { asServer, migrates, onError }: Omit<ConnectOptions, "access">,
+  opened: Closers,
+): Promise<Logins> {
+  const dependencies = new Dependencies(config.DRS_DEPENDENCY_TIMEOUT);
+  const embedded = config.embedded
+    ? await EmbeddedPostgres.open({ dataDir: config.DRS_DATA_DIR, asServer, creates: migrates, onError })
+    : undefined;
+  if (embedded) opened.add("embedded PostgreSQL", () => embedded.close());
+  const bound = (login: DatabaseOptions): DatabaseOptions => boundTo(dependencies.get("database"), login);
+  return {
+    serving: bound(embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL }),
+    owner: bound(embedded?.owner ?? { connectionString: config.DRS_MIGRATION_DATABASE_URL ?? config.DRS_DATABASE_URL }),
+    dependencies,
+    clusterDirectory: embedded?.directory,
+  };
+}
+
+export interface SchemaState {
+  readonly pending: Schema;
+  /** The login that is granted the serving role. */
+  readonly servingLogin: string | undefined;
+}
+
+/** What a migration would apply; nothing is changed. @throws schema-outdated where there is no embedded database yet. */
+export async function inspectSchema(config: Config, onError: OnError, opened: Closers): Promise<SchemaState> {
+  const { serving } = await findLogins(config, { asServer: false, migrates: false, onError }, opened);
+  return { pending: await findPending(servingOptions(serving, true)), servingLogin: loginOf(serving) };
+}
+
+/** Applies what the schema lacks. @returns it. */
+export async function migrateSchema(config: Config, onError: OnError, opened: Closers): Promise<Schema> {
+  const { serving, owner } = await findLogins(config, { asServer: false, migrates: true, onError }, opened);
+  if (!config.embedded) await requireSessions(owner);
+  return migrate(owner, loginOf(serving));
+}
+
+function loginOf({ user, connectionString }: DatabaseOptions): string | undefined {
+  const named = connectionString === undefined ? user : decodeURIComponent(new URL(connectionString).username);
+  return named === "" ? undefined : named;
+}
+
+const STANDBY = "This database is a read-only standby.";
+
+/** @throws primary-needed */
+async function requirePrimary(pool: pg.Pool, access: Access): Promise<void> {
+  const text = "select current_setting('transaction_read_only') = 'on' as standby";
+  const { rows } = await pool.query<{ standby: boolean }>(text);
+  if (!rows[0]?.standby) return;
+  throw new OperatorError(
+    "primary-needed",
+    access === "audited-read"
+      ? `${STANDBY} Reads are audited, and the audit is on the primary: name it in DRS_DATABASE_URL.`
+      : `${STANDBY} Only the primary can be changed: name it in DRS_DATABASE_URL.`,
+  );
+}
+
+/** Options of a connection to a database that a variable may name, such as the key database. */
+export function databaseAt(
+  url: string | undefined,
+  dependencies: Dependencies,
+  name: DependencyName,
+): DatabaseOptions | undefined {
+  return url === undefined
+    ? undefined
+    : withStatementTimeout(boundTo(dependencies.get(name), { connectionString: url }));
+}

@@ -1,0 +1,39 @@
+/** An installation: the events' database, the key store and the erasure journal. */
+import type { KnownEntry } from "../journal/chain.ts";
+import { boundedJournal } from "../journal/bounded-journal.ts";
+import { directoryJournal } from "../journal/directory-journal.ts";
+import type { ErasureJournal } from "../journal/journal.ts";
+import { postgresJournal } from "../journal/postgres-journal.ts";
+import { attestedEntry } from "../lifecycle/receipts/attested-entry.ts";
+import type { DatabaseOptions } from "../postgres/database.ts";
+import { type Connection, databaseAt } from "./connect.ts";
+import { type Keys, openKeys } from "./open-keys.ts";
+
+export interface Installation extends Connection, Keys {
+  /** Absent where an external database is used and no journal was named: then nothing can be erased. */
+  readonly journal: ErasureJournal | undefined;
+  /** Options of connections to the journal, where it is a database. */
+  readonly journalDatabase: DatabaseOptions | undefined;
+  /** An entry that the configured receipt shows the journal to have. */
+  readonly attested: KnownEntry | undefined;
+}
+
+/** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
+export async function openInstallation(connection: Connection): Promise<Installation> {
+  const { config, dependencies, opened } = connection;
+  const keys = await openKeys(connection);
+  const journalDatabase = databaseAt(config.DRS_ERASURE_JOURNAL_DATABASE_URL, dependencies, "erasure_journal");
+  const journal = await openJournal(connection, journalDatabase);
+  if (journal) opened.add("erasure journal", () => journal.close());
+  const attested = await attestedEntry(config, keys.receipts, keys.codec.installation);
+  return { ...connection, ...keys, journal, journalDatabase, attested };
+}
+
+async function openJournal(
+  { access, config: { DRS_ERASURE_JOURNAL: directory }, dependencies }: Connection,
+  database: DatabaseOptions | undefined,
+): Promise<ErasureJournal | undefined> {
+  if (database) return postgresJournal(database, access !== "change");
+  if (directory === undefined) return undefined;
+  return boundedJournal(directoryJournal(directory), dependencies.get("erasure_journal"));
+}

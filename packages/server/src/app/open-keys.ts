@@ -1,0 +1,86 @@
+/** The key store, checked against the database, and what the installation's secret gives: names, MACs, the sealer. */
+import { PostgresAccountKeys } from "../accounts/account-keys.ts";
+import type { Config } from "../config/config.ts";
+import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
+import { deriveKey } from "../crypto/derive-key.ts";
+import { directoryKeyStore } from "../crypto/directory-key-store.ts";
+import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption.ts";
+import { keyEncryptionKeys } from "../crypto/key-encryption-key.ts";
+import type { KeyStore } from "../crypto/key-store.ts";
+import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
+import { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import { type CachingSealer, createSealer } from "../crypto/sealer.ts";
+import { Secrets } from "../crypto/secrets.ts";
+import type { Dependencies } from "../dependencies/dependencies.ts";
+import { Partitions } from "../events/partitions.ts";
+import { EntryCodec } from "../journal/entry-codec.ts";
+import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
+import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
+import { installationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
+import type { DatabaseOptions } from "../postgres/database.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { type Access, type Connection, databaseAt } from "./connect.ts";
+
+export interface Keys {
+  readonly keyStore: KeyStore;
+  /** Options of connections to the key store, where it is a database. */
+  readonly keyDatabase: DatabaseOptions | undefined;
+  readonly keyEncryption: KeyEncryption;
+  readonly secrets: Secrets;
+  readonly partitions: Partitions;
+  readonly accountKeys: PostgresAccountKeys;
+  readonly names: Pseudonymizer;
+  readonly sealer: CachingSealer;
+  readonly codec: EntryCodec;
+  /** The signer of receipts. @throws installation-missing where it has no key yet, and none is made. @throws Unavailable */
+  readonly receipts: () => Promise<ReceiptSigner>;
+}
+
+/** Only a change makes secrets that are missing. @throws installation-missing, key-store-mismatch, Unavailable */
+export async function openKeys({ access, config, dependencies, opened, pool }: Connection): Promise<Keys> {
+  const creates = access === "change";
+  if (!creates) await requireSecrets(pool);
+  const keyDatabase = databaseAt(config.DRS_KEY_DATABASE_URL, dependencies, "key_store");
+  const keyStore = await openKeyStore(config, keyDatabase, dependencies, creates);
+  opened.add("key store", () => keyStore.close());
+  const keyEncryption = new LocalKeyEncryption(await keyEncryptionKeys(config, creates));
+  const secrets = new Secrets(keyStore, keyEncryption);
+  const installation = await installationSecret(pool, secrets);
+  const partitions = new Partitions(pool);
+  const names = new Pseudonymizer(deriveKey(installation, "ledger names"));
+  const accountKeys = new PostgresAccountKeys(pool, secrets, names);
+  accountKeys.onLost(() => partitions.clear());
+  const holdSecrets = (holdId: string): Promise<readonly string[]> => findHoldSecrets(pool, holdId);
+  return {
+    keyStore,
+    keyDatabase,
+    keyEncryption,
+    secrets,
+    partitions,
+    accountKeys,
+    names,
+    sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
+    codec: new EntryCodec(deriveKey(installation, "erasure journal"), await installationId(pool)),
+    receipts: () => openReceipts(secrets, access),
+  };
+}
+
+async function openKeyStore(
+  config: Config,
+  database: DatabaseOptions | undefined,
+  dependencies: Dependencies,
+  creates: boolean,
+): Promise<KeyStore> {
+  if (database) return postgresKeyStore(database, !creates);
+  return boundedKeyStore(await directoryKeyStore(config.DRS_KEY_DIR ?? "", creates), dependencies.get("key_store"));
+}
+
+async function openReceipts(secrets: Secrets, access: Access): Promise<ReceiptSigner> {
+  if (access === "change") return receiptSigner(secrets);
+  const signer = await findReceiptSigner(secrets);
+  if (signer) return signer;
+  throw new OperatorError(
+    "installation-missing",
+    "the installation has no key that signs receipts yet: run drs migrate, or start drs serve",
+  );
+}

@@ -1,0 +1,43 @@
+/** What a restored database or key store needs before anything is served, ordered or deleted. */
+import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { requireKeys } from "../lifecycle/recovery/installation.ts";
+import { type Replayed, replayJournal, type ReplayPorts } from "../lifecycle/recovery/replay-journal.ts";
+import { plural } from "../messages/plural.ts";
+import type { Installation } from "./open-installation.ts";
+
+export function replayPorts(installation: Installation): ReplayPorts {
+  return { ...installation, executor: installation.pool, holdSearch: new SearchBackoff(() => performance.now()) };
+}
+
+/**
+ * Applies what the database and the key store lack of the journal, and then requires the keys of the events.
+ * @throws an error with a journal-… code, key-store-outdated, Unavailable
+ */
+export async function recover(installation: Installation, ports = replayPorts(installation)): Promise<Replayed> {
+  const replayed = await replayJournal(ports, "start");
+  await requireKeys(installation.pool, installation.secrets, replayed.isDatabaseBehind);
+  await installation.accountKeys.refresh();
+  return replayed;
+}
+
+/**
+ * Before an order, which is the next entry of the journal or must not come before one.
+ * @throws replay-needed where the database lacks entries. @throws an error with a journal-… code, key-store-outdated, Unavailable
+ */
+export async function requireRecovered(installation: Installation): Promise<void> {
+  const { accountKeys, pool, secrets } = installation;
+  const isDatabaseBehind = await requireReplayed({ ...installation, executor: pool }, "start");
+  await requireKeys(pool, secrets, isDatabaseBehind);
+  await accountKeys.refresh();
+}
+
+/** Lines for people: what a replay has applied. */
+export function describeReplayed({ erasures, holdOrders, keyStore }: Replayed): readonly string[] {
+  const lines: string[] = [];
+  if (holdOrders > 0) lines.push(`the database lacked ${plural(holdOrders, "order")} about holds: applied again`);
+  if (erasures > 0) lines.push(`the database lacked ${plural(erasures, "erasure")} of the journal: applied again`);
+  if (keyStore > 0)
+    lines.push(`the key store lacked ${plural(keyStore, "erasure")} of the journal: secrets destroyed again`);
+  return lines;
+}

@@ -1,0 +1,58 @@
+import { Command, Option } from "commander";
+import { connect, inspectSchema, migrateSchema } from "../app/connect.ts";
+import { openInstallation } from "../app/open-installation.ts";
+import { hasSecrets } from "../lifecycle/recovery/installation.ts";
+import { isUpToDate, namesOf, scriptOf } from "../postgres/migrate.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { type Context, loadConfig, print, printJson, withClosers } from "./context.ts";
+import { example } from "./options.ts";
+
+interface MigrateOptions {
+  readonly check?: boolean;
+  readonly sql?: boolean;
+  readonly json?: boolean;
+}
+
+export function migrateCommand(context: Context): Command {
+  return new Command("migrate")
+    .description("Bring the database's schema up to date; a new installation gets its secrets.")
+    .option("--check", "change nothing; end with exit code 4 where something is missing")
+    .addOption(new Option("--sql", "change nothing; print the SQL that would run").conflicts(["check", "json"]))
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs migrate", "drs migrate --check", "drs migrate --sql > schema.sql"))
+    .action(({ check, sql, json = false }: MigrateOptions) => {
+      if (sql) return printScript(context);
+      return check ? checkSchema(context, json) : migrate(context, json);
+    });
+}
+
+async function migrate(context: Context, json: boolean): Promise<void> {
+  const config = loadConfig(context);
+  const applied = await withClosers(context, config, async (opened, onError) => {
+    const names = namesOf(await migrateSchema(config, onError, opened));
+    const connection = await connect(config, { access: "change", asServer: false, migrates: false, onError }, opened);
+    if (await hasSecrets(connection.pool)) return names;
+    await (await openInstallation(connection)).receipts();
+    return names;
+  });
+  if (json) return printJson(context, { applied });
+  print(context, applied.length === 0 ? UP_TO_DATE : `Applied: ${applied.join(", ")}.`);
+}
+
+const UP_TO_DATE = "The schema is up to date.";
+
+async function checkSchema(context: Context, json: boolean): Promise<void> {
+  const config = loadConfig(context);
+  const { pending } = await withClosers(context, config, (opened, onError) => inspectSchema(config, onError, opened));
+  const missing = namesOf(pending);
+  if (json) printJson(context, { missing });
+  if (!isUpToDate(pending))
+    throw new OperatorError("schema-outdated", `the database lacks ${missing.join(", ")}: run drs migrate`);
+  if (!json) print(context, UP_TO_DATE);
+}
+
+async function printScript(context: Context): Promise<void> {
+  const config = loadConfig(context);
+  const state = await withClosers(context, config, (opened, onError) => inspectSchema(config, onError, opened));
+  if (!isUpToDate(state.pending)) context.stdout.write(scriptOf(state.pending, state.servingLogin));
+}

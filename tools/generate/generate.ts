@@ -11,7 +11,7 @@ import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
 import { withLayoutSection } from "./layout-section.ts";
-import { readPolicy } from "../../packages/server/src/policy/policy.ts";
+import { readPolicy } from "../../packages/server/src/policy/read-policy.ts";
 import { recordOfProcessing } from "../../packages/server/src/policy/record-of-processing.ts";
 import { storePrivacyPage } from "./store-privacy.ts";
 

@@ -43,8 +43,8 @@ export const PACKAGES: readonly MutatedPackage[] = [
   },
   {
     name: "policy",
-    sources: [`${SERVER}/policy/{policy,period}.ts`],
-    tests: [`${SERVER}/policy/policy.test.ts`],
+    sources: [`${SERVER}/policy/{read-policy,period}.ts`],
+    tests: [`${SERVER}/policy/read-policy.test.ts`],
   },
   {
     name: "journal",

@@ -4,7 +4,6 @@ import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { BUILT_IN_PURPOSE } from "../ports.ts";
-import { readPolicy } from "../policy/policy.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { requireRecovered } from "../app/recover.ts";
 import { applyPolicy, type Applied, type Change, currentPolicy, policyDocument } from "../policy/policy-table.ts";
@@ -104,6 +103,7 @@ async function policyOf({ directory }: Context, file: string): Promise<Parameter
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError("input-invalid", `${path} can't be read (${error.code})`);
   });
+  const { readPolicy } = await import("../policy/read-policy.ts");
   const result = readPolicy(text);
   if (result.ok) return result.policy;
   throw new OperatorError(

@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { pino } from "pino";
 import { endAfter } from "../app/end-after.ts";
 import { createErrorLog } from "../app/error-log.ts";
-import { startService } from "../app/service.ts";
 import { openSystem } from "../app/system.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { greet } from "./greeting.ts";
@@ -27,6 +26,8 @@ async function serve(context: Context, migrates: boolean): Promise<void> {
   try {
     for (const line of system.replayed) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
+    // Other commands start sooner without what only a server needs.
+    const { startService } = await import("../app/service.ts");
     const service = await startService(system, logger);
     try {
       context.onSignal(["SIGHUP"], () => service.reload());

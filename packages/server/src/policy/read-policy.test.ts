@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it, test } from "vitest";
-import { readPolicy } from "./policy.ts";
+import { readPolicy } from "./read-policy.ts";
 
 const GOOD = `
 purposes:

@@ -1,13 +1,20 @@
 import { defineConfig } from "vitest/config";
+import { filesOf } from "./tools/suites/suites.ts";
+
+const root = import.meta.dirname;
+const globalSetup = "e2e/support/shared-postgres.ts";
 
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "tools/pack/**"],
-    globalSetup: "e2e/support/shared-postgres.ts",
     typecheck: { enabled: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // Tests of a database wait more than they compute.
+    maxWorkers: 3,
+    projects: [
+      { extends: true, test: { name: "unit", include: filesOf("unit", root) } },
+      { extends: true, test: { name: "integration", include: filesOf("integration", root), globalSetup } },
+      { extends: true, test: { name: "e2e", include: filesOf("e2e", root), globalSetup } },
+    ],
   },
 });

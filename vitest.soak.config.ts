@@ -1,13 +1,19 @@
 /** `npm run soak`: the suites whose rounds are random or timed, with many rounds each. */
-import { defineConfig, mergeConfig } from "vitest/config";
-import shared from "./vitest.config.ts";
+import { defineConfig } from "vitest/config";
 
-export default mergeConfig(
-  shared,
-  defineConfig({
-    test: {
-      env: { SOAK: "1" },
-      testTimeout: 600_000,
-    },
-  }),
-);
+const SUITES = ["crash", "exactly-once", "exact-bytes", "retention", "holds", "erasure"];
+
+export default defineConfig({
+  test: {
+    name: "soak",
+    include: [
+      ...SUITES.flatMap((name) => [`e2e/${name}*.test.ts`, `e2e/${name}/*.test.ts`]),
+      "packages/server/src/events/many-partitions.test.ts",
+    ],
+    globalSetup: "e2e/support/shared-postgres.ts",
+    env: { SOAK: process.env["SOAK"] ?? "1" },
+    testTimeout: 600_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+  },
+});

@@ -1,0 +1,37 @@
+/** Which suite a test file belongs to follows from where it is and what it imports. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * `unit` starts no PostgreSQL; `integration` calls the code of the server on a real one; `e2e` uses the server through
+ * its command line and HTTP alone.
+ */
+export type Suite = "unit" | "integration" | "e2e";
+
+export const TEST_FILES = [
+  "packages/*/src/**/*.test.ts",
+  "tools/**/*.test.ts",
+  "e2e/**/*.test.ts",
+];
+
+/** Has a lock file and a check of its own. */
+const OWN_LOCK = "tools/pack/";
+
+/** Support code that opens a system, or a part of one, in the process of the test. */
+const IN_PROCESS = /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event)\.ts)/;
+
+/** Support code that starts a PostgreSQL, or uses that of the run. */
+const STARTS_POSTGRES = /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|makeHome|makeEmptyHome)\(/;
+
+export function suiteOf(file: string, text: string): Suite {
+  if (file.startsWith("e2e/")) return IN_PROCESS.test(text) ? "integration" : "e2e";
+  return STARTS_POSTGRES.test(text) ? "integration" : "unit";
+}
+
+/** Paths of the test files of a suite, from the root of the repository. */
+export function filesOf(suite: Suite, root: string): string[] {
+  return globSync(TEST_FILES, { cwd: root, exclude: (name) => name === "node_modules" })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => !file.startsWith(OWN_LOCK))
+    .filter((file) => suiteOf(file, readFileSync(join(root, file), "utf8")) === suite);
+}

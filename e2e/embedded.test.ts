@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { authorized, send, transport } from "./support/client.ts";
-import { type Home, makeHome, until } from "./support/embedded.ts";
+import { type Home, makeEmptyHome, makeHome, until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import {
   type CommandResult,
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function home(name?: string): Promise<Home> {
-  const made = await makeHome(name);
+  const made = await makeEmptyHome(name);
   leftovers.push(() => made.remove());
   return made;
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { CLUSTER_TEMPLATE, copyCluster, TEMPLATE } from "./cluster-template.ts";
 import { startPostgres } from "./start-postgres.ts";
 
 export interface TestDatabase {
@@ -32,8 +33,6 @@ export const AWAITED_LOCKS = `from pg_locks
 
 /** Names the socket folder of the PostgreSQL that all files of a test run share (shared-postgres.ts). */
 export const SHARED_SOCKET = "TEST_POSTGRES_SOCKET";
-/** A migrated database without a connection. */
-export const TEMPLATE = "drs_template";
 
 /** Databases in the PostgreSQL of the test run. A file that changes the cluster itself uses `startDatabase`. */
 export async function sharedDatabase(): Promise<TestDatabase> {
@@ -43,13 +42,24 @@ export async function sharedDatabase(): Promise<TestDatabase> {
   return { ...databasesAt(socket, folder.path, TEMPLATE), close: () => folder.remove() };
 }
 
-/** A PostgreSQL of the caller's own; its databases are empty. */
+/** A PostgreSQL of the caller's own, a copy of the run's template; without one its databases are empty. */
 export async function startDatabase(): Promise<TestDatabase> {
+  const isCopy = process.env[CLUSTER_TEMPLATE] !== undefined;
+  return startOwn(copyCluster, isCopy ? TEMPLATE : undefined);
+}
+
+/** A PostgreSQL of the caller's own with empty databases. */
+export function startEmptyDatabase(): Promise<TestDatabase> {
+  return startOwn(async () => {});
+}
+
+async function startOwn(prepare: (dataDir: string) => Promise<void>, template?: string): Promise<TestDatabase> {
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
+  await prepare(dataDir);
   const embedded = await startPostgres(dataDir);
   return {
-    ...databasesAt(embedded.owner.host ?? "", folder.path),
+    ...databasesAt(embedded.owner.host ?? "", folder.path, template),
     async close() {
       await embedded.close();
       await folder.remove();

@@ -1,6 +1,7 @@
 /** Folders for an embedded server and its keys, and a look at the PostgreSQL that runs on them. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { copyCluster } from "./cluster-template.ts";
 import { temporaryFolder } from "./database.ts";
 
 export interface Home {
@@ -16,7 +17,16 @@ export interface Home {
   remove(): Promise<void>;
 }
 
-export async function makeHome(name = "data"): Promise<Home> {
+/** A home with a cluster in it that no server has used yet, which spares its first server an initdb. */
+export async function makeHome(): Promise<Home> {
+  const home = await makeEmptyHome();
+  // A server runs the embedded PostgreSQL, whichever the other tests use.
+  if (process.env["TEST_POSTGRES_BIN"] === undefined) await copyCluster(home.dataDir);
+  return home;
+}
+
+/** A home without a data directory, as before the first start. */
+export async function makeEmptyHome(name = "data"): Promise<Home> {
   const { path, remove } = await temporaryFolder();
   const dataDir = join(path, name);
   const keyDir = join(path, "keys");

@@ -1,19 +1,19 @@
 /** Vitest's global setup: one PostgreSQL for the run, with a migrated database that each test database is a clone of. */
 import { join } from "node:path";
-import pg from "pg";
-import { migrate } from "../../packages/server/src/postgres/migrate.ts";
-import { SHARED_SOCKET, TEMPLATE, temporaryFolder } from "./database.ts";
+import { copyCluster, makeClusterTemplate } from "./cluster-template.ts";
+import { SHARED_SOCKET, temporaryFolder } from "./database.ts";
 import { startPostgres } from "./start-postgres.ts";
 
 let stop: (() => Promise<void>) | undefined;
 
+/** Runs once for each project of the run, which share what the first one made. */
 export async function setup(): Promise<void> {
+  if (process.env[SHARED_SOCKET] !== undefined) return;
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
+  await makeClusterTemplate(join(folder.path, "template"));
+  await copyCluster(dataDir);
   const embedded = await startPostgres(dataDir);
-  const superuser = { ...embedded.owner, database: "postgres" };
-  await createDatabase(superuser, TEMPLATE);
-  await migrate({ ...superuser, database: TEMPLATE }, undefined);
   process.env[SHARED_SOCKET] = embedded.owner.host;
   stop = async () => {
     await embedded.close();
@@ -22,10 +22,3 @@ export async function setup(): Promise<void> {
 }
 
 export const teardown = (): Promise<void> | undefined => stop?.();
-
-async function createDatabase(superuser: pg.ClientConfig, name: string): Promise<void> {
-  const client = new pg.Client(superuser);
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-}

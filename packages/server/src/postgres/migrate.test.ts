@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { startEmptyDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { servingOptions } from "./database.ts";
 import { migrate } from "./migrate.ts";
 
@@ -8,7 +8,7 @@ let database: TestDatabase;
 let superuser: pg.Client;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startEmptyDatabase();
   superuser = new pg.Client({ connectionString: database.url("postgres") });
   await superuser.connect();
 });

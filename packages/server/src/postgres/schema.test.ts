@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { connectAsOwner, startEmptyDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
@@ -21,7 +21,7 @@ and read the difference before you commit it.
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startEmptyDatabase();
 });
 
 afterAll(() => database?.close());

@@ -14,7 +14,7 @@ import {
 import { copyOf, disconnect, nameOf } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 
 let shared: TestDatabase;
@@ -101,9 +101,7 @@ test("a database that went back, without the owner's login: readiness says what 
   const url = owner["DRS_DATABASE_URL"] ?? "";
   await admin.query("create role behind_login login");
   await admin.query("grant drs_service to behind_login");
-  const system = await openTestSystem(owner);
-  const [gone, stays] = [await makeCredentials(system, "gone"), await makeCredentials(system, "stays")];
-  await system.close();
+  const [gone, stays] = [await credentials(owner, "gone"), await credentials(owner, "stays")];
   const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "behind_login@") });
   try {
     expect((await post(server, gone)).status).toBe(201);
@@ -134,9 +132,7 @@ test("while the journal is silent, a database that went back stores nothing, and
   const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
   const proxy = await startTcpProxy(join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432"));
   const proxied = `postgresql://postgres@127.0.0.1:${proxy.port}/${nameOf(journal)}?sslmode=disable`;
-  const system = await openTestSystem(direct);
-  const [gone, stays] = [await makeCredentials(system, "gone"), await makeCredentials(system, "stays")];
-  await system.close();
+  const [gone, stays] = [await credentials(direct, "gone"), await credentials(direct, "stays")];
   const server = await startServer({
     ...direct,
     DRS_ERASURE_JOURNAL_DATABASE_URL: proxied,
@@ -172,9 +168,7 @@ test("while the journal is silent, a database that went back stores nothing, and
 test("a synchronous standby that does not answer: no 201, few backends, named by readiness, over when it answers", async () => {
   const own = await startDatabase();
   const environment = { ...(await own.environment()), ...SETTINGS, DRS_DEPENDENCY_TIMEOUT: "500ms" };
-  const system = await openTestSystem(environment);
-  const who = await makeCredentials(system, "who");
-  await system.close();
+  const who = await credentials(environment, "who");
   const server = await startServer(environment);
   const cluster = new pg.Client({ connectionString: own.url("postgres") });
   await cluster.connect();

@@ -1,13 +1,11 @@
 /** The command line: what it prints, what it returns, and what it refuses. */
 import { Agent } from "node:http";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport, type Transport } from "./support/client.ts";
 import { command, everyCommand, objects, type Printed, REQUIRED } from "./support/command.ts";
-import { startDatabase, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -22,12 +20,10 @@ let one: Credentials;
 let two: Credentials;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await sharedDatabase();
   environment = await database.environment();
-  const system = await openTestSystem(environment);
-  one = await makeCredentials(system, "one");
-  two = await makeCredentials(system, "two");
-  await system.close();
+  one = await credentials(environment, "one");
+  two = await credentials(environment, "two");
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
 });
 
@@ -502,75 +498,6 @@ describe("drift", () => {
     for (const odd of ["odd name", "an odd probe", "a value", "drift 2"]) expect(stdout).not.toContain(odd);
     const counts = (await listed("drift", "list")).map((row) => row["occurrences"] as number);
     expect(counts).toEqual(counts.toSorted((a, b) => b - a));
-  });
-});
-
-describe("doctor and config", () => {
-  test("a healthy system: every check passes, exit code 0", async () => {
-    const { code, stdout, stderr } = await drs("doctor");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const what of ["configuration", "database", "migrations", "keys", "disk", "clock", "durability"]) {
-      expect(stdout).toMatch(new RegExp(`^ok {4}${what}: \\S`, "m"));
-    }
-    expect(stdout).toMatch(/^WARN {2}purposes: no policy: every event is kept without end/m);
-    expect(stdout).not.toContain("FAIL");
-    expect((await listed("doctor")).every(({ ok }) => ok === true)).toBe(true);
-  });
-
-  test("what works and should not stay so is a warning at the start and in doctor", async () => {
-    const exposed = { ...environment, DRS_ADMIN_HOST: "0.0.0.0" };
-    const { code, stdout } = await command(exposed, "doctor");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^WARN {2}configuration: DRS_ADMIN_HOST is not loopback/m);
-    const started = await startServer(exposed);
-    await started.stop();
-    const logged = objects(started.stderr()).filter(({ severity }) => severity === "warning");
-    expect(logged.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^DRS_ADMIN_HOST is not loopback/));
-  });
-
-  test("a sick one: the check that failed says what to do, exit code 1", async () => {
-    const client = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
-    await client.connect();
-    const set = async (statement: string): Promise<void> => {
-      await client.query(statement);
-      await client.query("select pg_reload_conf()");
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    };
-    await set("alter system set fsync = off");
-    try {
-      const { code, stdout, stderr } = await drs("doctor");
-      expect(code).toBe(1);
-      expect(stdout).toMatch(/^FAIL {2}durability: .*turn fsync on/m);
-      expect(stderr).toBe("1 of 9 checks failed.\n".replace("9", String(stdout.trimEnd().split("\n").length)));
-    } finally {
-      await set("alter system reset fsync");
-      await client.end();
-    }
-  });
-
-  test("the effective configuration masks secrets, also those that are files' or URLs'", async () => {
-    const secrets = {
-      DRS_DATABASE_URL: "postgresql://drs:hunter2@db/drs",
-      DRS_MIGRATION_DATABASE_URL: "postgresql://owner:hunter2@db/drs",
-      DRS_KEY_ENCRYPTION_KEY: Buffer.alloc(32, "hunter2").toString("base64"),
-      DRS_ACTION_SIGNING_SECRET: `hunter2${"x".repeat(32)}`,
-      DRS_JWT_SECRET: `hunter2${"y".repeat(32)}`,
-    };
-    const others = {
-      DRS_KEY_DIR: "keys",
-      DRS_JWT_ISSUER: "i",
-      DRS_JWT_AUDIENCE: "a",
-      DRS_JWT_ALGORITHMS: "HS256,HS512",
-    };
-    for (const json of [[], ["--json"]]) {
-      const { code, stdout } = await command({ ...secrets, ...others }, "config", ...json);
-      expect(code).toBe(0);
-      for (const hidden of ["hunter2", secrets.DRS_KEY_ENCRYPTION_KEY, "aHVudGVy"])
-        expect(stdout).not.toContain(hidden);
-      for (const name of Object.keys(secrets)) expect(stdout).toMatch(new RegExp(`"?${name}"?[=:]"?\\(set\\)`));
-      expect(stdout).toMatch(/"?DRS_PORT"?[=:]8080/);
-      expect(stdout).toContain("HS512");
-    }
   });
 });
 

@@ -11,8 +11,7 @@ import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, SHARED_SOCKET, type TestDatabase } from "./support/database.ts";
 import { childrenOf, makeHome, until } from "./support/embedded.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy, type Trouble } from "./support/tcp-proxy.ts";
 
 /** Long enough for a busy machine. */
@@ -90,9 +89,7 @@ async function stage(name: DependencyName): Promise<Stage> {
   };
   const postgres = join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432");
   const proxy = await startTcpProxy(isHttp ? Number(new URL(foreign.url).port) : postgres);
-  const system = await openTestSystem(direct);
-  const who = await makeCredentials(system, `who-${name}`);
-  await system.close();
+  const who = await credentials(direct, `who-${name}`);
   const itself = direct[VARIABLES[isHttp ? "database" : name]] ?? url;
   const [owner, blocker, own] = await Promise.all(
     [url, url, itself].map((at) => connectAsOwner({ DRS_DATABASE_URL: at })),

@@ -7,8 +7,7 @@ import { createProgram } from "../packages/server/src/cli/program.ts";
 import { runProgram } from "../packages/server/src/cli/run-program.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 
 const EVENTS = rounds(60, 500);
@@ -21,9 +20,7 @@ let who: Credentials;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  const system = await openTestSystem(environment);
-  who = await makeCredentials(system, "exact");
-  await system.close();
+  who = await credentials(environment, "exact");
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
 });
 

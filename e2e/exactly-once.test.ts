@@ -3,8 +3,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 
 const ROUNDS = rounds(60, 1_000);
@@ -20,10 +19,8 @@ let client: pg.Client;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  const system = await openTestSystem(environment);
-  who = await makeCredentials(system, "one");
-  other = await makeCredentials(system, "two");
-  await system.close();
+  who = await credentials(environment, "one");
+  other = await credentials(environment, "two");
   const settings = { ...environment, DRS_THROTTLE_RATE: "0" };
   servers = await Promise.all([startServer(settings), startServer(settings)]);
   client = await connectAsOwner(environment);

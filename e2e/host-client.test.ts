@@ -16,8 +16,7 @@ import { transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { type Fault, FAULTS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 /** Much longer than an answer takes, also on a busy machine. */
 const TIMEOUT_MS = 2_000;
@@ -33,10 +32,8 @@ let client: pg.Client;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = { ...(await database.environment()), DRS_THROTTLE_RATE: "0" };
-  const system = await openTestSystem(environment);
-  who = await makeCredentials(system, "one");
-  other = await makeCredentials(system, "two");
-  await system.close();
+  who = await credentials(environment, "one");
+  other = await credentials(environment, "two");
   server = await startServer(environment);
   proxy = await startFaultyProxy({ target: () => server.url, slowMs: 2 * TIMEOUT_MS });
   client = await connectAsOwner(environment);

@@ -4,8 +4,7 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, PATH, send, transport } from "./support/client.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 let database: TestDatabase;
 let server: ServerProcess;
@@ -14,9 +13,7 @@ let who: Credentials;
 beforeAll(async () => {
   database = await sharedDatabase();
   const environment = await database.environment();
-  const system = await openTestSystem(environment);
-  who = await makeCredentials(system, "hostile");
-  await system.close();
+  who = await credentials(environment, "hostile");
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0", DRS_REQUEST_TIMEOUT: "2s" });
 });
 

@@ -10,8 +10,8 @@ import { authorized, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type ServerProcess, startServer } from "./support/server.ts";
+import { openTestSystem } from "./support/parties.ts";
+import { credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 interface Version {
   readonly version: string;
@@ -42,9 +42,7 @@ async function withoutKey(): Promise<Record<string, string>> {
 
 /** Stores an event; @returns its id and exact text. */
 async function store(environment: Record<string, string>, server: ServerProcess, account: string) {
-  const system = await openTestSystem(environment);
-  const who = await makeCredentials(system, account);
-  await system.close();
+  const who = await credentials(environment, account);
   const body = transport(who);
   const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
   expect(reply.status, reply.text).toBe(201);

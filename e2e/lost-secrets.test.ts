@@ -13,7 +13,7 @@ import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past } from "./support/past-event.ts";
 import { applyPeriod } from "./support/policy.ts";
-import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 let shared: TestDatabase;
 let admin: pg.Client;
@@ -83,9 +83,7 @@ test("events are stored again once the loss is accepted; a store that was restor
     DRS_ERASURE_JOURNAL: join(folder.path, "journal"),
   };
   const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
-  const system = await openTestSystem(environment);
-  const [one, two] = [await makeCredentials(system, "one"), await makeCredentials(system, "two")];
-  await system.close();
+  const [one, two] = [await credentials(environment, "one"), await credentials(environment, "two")];
   const server = await startServer(environment);
   try {
     expect(await drs("key", "accept-loss", ...REASON, "--yes")).toMatchObject({

@@ -11,7 +11,6 @@ import { authorized, freshKey, PATH, type Reply, send, sendRaw, transport } from
 import { command, objects } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { childrenOf, type Home, makeHome, until } from "./support/embedded.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 const PROBLEM = "urn:problem:device-risk-signals:";
@@ -58,10 +57,8 @@ interface Stage {
 /** A server on a fresh database, with two accounts. */
 async function stage(settings: Record<string, string> = {}): Promise<Stage> {
   const environment = { ...(await database.environment()), ...settings };
-  const system = await openTestSystem(environment);
-  const who = await makeCredentials(system, "who");
-  const other = await makeCredentials(system, "other");
-  await system.close();
+  const who = await credentials(environment, "who");
+  const other = await credentials(environment, "other");
   return { environment, server: await serve(environment), who, other };
 }
 
@@ -469,9 +466,7 @@ describe("overload", () => {
   test("memory is bounded, whatever is uploaded, by whomever, however slowly", async () => {
     const limits = { DRS_THROTTLE_RATE: "0", DRS_MAX_BUFFER_BYTES: String(16 * 1024 * 1024) };
     const { server, environment } = await stage(limits);
-    const system = await openTestSystem(environment);
-    const senders = await Promise.all(Array.from({ length: 8 }, (_, n) => makeCredentials(system, `sender ${n}`)));
-    await system.close();
+    const senders = await Promise.all(Array.from({ length: 8 }, (_, n) => credentials(environment, `sender ${n}`)));
     const [who] = senders as [Credentials];
     const resident = async (): Promise<number> => {
       const status = await readFile(`/proc/${server.process.pid}/status`, "utf8");
@@ -551,9 +546,7 @@ describe("a database that is away", () => {
       DRS_THROTTLE_RATE: "0",
       DRS_DEPENDENCY_TIMEOUT: "20s",
     };
-    const system = await openTestSystem(environment);
-    const [who, other] = [await makeCredentials(system, "who"), await makeCredentials(system, "other")];
-    await system.close();
+    const [who, other] = [await credentials(environment, "who"), await credentials(environment, "other")];
     return { environment, server: await serve(environment), who, other };
   }
 

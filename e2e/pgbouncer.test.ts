@@ -16,8 +16,8 @@ import {
   type TestDatabase,
 } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { startServer } from "./support/server.ts";
+import { openTestSystem } from "./support/parties.ts";
+import { credentials, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 
 const PGBOUNCER = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find((path) => {
@@ -145,9 +145,7 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
     const owner = await connectAsOwner(environment);
     for (const setting of SETTINGS) await owner.query(`alter role ${LOGIN} set ${setting}`);
     await owner.end();
-    const system = await openTestSystem(environment);
-    const who = await makeCredentials(system, "pooled");
-    await system.close();
+    const who = await credentials(environment, "pooled");
     const server = await startServer(await startPooler("session", ignored));
     try {
       const key = freshKey();

@@ -52,7 +52,7 @@ async function erase(environment: Environment, ...args: readonly string[]): Prom
  */
 async function eraseAndRestore(environment: Environment, backUp: () => Promise<() => Promise<void>>): Promise<void> {
   let server = await startServer(environment);
-  const [gone, stays] = [await credentials(environment, "gone", {}), await credentials(environment, "stays", {})];
+  const [gone, stays] = [await credentials(environment, "gone"), await credentials(environment, "stays")];
   const before = [await store(server, gone), await store(server, stays), await store(server, stays)] as const;
   await server.stop();
   const restore = await backUp();

@@ -3,8 +3,7 @@ import { createSignalClient } from "@device-risk-signals/host-client";
 import { sampleEvent, SCENARIOS } from "@device-risk-signals/react-native/jest";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -14,9 +13,7 @@ let who: Credentials;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  const system = await openTestSystem(environment);
-  who = await makeCredentials(system, "sdk");
-  await system.close();
+  who = await credentials(environment, "sdk");
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
 });
 

@@ -24,7 +24,10 @@ class Collector extends Writable {
   }
 }
 
-export async function command(environment: Record<string, string>, ...args: readonly string[]): Promise<Printed> {
+export async function command(
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Printed> {
   const stdout = new Collector();
   const stderr = new Collector();
   const context = { environment, directory: process.cwd(), stdout, stderr, kill: () => {}, onSignal: () => {} };

@@ -1,6 +1,7 @@
 /** The server and the command line as processes of their own, as an operator runs them. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
+import { command } from "./command.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -121,17 +122,20 @@ export interface Credentials {
 export async function credentials(
   environment: Readonly<Record<string, string>>,
   account = "customer-1",
-  options: StartOptions = {},
 ): Promise<Credentials> {
-  const sessionId = "session-1";
-  const issued = await runDrs(environment, ["token", "issue", "--account", account, "--json"], options);
-  const registered = await runDrs(
-    environment,
-    ["action", "register", "--account", account, "--type", "payment", "--session", sessionId, "--json"],
-    options,
-  );
-  if (issued.code !== 0 || registered.code !== 0) throw new Error(issued.stderr + registered.stderr);
-  const { token } = JSON.parse(issued.stdout.toString()) as { token: string };
-  const { action_id } = JSON.parse(registered.stdout.toString()) as { action_id: string };
-  return { account, token, actionId: action_id, actionType: "payment", sessionId };
+  const [actionType, sessionId] = ["payment", `session-of-${account}`];
+  const { token } = await printed(environment, "token", "issue", "--account", account);
+  const registered = ["register", "--account", account, "--type", actionType, "--session", sessionId];
+  const { action_id } = await printed(environment, "action", ...registered);
+  return { account, token: String(token), actionId: String(action_id), actionType, sessionId };
+}
+
+/** The object that a command prints with `--json`. */
+async function printed(
+  environment: Readonly<Record<string, string>>,
+  ...args: string[]
+): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await command(environment, ...args, "--json");
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
 }

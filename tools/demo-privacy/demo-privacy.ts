@@ -8,15 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { authorized, send, transport, type Reply, type Transport } from "../../e2e/support/client.ts";
-import { objects } from "../../e2e/support/command.ts";
+import { command, objects, type Printed } from "../../e2e/support/command.ts";
 import { makeHome, until } from "../../e2e/support/embedded.ts";
-import {
-  type CommandResult,
-  type Credentials,
-  runDrs,
-  type ServerProcess,
-  startServer,
-} from "../../e2e/support/server.ts";
+import { type Credentials, type ServerProcess, startServer } from "../../e2e/support/server.ts";
 
 const home = await makeHome();
 const folder = await mkdtemp(join(tmpdir(), "drs-demo-"));
@@ -39,17 +33,17 @@ function step(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
-async function drs(args: readonly string[], expected = 0): Promise<CommandResult> {
+async function drs(args: readonly string[], expected = 0): Promise<Printed> {
   process.stdout.write(
     `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
   );
-  const result = await runDrs(environment, args);
+  const result = await command(environment, ...args);
   if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
   return result;
 }
 
 const json = async <T>(args: readonly string[], expected = 0): Promise<T> =>
-  objects<T>((await drs([...args, "--json"], expected)).stdout.toString())[0] as T;
+  objects<T>((await drs([...args, "--json"], expected)).stdout)[0] as T;
 
 interface Stored {
   readonly id: string;
@@ -66,23 +60,23 @@ async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
 }
 
 async function exactBytes({ id }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runDrs(environment, ["event", "get", id, "--raw", "--reason", "demonstration"]);
-  return code === 0 ? stdout.toString() : undefined;
+  const { code, stdout } = await command(environment, "event", "get", id, "--raw", "--reason", "demonstration");
+  return code === 0 ? stdout : undefined;
 }
 
 async function listed(account: string): Promise<unknown[]> {
-  const { stdout } = await runDrs(environment, ["event", "list", "--account", account, "--limit", "0", "--json"]);
-  return objects(stdout.toString()).map(({ event_id }) => event_id);
+  const { stdout } = await command(environment, "event", "list", "--account", account, "--limit", "0", "--json");
+  return objects(stdout).map(({ event_id }) => event_id);
 }
 
 async function party(account: string, types: readonly string[]): Promise<Credentials[]> {
-  const issued = await runDrs(environment, ["token", "issue", "--account", account, "--json"]);
-  const { token } = JSON.parse(issued.stdout.toString()) as { token: string };
+  const issued = await command(environment, "token", "issue", "--account", account, "--json");
+  const { token } = JSON.parse(issued.stdout) as { token: string };
   return Promise.all(
     types.map(async (actionType) => {
       const sessionId = `session-of-${account}`;
       const args = ["action", "register", "--account", account, "--type", actionType, "--session", sessionId, "--json"];
-      const { action_id } = JSON.parse((await runDrs(environment, args)).stdout.toString()) as { action_id: string };
+      const { action_id } = JSON.parse((await command(environment, ...args)).stdout) as { action_id: string };
       return { account, token, actionId: action_id, actionType, sessionId };
     }),
   );
@@ -196,7 +190,7 @@ async function demonstrate(): Promise<void> {
   await drs(["hold", "lift", hold_id, "--reason", "dispute 4711 is settled", "--yes"]);
   show("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
   await drs(["retention", "run"]);
-  const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout.toString())];
+  const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout)];
   show("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
   await drs(["request", "close", request.request_id, "--outcome", "done"]);
   show("the request is done", true);
@@ -229,7 +223,7 @@ async function demonstrate(): Promise<void> {
   }
   show("nor readable", true);
   show("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
-  const holds = objects((await drs(["hold", "list", "--json"])).stdout.toString());
+  const holds = objects((await drs(["hold", "list", "--json"])).stdout);
   const restored = holds.find((hold) => hold["hold_id"] === onBob.hold_id);
   show("the hold on Bob's account is in force", restored?.["account"] === "bob" && restored["lifted_at"] === null);
   await stop(server);

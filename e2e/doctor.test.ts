@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { command, objects, type Printed } from "./support/command.ts";
+import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { startServer } from "./support/server.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  // It turns fsync off for all databases of its PostgreSQL.
+  database = await startDatabase();
+  environment = await database.environment();
+});
+
+afterAll(() => database.close());
+
+async function setFsync(value: "on" | "off"): Promise<void> {
+  const owner = await connectAsOwner(environment);
+  await owner.query(`alter system set fsync = ${value}`);
+  await owner.query("select pg_reload_conf()");
+  await until(async () => (await owner.query<{ fsync: string }>("show fsync")).rows[0]?.fsync === value);
+  await owner.end();
+}
+
+const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+
+async function listed(...args: readonly string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await drs(...args, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(stdout);
+}
+
+describe("doctor and config", () => {
+  test("a healthy system: every check passes, exit code 0", async () => {
+    const { code, stdout, stderr } = await drs("doctor");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const what of ["configuration", "database", "migrations", "keys", "disk", "clock", "durability"]) {
+      expect(stdout).toMatch(new RegExp(`^ok {4}${what}: \\S`, "m"));
+    }
+    expect(stdout).toMatch(/^WARN {2}purposes: no policy: every event is kept without end/m);
+    expect(stdout).not.toContain("FAIL");
+    expect((await listed("doctor")).every(({ ok }) => ok === true)).toBe(true);
+  });
+
+  test("what works and should not stay so is a warning at the start and in doctor", async () => {
+    const exposed = { ...environment, DRS_ADMIN_HOST: "0.0.0.0" };
+    const { code, stdout } = await command(exposed, "doctor");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^WARN {2}configuration: DRS_ADMIN_HOST is not loopback/m);
+    const started = await startServer(exposed);
+    await started.stop();
+    const logged = objects(started.stderr()).filter(({ severity }) => severity === "warning");
+    expect(logged.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^DRS_ADMIN_HOST is not loopback/));
+  });
+
+  test("a sick one: the check that failed says what to do, exit code 1", async () => {
+    await setFsync("off");
+    const { code, stdout, stderr } = await drs("doctor");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL {2}durability: .*turn fsync on/m);
+    expect(stderr).toBe("1 of 9 checks failed.\n".replace("9", String(stdout.trimEnd().split("\n").length)));
+    await setFsync("on");
+  });
+
+  test("the effective configuration masks secrets, also those that are files' or URLs'", async () => {
+    const secrets = {
+      DRS_DATABASE_URL: "postgresql://drs:hunter2@db/drs",
+      DRS_MIGRATION_DATABASE_URL: "postgresql://owner:hunter2@db/drs",
+      DRS_KEY_ENCRYPTION_KEY: Buffer.alloc(32, "hunter2").toString("base64"),
+      DRS_ACTION_SIGNING_SECRET: `hunter2${"x".repeat(32)}`,
+      DRS_JWT_SECRET: `hunter2${"y".repeat(32)}`,
+    };
+    const others = {
+      DRS_KEY_DIR: "keys",
+      DRS_JWT_ISSUER: "i",
+      DRS_JWT_AUDIENCE: "a",
+      DRS_JWT_ALGORITHMS: "HS256,HS512",
+    };
+    for (const json of [[], ["--json"]]) {
+      const { code, stdout } = await command({ ...secrets, ...others }, "config", ...json);
+      expect(code).toBe(0);
+      for (const hidden of ["hunter2", secrets.DRS_KEY_ENCRYPTION_KEY, "aHVudGVy"])
+        expect(stdout).not.toContain(hidden);
+      for (const name of Object.keys(secrets)) expect(stdout).toMatch(new RegExp(`"?${name}"?[=:]"?\\(set\\)`));
+      expect(stdout).toMatch(/"?DRS_PORT"?[=:]8080/);
+      expect(stdout).toContain("HS512");
+    }
+  });
+});

@@ -8,11 +8,7 @@ import { join } from "node:path";
  */
 export type Suite = "unit" | "integration" | "e2e";
 
-export const TEST_FILES = [
-  "packages/*/src/**/*.test.ts",
-  "tools/**/*.test.ts",
-  "e2e/**/*.test.ts",
-];
+export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
 /** Has a lock file and a check of its own. */
 const OWN_LOCK = "tools/pack/";

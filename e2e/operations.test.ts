@@ -726,6 +726,7 @@ describe("what the operator sees holds nothing of what was sent", () => {
   test("no token, key, header, name or value in the log, the metrics, PostgreSQL's log or the audit", async () => {
     const home = await temporaryHome();
     const environment = { ...home.environment, DRS_THROTTLE_RATE: "0", DRS_LOG_LEVEL: "trace" };
+    expect((await command(environment, "migrate")).code).toBe(0);
     const who = await credentials(environment, "quiet");
     const server = await serve(environment);
     let marks = 0;

@@ -100,6 +100,7 @@ async function demonstrate(): Promise<void> {
   };
   const policyFile = join(folder, "purposes.yaml");
   await writeFile(policyFile, JSON.stringify(policy));
+  await drs(["migrate"]);
   await drs(["purpose", "apply", policyFile, "--yes"]);
 
   let server = await startServer(environment);

@@ -11,8 +11,8 @@ import {
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 
-/** The newest that are looked for, of each kind. */
-const LOOKED_AT = 5;
+/** The newest that are looked for. */
+const PARTITIONS_LOOKED_AT = 5;
 const KEYS_LOOKED_AT = 1_000;
 
 /** Secrets from before an accepted loss may have been destroyed by the entry that is lost. */
@@ -25,9 +25,10 @@ const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id
 const NEWEST_KEYS = `select key_id as id from account_key
   where erased_by is null and lost_by is null and created_at > ${SINCE_LOSS}
   order by created_at desc limit ${KEYS_LOOKED_AT}`;
-const NEWEST_HOLDS = `select ${HOLD_SECRET} as id from legal_hold h
+/** All of them: an old hold may have its first copy, and so its secret, since a moment ago. */
+const HOLDS = `select ${HOLD_SECRET} as id from legal_hold h
   where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and exists (select from held_event c
-    where c.hold_id = h.hold_id and is_held(c.account, c.action_id, c.event_id)) order by placed_at desc limit ${LOOKED_AT}`;
+    where c.hold_id = h.hold_id and octet_length(c.payload) > 0 and is_held(c.account, c.action_id, c.event_id))`;
 const PARTITIONS = `select ${PARTITION_SECRET} as id from event_partition where dropped_at is null`;
 
 type Names = () => Promise<readonly string[]>;
@@ -48,12 +49,12 @@ async function newestPartitions(executor: Executor): Promise<readonly string[]> 
     (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
       where p.partition_id = '${partition_id}' and ${needed} and exists (select from event e where ${within("e")})`,
   );
-  for await (const { id } of used) if (found.push(partitionSecretName(id)) === LOOKED_AT) break;
+  for await (const { id } of used) if (found.push(partitionSecretName(id)) === PARTITIONS_LOOKED_AT) break;
   return found;
 }
 
 /**
- * Names of the newest secrets that events are sealed under, and that the key store has lost.
+ * Names of the newest secrets that events are sealed under, and of the secrets of holds, that the key store has lost.
  * @param isDatabaseBehind the key store destroyed secrets of partitions that the database still has: it may lack theirs.
  * @throws Unavailable
  */
@@ -84,7 +85,7 @@ const keysAndHolds = (executor: Executor): Names[] => [
   namesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
   // fails: e2e/holds.test.ts › lacks a hold's key
-  namesIn(executor, NEWEST_HOLDS, holdSecretName),
+  namesIn(executor, HOLDS, holdSecretName),
 ];
 
 async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<readonly string[]> {

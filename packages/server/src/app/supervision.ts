@@ -1,7 +1,7 @@
 /** What a running server observes of its dependencies, in addition to the calls that it makes. */
 
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
-import type { OnError } from "../ports.ts";
+import { type OnError, Unavailable } from "../ports.ts";
 import { plural } from "../messages/plural.ts";
 import { KEY_STORE_WATERMARKS } from "../crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
@@ -11,7 +11,10 @@ import { DatabaseComparison } from "./database-comparison.ts";
 import type { System } from "./system.ts";
 
 export interface Supervision {
-  /** Looks whether the database and the key store are as new as what was acknowledged. @throws Unavailable, an error with a journal-… code */
+  /**
+   * Looks whether the database and the key store are as new as what was acknowledged.
+   * @throws Unavailable, also where the key store lacks secrets; an error with a journal-… code
+   */
   readonly inspect: () => Promise<void>;
   close(): Promise<void>;
 }
@@ -22,13 +25,19 @@ export function superviseDependencies(system: System, onError: OnError): Supervi
   const keys = dependencies.get("key_store");
   const comparison = new DatabaseComparison({ database, identity, catchUp: () => system.catchUp(), onError });
 
-  const inspectKeys = async (): Promise<void> => {
+  /** @returns what the key store lacks, for people. */
+  const inspectKeys = async (): Promise<string | undefined> => {
     // Where the loss was accepted, no secret is looked up by its old name from here on.
     await system.accountKeys.refresh();
     const lost = await lostInUse(pool, secrets);
-    if (lost.length === 0) return keys.resolve("lacking");
+    if (lost.length === 0) {
+      keys.resolve("lacking");
+      return undefined;
+    }
     const advice = "restore its latest copy, or accept the loss: drs key accept-loss; drs doctor lists what is lost";
-    keys.report("lacking", `lacks ${plural(lost.length, "secret")} that events are sealed under: ${advice}`);
+    const problem = `lacks ${plural(lost.length, "secret")} that events are sealed under: ${advice}`;
+    keys.report("lacking", problem);
+    return problem;
   };
 
   const monitors = [
@@ -59,7 +68,10 @@ export function superviseDependencies(system: System, onError: OnError): Supervi
   }
   return {
     async inspect() {
-      await inspectKeys();
+      const problem = await inspectKeys();
+      // guard(false): nothing is copied, replayed or deleted while the key store lacks secrets
+      // fails: app/supervision.test.ts › an inspection is rejected
+      if (problem !== undefined) throw new Unavailable(`the key store ${problem}`);
       await comparison.compare();
     },
     async close() {

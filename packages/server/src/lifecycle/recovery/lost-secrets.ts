@@ -29,7 +29,10 @@ const NEWEST_KEYS = `select key_id as id from account_key
 const HOLDS = `select ${HOLD_SECRET} as id from legal_hold h
   where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and exists (select from held_event c
     where c.hold_id = h.hold_id and octet_length(c.payload) > 0 and is_held(c.account, c.action_id, c.event_id))`;
-const PARTITIONS = `select ${PARTITION_SECRET} as id from event_partition where dropped_at is null`;
+/** A secret of an expired partition may have been destroyed, and the record of that lost with the database. */
+const UNEXPIRED = `p.dropped_at is null
+  and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity') > now()`;
+const PARTITIONS = `select ${PARTITION_SECRET} as id from event_partition p where ${UNEXPIRED}`;
 
 type Names = () => Promise<readonly string[]>;
 
@@ -40,8 +43,7 @@ function namesIn(executor: Executor, query: string, nameOf: (id: string) => stri
 /** Of partitions that hold an event and whose secrets are needed; newest first, each looked into by itself. */
 async function newestPartitions(executor: Executor): Promise<readonly string[]> {
   const found: string[] = [];
-  const needed = `p.dropped_at is null and p.lower_bound <= now()
-    and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity') > now()`;
+  const needed = `p.lower_bound <= now() and ${UNEXPIRED}`;
   const used = queryPartitions<{ id: string }>(
     executor,
     await findPartitions(executor),

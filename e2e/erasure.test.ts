@@ -11,10 +11,16 @@ import { accountSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { beginErasure } from "../packages/server/src/lifecycle/erasure/begin-erasure.ts";
 import type { ErasureSubject } from "../packages/server/src/lifecycle/erasure/plan-erasure.ts";
 import type { System } from "../packages/server/src/app/system.ts";
-import { inOneTransaction, withClient } from "../packages/server/src/postgres/database.ts";
+import { inOwnerTransaction } from "../packages/server/src/postgres/database.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { AWAITED_LOCKS, connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import {
+  AWAITED_LOCKS,
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { applyPeriod } from "./support/policy.ts";
@@ -27,7 +33,7 @@ let database: TestDatabase;
 let environment: Record<string, string>;
 let serving: Record<string, string>;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let servers: ServerProcess[];
 let folder: string;
 let accounts = 0;
@@ -341,12 +347,10 @@ describe("beside others", () => {
     const { administration, clock, sealer, names, journal, codec, keyStore } = system;
     if (!journal) throw new Error("there is no journal");
     const order = { subject, actor: "a test", reason: "r", refuseLater: false };
-    await withClient(administration, (client) =>
-      inOneTransaction(client, async () => {
-        await beginErasure(client, { clock, sealer, names, journal, codec, keyStore }, order);
-        await meanwhile?.();
-      }),
-    );
+    await inOwnerTransaction(administration, async (transaction) => {
+      await beginErasure(transaction, { clock, sealer, names, journal, codec, keyStore }, order);
+      await meanwhile?.();
+    });
   }
 
   const count = async (table: string, where: string, value: unknown): Promise<number | null> =>

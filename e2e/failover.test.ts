@@ -1,10 +1,9 @@
 /** A database that loses its last seconds under a running server, which looks up again what it knew of them. */
-import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { command } from "./support/command.ts";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -12,7 +11,7 @@ import { type Credentials, type ServerProcess, startServer } from "./support/ser
 let database: TestDatabase;
 let environment: Record<string, string>;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let server: ServerProcess;
 let who: Credentials;
 

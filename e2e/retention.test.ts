@@ -12,12 +12,19 @@ import { COUNTS, type Expired } from "../packages/server/src/lifecycle/retention
 import { partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { Secrets } from "../packages/server/src/crypto/secrets.ts";
 import { erasurePorts, type System } from "../packages/server/src/app/system.ts";
-import { type Executor, withClient } from "../packages/server/src/postgres/database.ts";
+import { withClient } from "../packages/server/src/postgres/database.ts";
+import type { Connection, Executor } from "../packages/server/src/postgres/executor.ts";
 import { readWatermark } from "../packages/server/src/journal/key-store-watermark.ts";
 import { recordDestroyedPartitions } from "../packages/server/src/lifecycle/recovery/destroyed-partitions.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { AWAITED_LOCKS, connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import {
+  AWAITED_LOCKS,
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { moveIntoThePast } from "./support/past.ts";
 import { applyPeriod as applyPolicyPeriod } from "./support/policy.ts";
@@ -31,7 +38,7 @@ const HOUR_MS = 3_600_000;
 let database: TestDatabase;
 let environment: Record<string, string>;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let server: ServerProcess;
 let who: Credentials;
 let folder: string;
@@ -372,7 +379,7 @@ describe("a pass", () => {
       },
     };
     await owner.query("select pg_advisory_lock(7236518)");
-    await expire(slow, { ...erasurePorts(system), replayWindow: HOUR_MS });
+    await expire(slow as Connection, { ...erasurePorts(system), replayWindow: HOUR_MS });
     expect(await tombstones()).toBe(4_000);
     await owner.query("select pg_advisory_unlock(7236518)");
     await has;
@@ -459,7 +466,7 @@ describe("a pass", () => {
     })();
     const client = await system.pool.connect();
     const overdue = await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()");
-    const pass = expire(client, erasurePorts(system));
+    const pass = expire(client as Executor as Connection, erasurePorts(system));
     await later(1_500);
     expect(await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()")).not.toEqual([]);
     await reader.query("commit");

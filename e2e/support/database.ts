@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { CLUSTER_TEMPLATE, copyCluster, TEMPLATE } from "./cluster-template.ts";
+import type { OwnerConnection } from "../../packages/server/src/postgres/executor.ts";
 import { startPostgres } from "./start-postgres.ts";
 
 export interface TestDatabase {
@@ -19,12 +20,14 @@ export async function temporaryFolder(): Promise<{ path: string; remove: () => P
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
+export type OwnerClient = pg.Client & OwnerConnection;
+
 /** A connection as the tables' owner, who may do anything. */
-export async function connectAsOwner(environment: Readonly<Record<string, string>>): Promise<pg.Client> {
+export async function connectAsOwner(environment: Readonly<Record<string, string>>): Promise<OwnerClient> {
   const connectionString = environment["DRS_DATABASE_URL"];
   const client = new pg.Client({ connectionString, options: "-c search_path=drs -c timezone=UTC" });
   await client.connect();
-  return client;
+  return client as OwnerClient;
 }
 
 /** Locks that sessions of this database wait for, as a FROM clause; other test files use the same PostgreSQL. */

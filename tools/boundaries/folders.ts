@@ -201,6 +201,7 @@ export const FOLDERS: readonly Folder[] = [
       "messages",
       "config",
       "dependencies",
+      "postgres",
       "adopted-fields",
       "accounts",
       "events",

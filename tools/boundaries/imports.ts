@@ -4,7 +4,7 @@ import { dirname, join, normalize } from "node:path";
 
 export const SERVER = join(import.meta.dirname, "../../packages/server/src");
 
-const IS_TEST = /\.(test|fixture|contract)\.ts$/;
+const IS_TEST = /\.(test|test-d|fixture|contract)\.ts$/;
 const IMPORT = /(?:from|import) ?\(?"(\.\.?\/[^"]+)"/g;
 
 export interface Import {

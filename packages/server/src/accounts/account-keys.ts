@@ -1,16 +1,37 @@
 import { randomUUID } from "node:crypto";
-import type { QueryResult, QueryResultRow } from "pg";
+import type { QueryResult } from "pg";
 import type { AccountKeys, CurrentKey } from "../crypto/sealer.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { LimitedMap } from "../caches/limited-map.ts";
 import { Unavailable } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
 import { asUnavailable } from "../postgres/errors.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Key ids in memory; past it the oldest go first. */
 const MOST_KNOWN = 50_000;
+
+const LATEST_LOSS = sql("select coalesce(max(loss_id), 0) as loss from secret_loss", [], { loss: "int8" });
+const LIST_ERASURES = sql(
+  "select sequence, keys::text[] from erasure where sequence > $1 order by sequence",
+  ["int8"],
+  {
+    sequence: "int8",
+    keys: "text[]",
+  },
+);
+const LIST_REFUSED = sql("select encode(account_mac, 'hex') as mac from refused_account", [], { mac: "text" });
+const FIND_KEY = sql(
+  `select key_id from account_key
+      where account = $1 and purpose = $2 and erased_by is null and lost_by is null`,
+  ["text", "int4"],
+  { key_id: "uuid" },
+);
+const ENSURE_ACCOUNT_KEY = sql("select ensure_account_key($1, $2, $3) as key_id", ["text", "int4", "uuid"], {
+  key_id: "uuid?",
+});
 
 /**
  * Which key the events of an account and purpose are sealed under. What it remembers is good for one epoch: the time
@@ -89,7 +110,7 @@ export class PostgresAccountKeys implements AccountKeys {
 
   async #refresh(): Promise<void> {
     await this.#refreshErasures();
-    const { rows } = await this.#query<{ loss: number }>("select coalesce(max(loss_id), 0) as loss from secret_loss");
+    const { rows } = await this.#query(LATEST_LOSS);
     const loss = rows[0]?.loss ?? 0;
     if (loss === this.#loss) return;
     this.#loss = loss;
@@ -98,11 +119,10 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   async #refreshErasures(): Promise<void> {
-    const text = "select sequence, keys::text[] from erasure where sequence > $1 order by sequence";
-    const { rows } = await this.#query<{ sequence: number; keys: string[] }>(text, [this.#erasure]);
+    const { rows } = await this.#query(LIST_ERASURES, [this.#erasure]);
     const last = rows.at(-1);
     if (!last) return;
-    const refused = await this.#query<{ mac: string }>("select encode(account_mac, 'hex') as mac from refused_account");
+    const refused = await this.#query(LIST_REFUSED);
     this.#refused = new Set(refused.rows.map(({ mac }) => mac));
     const gone = new Set(rows.flatMap(({ keys }) => keys));
     for (const [name, keyId] of this.#known) if (gone.has(keyId)) this.#known.delete(name);
@@ -118,9 +138,7 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   async #findKnown(account: string, purpose: number): Promise<string | undefined> {
-    const text = `select key_id from account_key
-      where account = $1 and purpose = $2 and erased_by is null and lost_by is null`;
-    const { rows } = await this.#query<{ key_id: string }>(text, [account, purpose]);
+    const { rows } = await this.#query(FIND_KEY, [account, purpose]);
     return rows[0]?.key_id;
   }
 
@@ -128,15 +146,17 @@ export class PostgresAccountKeys implements AccountKeys {
   async #create(account: string, purpose: number): Promise<string> {
     const mine = randomUUID();
     await this.#secrets.findOrCreate(accountSecretName(mine));
-    const text = "select ensure_account_key($1, $2, $3) as key_id";
-    const [row] = (await this.#query<{ key_id: string | null }>(text, [account, purpose, mine])).rows;
+    const [row] = (await this.#query(ENSURE_ACCOUNT_KEY, [account, purpose, mine])).rows;
     if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");
     if (row.key_id !== mine) await this.#secrets.destroy(accountSecretName(mine));
     return row.key_id;
   }
 
-  #query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    return this.#executor.query<Row>(text, values).catch((error: unknown) => {
+  #query<Values extends readonly unknown[], Row>(
+    statement: Statement<Values, Row>,
+    ...values: Given<Values>
+  ): Promise<QueryResult<Row & object>> {
+    return query(this.#executor, statement, ...values).catch((error: unknown) => {
       throw asUnavailable(error);
     });
   }

@@ -1,6 +1,7 @@
 /** Losses of secrets that the owner accepted. */
-import type { Executor } from "../postgres/database.ts";
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 export interface AcceptedLoss {
   readonly loss: number;
@@ -22,39 +23,62 @@ export type SecretLoss = Omit<AcceptedLoss, "loss" | "accepted_at" | "secrets"> 
   readonly keys: readonly string[];
 };
 
+const RECORD_SECRET_LOSS = sql(
+  `insert into secret_loss (loss_id, accepted_by, reason, events, accounts, partitions, copies)
+      select coalesce(max(loss_id), 0) + 1, $1, $2, $3, $4, $5, $6 from secret_loss returning loss_id`,
+  ["text", "text", "int8", "int8", "int8", "int8"],
+  { loss_id: "int8" },
+);
+
+const INSERT_LOST_SECRETS = sql("insert into lost_secret (name, loss_id) select unnest($1::text[]), $2", [
+  "text[]",
+  "int8",
+]);
+
+const MARK_KEYS_LOST = sql(
+  "update account_key set lost_by = $1 where key_id = any ($2::uuid[]) and erased_by is null",
+  ["int8", "uuid[]"],
+);
+
 /**
- * Records an accepted loss, in the owner's transaction, while no commit batch is under way. Accounts get new keys from
+ * Records an accepted loss, while no commit batch is under way. Accounts get new keys from
  * then on.
  * @returns its number.
  */
-export async function recordSecretLoss(executor: Executor, loss: SecretLoss): Promise<number> {
+export async function recordSecretLoss(executor: OwnerTransaction, loss: SecretLoss): Promise<number> {
   const { actor, reason, names, keys, events, accounts, partitions, copies } = loss;
-  const { rows } = await executor.query<{ loss_id: number }>(
-    `insert into secret_loss (loss_id, accepted_by, reason, events, accounts, partitions, copies)
-      select coalesce(max(loss_id), 0) + 1, $1, $2, $3, $4, $5, $6 from secret_loss returning loss_id`,
-    [actor, reason, events, accounts, partitions, copies],
-  );
+  const { rows } = await query(executor, RECORD_SECRET_LOSS, [actor, reason, events, accounts, partitions, copies]);
   const id = rows[0]?.loss_id ?? 0;
-  await executor.query("insert into lost_secret (name, loss_id) select unnest($1::text[]), $2", [names, id]);
-  await executor.query("update account_key set lost_by = $1 where key_id = any ($2::uuid[]) and erased_by is null", [
-    id,
-    keys,
-  ]);
+  await query(executor, INSERT_LOST_SECRETS, [names, id]);
+  await query(executor, MARK_KEYS_LOST, [id, keys]);
   return id;
 }
 
-/** The first one first. */
-export async function acceptedSecretLosses(executor: Executor): Promise<readonly AcceptedLoss[]> {
-  const { rows } = await executor.query<AcceptedLoss>(
-    `select loss_id as loss, ${instant("accepted_at")}, events, accounts, partitions, copies,
+const ACCEPTED_SECRET_LOSSES = sql(
+  `select loss_id as loss, ${instant("accepted_at")}, events, accounts, partitions, copies,
         (select count(*) from lost_secret s where s.loss_id = l.loss_id) as secrets
       from secret_loss l order by loss_id`,
-  );
+  [],
+  {
+    loss: "int8",
+    accepted_at: "text",
+    events: "int8",
+    accounts: "int8",
+    partitions: "int8",
+    copies: "int8",
+    secrets: "int8",
+  },
+);
+
+/** The first one first. */
+export async function acceptedSecretLosses(executor: Executor): Promise<readonly AcceptedLoss[]> {
+  const { rows } = await query(executor, ACCEPTED_SECRET_LOSSES);
   return rows;
 }
 
+const IS_ACCEPTED_LOSS = sql("select from lost_secret where name = any ($1)", ["text[]"]);
+
 /** Whether the owner accepted the loss of all these secrets, by their names. */
 export async function isAcceptedLoss(executor: Executor, names: readonly string[]): Promise<boolean> {
-  const text = "select from lost_secret where name = any ($1)";
-  return (await executor.query(text, [names])).rowCount === new Set(names).size;
+  return (await query(executor, IS_ACCEPTED_LOSS, [names])).rowCount === new Set(names).size;
 }

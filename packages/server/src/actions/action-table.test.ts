@@ -3,7 +3,7 @@ import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/datab
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
 import { type Clock, Unavailable } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { actionTable, listActions, type NewAction, registerAction, revokeAction } from "./action-table.ts";
 
 const HOUR_MS = 3_600_000;

@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { ensureAccountId } from "../accounts/accounts.ts";
 import { LimitedMap } from "../caches/limited-map.ts";
 import { type ActionRegistry, type Clock, type RegisteredAction } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
 import { asUnavailable } from "../postgres/errors.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { textArray } from "../postgres/binary-array.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 export interface NewAction {
   readonly account: string;
@@ -28,6 +29,28 @@ export interface ActionRow {
 
 const COLUMNS = `action_id, action_type, account, session_id, ${instant("expires_at")}, ${instant("revoked_at")}`;
 
+const ACTION_TYPES = {
+  action_id: "text",
+  action_type: "text",
+  account: "text",
+  session_id: "text?",
+  expires_at: "text",
+  revoked_at: "text?",
+} as const;
+
+const REGISTER_ACTION = sql(
+  `insert into action (account, action_id, action_type, session_id, registered_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+  ["text", "text", "text", "text?", "timestamptz", "timestamptz"],
+);
+
+const FIND_SAME_ACTION = sql(
+  `select ${COLUMNS} from action where account = $1 and action_id = $2 and action_type = $3
+      and session_id is not distinct from $4 and revoked_at is null`,
+  ["text", "text", "text", "text?"],
+  ACTION_TYPES,
+);
+
 /**
  * Registers an action, unique per (account, id). Registering it again identically (type and session) changes nothing
  * and returns what stands, its expiry included; otherwise `undefined`.
@@ -40,25 +63,27 @@ export async function registerAction(
   const actionId = action.actionId ?? `act_${randomUUID()}`;
   const now = clock.now();
   await ensureAccountId(executor, action.account);
-  await executor.query(
-    `insert into action (account, action_id, action_type, session_id, registered_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-    [
-      action.account,
-      actionId,
-      action.actionType,
-      action.sessionId ?? null,
-      new Date(now).toISOString(),
-      new Date(now + action.ttlMs).toISOString(),
-    ],
-  );
-  const { rows } = await executor.query<ActionRow>(
-    `select ${COLUMNS} from action where account = $1 and action_id = $2 and action_type = $3
-      and session_id is not distinct from $4 and revoked_at is null`,
-    [action.account, actionId, action.actionType, action.sessionId ?? null],
-  );
+  await query(executor, REGISTER_ACTION, [
+    action.account,
+    actionId,
+    action.actionType,
+    action.sessionId ?? null,
+    new Date(now).toISOString(),
+    new Date(now + action.ttlMs).toISOString(),
+  ]);
+  const { rows } = await query(executor, FIND_SAME_ACTION, [
+    action.account,
+    actionId,
+    action.actionType,
+    action.sessionId ?? null,
+  ]);
   return rows[0];
 }
+
+const REVOKE_ACTION = sql(
+  "update action set revoked_at = $3 where account = $1 and action_id = $2 and revoked_at is null",
+  ["text", "text", "timestamptz"],
+);
 
 /** @returns whether there was such an action that still stood. */
 export async function revokeAction(
@@ -67,36 +92,55 @@ export async function revokeAction(
   account: string,
   actionId: string,
 ): Promise<boolean> {
-  const { rowCount } = await executor.query(
-    "update action set revoked_at = $3 where account = $1 and action_id = $2 and revoked_at is null",
-    [account, actionId, new Date(clock.now()).toISOString()],
-  );
+  const { rowCount } = await query(executor, REVOKE_ACTION, [account, actionId, new Date(clock.now()).toISOString()]);
   return rowCount === 1;
 }
 
+// guard(no-rows): actions of the account are deleted
+// fails: e2e/erasure.test.ts › is gone: events
+const DELETE_ACTIONS = sql("delete from action where account = $1", ["text"]);
+
 /** @returns how many. */
 export async function deleteActions(executor: Executor, account: string): Promise<number> {
-  // guard(no-rows): actions of the account are deleted
-  // fails: e2e/erasure.test.ts › is gone: events
-  return (await executor.query("delete from action where account = $1", [account])).rowCount ?? 0;
+  return (await query(executor, DELETE_ACTIONS, [account])).rowCount ?? 0;
 }
+
+const COUNT_ACTIONS = sql("select count(*) as count from action where account = $1", ["text"], { count: "int8" });
 
 export async function countActions(executor: Executor, account: string): Promise<number> {
-  const text = "select count(*) as count from action where account = $1";
-  return (await executor.query<{ count: number }>(text, [account])).rows[0]?.count ?? 0;
+  return (await query(executor, COUNT_ACTIONS, [account])).rows[0]?.count ?? 0;
 }
 
+const LIST_ACTIONS = sql(
+  `select ${COLUMNS} from action where $1::text is null or account = $1 order by registered_at desc, action_id`,
+  ["text?"],
+  ACTION_TYPES,
+);
+
 export async function listActions(executor: Executor, account: string | undefined): Promise<readonly ActionRow[]> {
-  const { rows } = await executor.query<ActionRow>(
-    `select ${COLUMNS} from action where $1::text is null or account = $1 order by registered_at desc, action_id`,
-    [account ?? null],
-  );
+  const { rows } = await query(executor, LIST_ACTIONS, [account ?? null]);
   return rows;
 }
 
 /** How long a revocation may take to be felt. */
 const REMEMBER_MS = 5_000;
 const MOST_REMEMBERED = 50_000;
+
+const FIND_ACTIONS = sql(
+  `select asked.account, a.action_id, a.action_type, a.session_id,
+        extract(epoch from a.expires_at)::float8 * 1000 as expires_ms
+      from unnest($1::text[], $2::text[]) as asked (account, action_id)
+      join action a
+        -- guard(true): an action is of the account that registered it
+        -- fails: e2e/rejections/rejections.test.ts › an action of another account
+        on a.account = asked.account
+        and a.action_id = asked.action_id
+      -- guard(true): revoked actions are refused
+      -- fails: e2e/rejections/rejections.test.ts › a revoked action
+      where a.revoked_at is null`,
+  ["text[]", "text[]"],
+  { account: "text", action_id: "text", action_type: "text", session_id: "text?", expires_ms: "float8" },
+);
 
 /** The registry over the table. Actions that were found are remembered for some seconds; absent ones are not. */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
@@ -108,19 +152,10 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   });
 
   async function findAll(names: readonly ActionName[]): Promise<readonly (RegisteredAction | undefined)[]> {
-    const text = `select asked.account, a.action_id, a.action_type, a.session_id,
-        extract(epoch from a.expires_at)::float8 * 1000 as expires_ms
-      from unnest($1::text[], $2::text[]) as asked (account, action_id)
-      join action a
-        -- guard(true): an action is of the account that registered it
-        -- fails: e2e/rejections/rejections.test.ts › an action of another account
-        on a.account = asked.account
-        and a.action_id = asked.action_id
-      -- guard(true): revoked actions are refused
-      -- fails: e2e/rejections/rejections.test.ts › a revoked action
-      where a.revoked_at is null`;
-    const values = [textArray(names.map(({ account }) => account)), textArray(names.map(({ actionId }) => actionId))];
-    const { rows } = await executor.query<FoundAction>(text, values).catch((error: unknown) => {
+    const { rows } = await query(executor, FIND_ACTIONS, [
+      textArray(names.map(({ account }) => account)),
+      textArray(names.map(({ actionId }) => actionId)),
+    ]).catch((error: unknown) => {
       throw asUnavailable(error);
     });
     const found = new Map(rows.map((row) => [nameOf({ account: row.account, actionId: row.action_id }), row]));
@@ -149,14 +184,6 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
 interface ActionName {
   readonly account: string;
   readonly actionId: string;
-}
-
-interface FoundAction {
-  readonly account: string;
-  readonly action_id: string;
-  readonly action_type: string;
-  readonly session_id: string | null;
-  readonly expires_ms: number;
 }
 
 /** Neither part can hold U+0000. */

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { ActionRegistry, Clock } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { actionTable } from "./action-table.ts";
 import { signedActions } from "./signed-actions.ts";
 

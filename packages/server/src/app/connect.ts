@@ -9,12 +9,14 @@ import {
   boundTo,
   type DatabaseOptions,
   openPool,
+  type OwnerDatabase,
   servingOptions,
   withoutStatementTimeout,
   withStatementTimeout,
 } from "../postgres/database.ts";
 import { findPending, isUpToDate, migrate, type Schema } from "../postgres/migrate.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import { query, sql } from "../postgres/statement.ts";
 import { requireSessions, requireSettings } from "../postgres/pooler.ts";
 import type { Closers } from "./closers.ts";
 
@@ -44,7 +46,7 @@ export interface Connection {
   readonly database: DatabaseOptions;
   readonly pool: pg.Pool;
   /** Options of a connection as the owner, for what the serving role may not change. */
-  readonly administration: DatabaseOptions;
+  readonly administration: OwnerDatabase;
   /** Where the embedded cluster is, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
   /** Closes what was opened; the parts that are opened later are added to it. */
@@ -146,11 +148,11 @@ function loginOf({ user, connectionString }: DatabaseOptions): string | undefine
 }
 
 const STANDBY = "This database is a read-only standby.";
+const IS_STANDBY = sql("select current_setting('transaction_read_only') = 'on' as standby", [], { standby: "bool" });
 
 /** @throws primary-needed */
 async function requirePrimary(pool: pg.Pool, access: Access): Promise<void> {
-  const text = "select current_setting('transaction_read_only') = 'on' as standby";
-  const { rows } = await pool.query<{ standby: boolean }>(text);
+  const { rows } = await query(pool, IS_STANDBY);
   if (!rows[0]?.standby) return;
   throw new OperatorError(
     "primary-needed",

@@ -1,11 +1,15 @@
-import type pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../e2e/support/database.ts";
 import { makeCredentials, openTestSystem } from "../../../../e2e/support/parties.ts";
 import { createEndpoint } from "./endpoint.ts";
 
 let database: TestDatabase;
-let owner: pg.Client;
+let owner: OwnerClient;
 let environment: Record<string, string>;
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { uuidv7 } from "../identifiers/uuidv7.ts";
 import type { System } from "../app/system.ts";
 import type { IngestAudit } from "../ports.ts";
 import { type AuditRow, BufferedAuditLog, listAudit, writeAudit } from "./audit.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
 import { newEvent } from "../events/new-event.fixture.ts";
 

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import type { AuditLog, Clock, IngestAudit, OnError } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { receivedAtOf } from "../events/read-events.ts";
 import { instant } from "../postgres/instant.ts";
+import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
 
 /** What a person or a program did, each an entry of its own. */
 export interface AuditEntry {
@@ -17,24 +18,26 @@ export interface AuditEntry {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+const WRITE_AUDIT = sql(
+  `insert into audit_entry (entry_id, at, actor, operation, outcome, account, event_id, reason, detail)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  ["uuid", "timestamptz", "text", "text", "text", "text?", "uuid?", "text?", "jsonb?"],
+);
+
 /** Durable when the promise resolves: written before what it speaks of is handed out. */
 export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<void> {
   const now = clock.now();
-  await executor.query(
-    `insert into audit_entry (entry_id, at, actor, operation, outcome, account, event_id, reason, detail)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      uuidv7(now),
-      new Date(now).toISOString(),
-      entry.actor,
-      entry.operation,
-      entry.outcome,
-      entry.account ?? null,
-      entry.eventId ?? null,
-      entry.reason ?? null,
-      entry.detail ? JSON.stringify(entry.detail) : null,
-    ],
-  );
+  await query(executor, WRITE_AUDIT, [
+    uuidv7(now),
+    new Date(now).toISOString(),
+    entry.actor,
+    entry.operation,
+    entry.outcome,
+    entry.account ?? null,
+    entry.eventId ?? null,
+    entry.reason ?? null,
+    entry.detail ? JSON.stringify(entry.detail) : null,
+  ]);
 }
 
 const FLUSH_EVERY_MS = 1_000;
@@ -56,6 +59,15 @@ interface Group {
   readonly eventIds: Set<string>;
   readonly sources: Map<string, number>;
 }
+
+const WRITE = sql(
+  `insert into audit_entry
+        (entry_id, at, actor, operation, outcome, account, event_id, occurrences, event_ids, detail)
+      select entry_id, at, 'endpoint', 'event.create', outcome, account, event_id, occurrences, event_ids, detail
+      from jsonb_to_recordset($1::jsonb) as r (entry_id uuid, at timestamptz, outcome text, account text, event_id uuid,
+        occurrences bigint, event_ids uuid[], detail jsonb)`,
+  ["jsonb"],
+);
 
 /** Refused, replayed and mismatching requests, counted by account and outcome and written every second. */
 export class BufferedAuditLog implements AuditLog {
@@ -125,13 +137,8 @@ export class BufferedAuditLog implements AuditLog {
     if (due.length === 0) return;
     for (const [name] of due) this.#groups.delete(name);
     const rows = due.map(([, group]) => rowOf(group, now));
-    const text = `insert into audit_entry
-        (entry_id, at, actor, operation, outcome, account, event_id, occurrences, event_ids, detail)
-      select entry_id, at, 'endpoint', 'event.create', outcome, account, event_id, occurrences, event_ids, detail
-      from jsonb_to_recordset($1::jsonb) as r (entry_id uuid, at timestamptz, outcome text, account text, event_id uuid,
-        occurrences bigint, event_ids uuid[], detail jsonb)`;
     try {
-      await this.#executor.query(text, [JSON.stringify(rows)]);
+      await query(this.#executor, WRITE, [JSON.stringify(rows)]);
     } catch (error) {
       this.#onError(error, "audit write");
       for (const [, group] of due) this.#keep(group);
@@ -194,14 +201,7 @@ export interface AuditFilter {
 /** The longest that an event waits for its batch, and far more. */
 const BATCH_WITHIN = "5 minutes";
 
-/** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */
-export async function listAudit(executor: Executor, filter: AuditFilter): Promise<readonly AuditRow[]> {
-  const { text, values } = auditQuery(filter);
-  return (await executor.query<AuditRow>(text, values)).rows;
-}
-
-/** The query of `listAudit`, for whoever reads its rows one by one. */
-export function auditQuery({ eventId, account, limit }: AuditFilter): { text: string; values: unknown[] } {
+function composeAudit({ eventId, account, limit }: AuditFilter): { text: string; values: unknown[] } {
   const values: unknown[] = [eventId ?? null, account ?? null, limit];
   let candidates = "";
   if (eventId !== undefined) {
@@ -223,4 +223,26 @@ export function auditQuery({ eventId, account, limit }: AuditFilter): { text: st
       order by a.at desc, a.entry_id desc
       limit $3`;
   return { text, values };
+}
+
+/** The query of `listAudit`, for a caller that reads its rows one by one. */
+export const auditQuery = composed(
+  composeAudit,
+  {
+    at: "text",
+    actor: "text",
+    operation: "text",
+    outcome: "text",
+    account: "text?",
+    event_id: "uuid?",
+    occurrences: "int8",
+    reason: "text?",
+    detail: "jsonb",
+  },
+  [[{ limit: 1 }], [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }]],
+);
+
+/** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */
+export async function listAudit(executor: Executor, filter: AuditFilter): Promise<readonly AuditRow[]> {
+  return (await queryComposed(executor, auditQuery(filter))).rows;
 }

@@ -1,24 +1,32 @@
 /** What other folders ask the audit log. */
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 /** A list of an account's events is audited under its name, whether or not the account exists. */
 const NAMED_BY_OPERATOR = "event.list";
 
+const IS_ACCOUNT_AUDITED = sql(
+  `select exists (select from audit_entry where account = $1 and operation <> $2)
+      or exists (select from audit_entry where $1 = any (accounts)) as audited`,
+  ["text", "text"],
+  { audited: "bool" },
+);
+
 /** Whether an entry names the account, other than a list that an operator asked for. */
 export async function isAccountAudited(executor: Executor, account: string): Promise<boolean> {
-  const { rows } = await executor.query<{ audited: boolean }>(
-    `select exists (select from audit_entry where account = $1 and operation <> $2)
-      or exists (select from audit_entry where $1 = any (accounts)) as audited`,
-    [account, NAMED_BY_OPERATOR],
-  );
+  const { rows } = await query(executor, IS_ACCOUNT_AUDITED, [account, NAMED_BY_OPERATOR]);
   return rows[0]?.audited ?? false;
 }
 
+const WAS_EXPORTED = sql(
+  `select from audit_entry
+    where account = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`,
+  ["text?", "text"],
+);
+
 /** Whether the account was exported under this id. */
 export async function wasExported(executor: Executor, account: string | null, exportId: string): Promise<boolean> {
-  const text = `select from audit_entry
-    where account = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`;
-  return (await executor.query(text, [account, exportId])).rowCount !== 0;
+  return (await query(executor, WAS_EXPORTED, [account, exportId])).rowCount !== 0;
 }
 
 export interface OutcomeCount {
@@ -26,13 +34,16 @@ export interface OutcomeCount {
   readonly events: number;
 }
 
+const COUNT_OUTCOMES = sql(
+  `select outcome, sum(occurrences)::int8 as events from audit_entry
+      where at > now() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
+  ["text[]"],
+  { outcome: "text", events: "int8" },
+);
+
 /** How many events of the last day had these outcomes. */
 export async function countOutcomes(executor: Executor, outcomes: readonly string[]): Promise<readonly OutcomeCount[]> {
-  const { rows } = await executor.query<OutcomeCount>(
-    `select outcome, sum(occurrences)::int8 as events from audit_entry
-      where at > now() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
-    [outcomes],
-  );
+  const { rows } = await query(executor, COUNT_OUTCOMES, [outcomes]);
   return rows;
 }
 
@@ -40,6 +51,16 @@ export interface AuditedOrder {
   readonly actor: string;
   readonly reason: string;
 }
+
+const FIND_ERASURE_ORDER = sql(
+  `select actor, reason from audit_entry begun
+      where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
+        and not exists (select from audit_entry done where done.at between begun.at and $2 and done.operation = 'erase.run'
+          and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
+      order by at desc limit 1`,
+  ["text?", "timestamptz"],
+  { actor: "text", reason: "text" },
+);
 
 /**
  * Who ordered an erasure that began and was not finished before the given time.
@@ -50,13 +71,6 @@ export async function findErasureOrder(
   subjectMac: string | null,
   at: string,
 ): Promise<AuditedOrder | undefined> {
-  const { rows } = await executor.query<AuditedOrder>(
-    `select actor, reason from audit_entry begun
-      where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
-        and not exists (select from audit_entry done where done.at between begun.at and $2 and done.operation = 'erase.run'
-          and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
-      order by at desc limit 1`,
-    [subjectMac, at],
-  );
+  const { rows } = await query(executor, FIND_ERASURE_ORDER, [subjectMac, at]);
   return rows[0];
 }

@@ -61,8 +61,8 @@ async function write(
   };
   const onProgress = (events: number): void => void context.stderr.write(`${plural(events, "event")}\n`);
   // The snapshot is taken after the announcement, which is an access like any other.
-  const manifest = await inSnapshot(database, (executor) => {
-    const ports = { executor, sealer, names, announce, onProgress: json ? () => {} : onProgress };
+  const manifest = await inSnapshot(database, (transaction) => {
+    const ports = { transaction, sealer, names, announce, onProgress: json ? () => {} : onProgress };
     return exportAccount(ports, of, folder, new Date(clock.now()));
   });
   if (json) return printJson(context, manifest);

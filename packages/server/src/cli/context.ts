@@ -7,7 +7,8 @@ import { type Access, connect, type Connection } from "../app/connect.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
 import type { Clock, OnError } from "../ports.ts";
-import { type Executor, inTransaction, openPool } from "../postgres/database.ts";
+import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
+import type { OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { describeOperator, systemIdentity } from "./operator.ts";
 
 /** What a command has of the world. */
@@ -76,7 +77,7 @@ export function withInstallation<T>(
 /** Runs a change and the audit entry that tells of it: both come to pass, or neither. */
 export function withTransaction<T>(
   context: Context,
-  work: (executor: Executor, clock: Clock) => Promise<T>,
+  work: (transaction: Transaction, clock: Clock) => Promise<T>,
 ): Promise<T> {
   return withConnection(context, "change", ({ pool, clock }) =>
     inTransaction(pool, (executor) => work(executor, clock)),
@@ -87,17 +88,12 @@ export function withTransaction<T>(
  * The same for what only the owner of the tables may change: purposes, holds, requests.
  * @param isTried everything is done, and rolled back.
  */
-export async function inOwnersTransaction<T>(
+export function inOwnersTransaction<T>(
   { administration }: Connection,
-  work: (executor: Executor) => Promise<T>,
+  work: (owner: OwnerTransaction) => Promise<T>,
   isTried = false,
 ): Promise<T> {
-  const pool = openPool(administration, { max: 1, onError: () => {} });
-  try {
-    return await inTransaction(pool, work, isTried ? "rollback" : "commit");
-  } finally {
-    await pool.end();
-  }
+  return inOwnerTransaction(administration, work, () => (isTried ? "rollback" : "commit"));
 }
 
 /** Who runs the command, for the audit. */

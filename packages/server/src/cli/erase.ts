@@ -28,7 +28,8 @@ import { erasurePorts } from "../app/system.ts";
 import { findPurposeCode, purposeIds } from "../policy/policy-table.ts";
 import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { type Executor, inOneTransaction, withClient } from "../postgres/database.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
@@ -214,8 +215,8 @@ async function erase(
   const subject_mac = subjectMac(names, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
   await writeAudit(pool, clock, { actor, operation: "erase.run", outcome: "begun", reason, detail });
-  const sequence = await withClient(administration, (owner) =>
-    inOneTransaction(owner, () => beginErasure(owner, ports, { subject, actor, reason, refuseLater })),
+  const sequence = await inOwnerTransaction(administration, (owner) =>
+    beginErasure(owner, ports, { subject, actor, reason, refuseLater }),
   ).catch((error: unknown) => {
     throw watch.explain(error);
   });
@@ -236,8 +237,8 @@ async function acceptLossOf(
   const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
   await confirm(context, { what, yes });
   const statement = { sequence, actor: operatorOf(context), reason };
-  await withClient(installation.administration, (owner) =>
-    inOneTransaction(owner, async () => acceptLoss(owner, ports, await known(owner), statement)),
+  await inOwnerTransaction(installation.administration, async (owner) =>
+    acceptLoss(owner, ports, await known(owner), statement),
   );
 }
 

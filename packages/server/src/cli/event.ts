@@ -5,7 +5,8 @@ import { areKeysDestroyed, type StoredEvent } from "../ports.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { purposeIds } from "../policy/policy-table.ts";
-import { type Executor, inSnapshot } from "../postgres/database.ts";
+import { inSnapshot } from "../postgres/database.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { isAcceptedLoss } from "../accounts/secret-losses.ts";
 import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
@@ -171,7 +172,7 @@ function printList(
 async function printSnapshot(
   context: Context,
   installation: Installation,
-  snapshot: Executor,
+  snapshot: Transaction,
   filter: EventFilter,
   options: ListOptions,
 ): Promise<void> {

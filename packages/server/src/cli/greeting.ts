@@ -5,7 +5,8 @@ import type { System } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
 import { type IssuedToken, issueToken } from "../sessions/opaque-tokens.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { type Executor, inTransaction } from "../postgres/database.ts";
+import { inTransaction } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 
 const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;

@@ -4,7 +4,7 @@ import type { Installation } from "../app/open-installation.ts";
 import { requireRecovered } from "../app/recover.ts";
 import { AppendWatch } from "../journal/append-watch.ts";
 import type { Clock } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { OwnerTransaction } from "../postgres/executor.ts";
 import { type Context, inOwnersTransaction, withInstallation } from "./context.ts";
 
 /**
@@ -25,12 +25,12 @@ export function journalPorts(
 }
 
 /**
- * Runs an order and its audit entry in the owner's transaction.
+ * Runs an order and its audit entry in one transaction.
  * @throws order-unconfirmed where the transaction fails after the journal has the order.
  */
 export async function withOrder<T>(
   context: Context,
-  work: (executor: Executor, clock: Clock, ports: () => HoldOrderPorts) => Promise<T>,
+  work: (owner: OwnerTransaction, clock: Clock, ports: () => HoldOrderPorts) => Promise<T>,
   dryRun: boolean,
 ): Promise<T> {
   const watch = new AppendWatch();

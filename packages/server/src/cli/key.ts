@@ -3,7 +3,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { acceptSecretLoss, isNothing } from "../lifecycle/recovery/accept-secret-loss.ts";
 import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts";
-import { inOneTransaction, withClient } from "../postgres/database.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
 import { withMaintenanceLock } from "../postgres/maintenance-lock.ts";
 import type { Connection } from "../app/connect.ts";
@@ -88,10 +88,8 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
         // Secrets that an entry of the journal has destroyed are not lost.
         await requireReplayed({ ...installation, executor: pool }, "start");
         await confirm(context, { what: lossSentence(await countLoss(installation, installation)), yes });
-        return withClient(administration, (owner) =>
-          inOneTransaction(owner, () =>
-            acceptSecretLoss(owner, { secrets, clock }, { actor: operatorOf(context), reason }),
-          ),
+        return inOwnerTransaction(administration, (owner) =>
+          acceptSecretLoss(owner, { secrets, clock }, { actor: operatorOf(context), reason }),
         );
       });
   if (!accepted)

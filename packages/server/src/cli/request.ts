@@ -22,7 +22,7 @@ import { accountSubjects, planErasure, subjectMac } from "../lifecycle/erasure/p
 import { purposeIds } from "../policy/policy-table.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { writeAudit } from "../audit/audit.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import type { Clock } from "../ports.ts";
 import {
   type Context,

@@ -9,7 +9,7 @@ import { describeReplayed, recover } from "../app/recover.ts";
 import { erasurePorts } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../audit/audit.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { example } from "./options.ts";

@@ -1,9 +1,11 @@
+import type { QueryResult } from "pg";
 import { Unavailable } from "../ports.ts";
 import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
+import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
+import { lockTransaction } from "../postgres/advisory-locks.ts";
+import { LOCKS } from "../postgres/locks.ts";
 import { asUnusable } from "../postgres/errors.ts";
 import type { KeyStore } from "./key-store.ts";
-
-const LOCK = 7_236_516;
 
 const SCHEMA = `
   create schema if not exists drs_keys;
@@ -17,6 +19,31 @@ const SCHEMA = `
     mark text not null
   )`;
 
+const READ = sql("select wrapped from drs_keys.secret where id = $1", ["text"], { wrapped: "bytea" });
+const IS_PREPARED = sql("select where to_regclass('drs_keys.mark') is not null");
+const DELETE = sql("delete from drs_keys.secret where id = $1", ["text"]);
+const REPLACE = sql("update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2", [
+  "text",
+  "bytea",
+  "bytea",
+]);
+const FIND_MISSING = sql(
+  `select id from unnest($1::text[]) as asked (id)
+        where not exists (select from drs_keys.secret s where s.id = asked.id)`,
+  ["text[]"],
+  { id: "text" },
+);
+const LIST_IDS = sql("select id from drs_keys.secret where id > $1 order by id limit 1000", ["text"], { id: "text" });
+const READ_WATERMARK = sql("select mark from drs_keys.mark where name = $1", ["text"], { mark: "text" });
+const WRITE_WATERMARK = sql(
+  "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2",
+  ["text", "text"],
+);
+const INSERT = sql("insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing", [
+  "text",
+  "bytea",
+]);
+
 /**
  * Secrets in a PostgreSQL that is not the one of the events.
  * @param isReadOnly nothing is written, and no table is made.
@@ -27,17 +54,17 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
   const unavailable = (error: unknown): never => {
     throw asUnusable(error, "key database");
   };
-  const query = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
-    (await pool.query<Row>(text, values).catch(unavailable)).rows;
+  const run = <Values extends readonly unknown[], Row>(
+    statement: Statement<Values, Row>,
+    ...values: Given<Values>
+  ): Promise<QueryResult<Row & object>> => query(pool, statement, ...values).catch(unavailable);
   const read = async (id: string): Promise<Buffer | undefined> => {
-    const [row] = await query<{ wrapped: Buffer }>("select wrapped from drs_keys.secret where id = $1", [id]);
-    return row?.wrapped;
+    return (await run(READ, [id])).rows[0]?.wrapped;
   };
   const prepare = async (): Promise<void> => {
-    const prepared = await query("select where to_regclass('drs_keys.mark') is not null");
-    if (prepared.length > 0) return;
+    if ((await run(IS_PREPARED)).rowCount === 1) return;
     await inTransaction(pool, async (executor) => {
-      await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
+      await lockTransaction(executor, LOCKS.keyStoreSchema);
       await executor.query(SCHEMA);
     }).catch(unavailable);
   };
@@ -50,37 +77,30 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
   return {
     read,
     async destroy(id) {
-      await query("delete from drs_keys.secret where id = $1", [id]);
+      await run(DELETE, [id]);
     },
     async replace(id, standing, wrapped) {
-      const text = "update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2 returning wrapped";
-      return (await query(text, [id, standing, wrapped])).length === 1;
+      return (await run(REPLACE, [id, standing, wrapped])).rowCount === 1;
     },
     async findMissing(ids) {
-      const text = `select id from unnest($1::text[]) as asked (id)
-        where not exists (select from drs_keys.secret s where s.id = asked.id)`;
-      return (await query<{ id: string }>(text, [ids])).map(({ id }) => id);
+      return (await run(FIND_MISSING, [ids])).rows.map(({ id }) => id);
     },
     async *ids() {
-      const page = "select id from drs_keys.secret where id > $1 order by id limit 1000";
       for (let last = ""; ;) {
-        const ids = (await query<{ id: string }>(page, [last])).map(({ id }) => id);
+        const ids = (await run(LIST_IDS, [last])).rows.map(({ id }) => id);
         yield ids;
         last = ids.at(-1) ?? "";
         if (last === "") return;
       }
     },
     async readWatermark(name) {
-      const [row] = await query<{ mark: string }>("select mark from drs_keys.mark where name = $1", [name]);
-      return row?.mark;
+      return (await run(READ_WATERMARK, [name])).rows[0]?.mark;
     },
     async writeWatermark(name, mark) {
-      const text = "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2";
-      await query(text, [name, mark]);
+      await run(WRITE_WATERMARK, [name, mark]);
     },
     async create(id, wrapped) {
-      const insert = "insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing";
-      await query(insert, [id, wrapped]);
+      await run(INSERT, [id, wrapped]);
       const standing = await read(id);
       if (!standing) throw new Unavailable("a secret vanished while it was read");
       return standing;

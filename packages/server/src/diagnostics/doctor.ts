@@ -17,6 +17,7 @@ import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { type Warning, warningsOf } from "../config/warnings.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 export interface Finding {
   readonly what: string;
@@ -29,6 +30,15 @@ export interface Finding {
 const LEAST_FREE_BYTES = 2 * 1024 ** 3;
 const MOST_CLOCK_DIFFERENCE_MS = 2_000;
 
+const EXAMINE = sql(
+  `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, current_setting('server_version') as version,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login, pg_is_in_recovery() as standby,
+       (select usesuper from pg_user where usename = session_user)
+         or pg_has_role(session_user, (select tableowner from pg_tables where schemaname = 'drs' and tablename = 'event'), 'member') as owns`,
+  [],
+  { now_ms: "float8", version: "text", fsync: "text", commit: "text", login: "name", owns: "bool", standby: "bool" },
+);
+
 /**
  * Opening the installation has checked most already (it would have failed); this says what it found.
  * @throws an error with a journal-… code, Unavailable
@@ -37,20 +47,7 @@ export async function examine(installation: Installation): Promise<readonly Find
   const { config, pool, clock } = installation;
   const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
   const before = clock.now();
-  const { rows } = await pool.query<{
-    now_ms: number;
-    version: string;
-    fsync: string;
-    commit: string;
-    login: string;
-    owns: boolean;
-    standby: boolean;
-  }>(
-    `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, current_setting('server_version') as version,
-       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login, pg_is_in_recovery() as standby,
-       (select usesuper from pg_user where usename = session_user)
-         or pg_has_role(session_user, (select tableowner from pg_tables where schemaname = 'drs' and tablename = 'event'), 'member') as owns`,
-  );
+  const { rows } = await query(pool, EXAMINE);
   const [row] = rows;
   if (!row) throw new Error("the database gave no row");
   findings.push({

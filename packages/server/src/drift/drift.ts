@@ -1,7 +1,8 @@
 import { checkAgainstCatalog, type FieldPath } from "@device-risk-signals/contract/catalog/check";
 import type { Clock, DriftLog, OnError } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 const FLUSH_EVERY_MS = 2_000;
 /** Different rows that one SDK version may have; what comes beyond is counted under `*`. */
@@ -21,7 +22,8 @@ const NAME = /^[A-Za-z0-9_]{1,64}$/;
 const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
 /** The caps hold over all servers and restarts; servers that write at the same moment may pass them by a little. */
-const WRITE = `
+const WRITE = sql(
+  `
   with told as (
     select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, sdk_version text, occurrences bigint)
   ), version as (
@@ -47,7 +49,9 @@ const WRITE = `
     from by_path group by 1, 2, 3 order by 3, 1, 2
     on conflict (sdk_version, path, json_type) do update set
       last_seen = greatest(drift.last_seen, excluded.last_seen),
-      occurrences = drift.occurrences + excluded.occurrences`;
+      occurrences = drift.occurrences + excluded.occurrences`,
+  ["jsonb", "timestamptz"],
+);
 
 interface Count {
   readonly path: string;
@@ -130,7 +134,7 @@ export class BufferedDriftLog implements DriftLog {
       occurrences,
     }));
     try {
-      await this.#executor.query(WRITE, [JSON.stringify(json), now]);
+      await query(this.#executor, WRITE, [JSON.stringify(json), now]);
     } catch (error) {
       this.#onError(error, "drift write");
       for (const count of counts.values()) {
@@ -158,12 +162,16 @@ export interface DriftRow {
   readonly occurrences: number;
 }
 
-export async function listDrift(executor: Executor): Promise<readonly DriftRow[]> {
-  const { rows } = await executor.query<DriftRow>(
-    `select path, json_type, sdk_version, occurrences,
+const LIST_DRIFT = sql(
+  `select path, json_type, sdk_version, occurrences,
         ${instant("first_seen")},
         ${instant("last_seen")}
       from drift order by occurrences desc, sdk_version, path, json_type`,
-  );
+  [],
+  { path: "text", json_type: "text", sdk_version: "text", occurrences: "int8", first_seen: "text", last_seen: "text" },
+);
+
+export async function listDrift(executor: Executor): Promise<readonly DriftRow[]> {
+  const { rows } = await query(executor, LIST_DRIFT);
   return rows;
 }

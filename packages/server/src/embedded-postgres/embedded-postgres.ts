@@ -10,6 +10,10 @@ import { withDeadline } from "../dependencies/deadline.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import { isTransient, sqlState } from "../postgres/errors.ts";
+import { lockSessionShared, tryLockSession, unlockSession } from "../postgres/advisory-locks.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import { SQL_STATES } from "../postgres/sql-states.ts";
+import { query, sql } from "../postgres/statement.ts";
 import type { OnError } from "../ports.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 import { chooseLauncher, type Launcher } from "./unprivileged.ts";
@@ -26,11 +30,14 @@ const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
 /** `sun_path` of a Unix socket, without its final zero. */
 const LONGEST_SOCKET_PATH = 107;
+/** A role or a database exists, or another process creates it at this moment. */
+const IS_CREATED = new Set<string | undefined>([
+  SQL_STATES.duplicateObject,
+  SQL_STATES.duplicateDatabase,
+  SQL_STATES.uniqueViolation,
+]);
+const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
 const LARGEST_LOG = 10 * 1024 * 1024;
-
-/** Advisory locks of the cluster: held shared by each user of it, and exclusively by the one server. */
-const USERS_LOCK = 7_236_510;
-const SERVER_LOCK = 7_236_511;
 
 /** Errors name no values: a row's key in the log of a stolen disk would be one too many. */
 const SETTINGS = [
@@ -139,11 +146,9 @@ export class EmbeddedPostgres {
 
   /** Gives back its locks. @returns whether it is the last user, which keeps others out until PostgreSQL has stopped. */
   async #leave(user: pg.Client): Promise<boolean> {
-    await user.query("select pg_advisory_unlock_all()");
+    await unlockSession(user);
     try {
-      const text = "select pg_try_advisory_lock($1) as acquired";
-      const { rows } = await user.query<{ acquired: boolean }>(text, [USERS_LOCK]);
-      return rows[0]?.acquired === true;
+      return await tryLockSession(user, LOCKS.embeddedUsers);
     } catch (error) {
       // Of two users that leave together, the other one was the last and stops PostgreSQL under this one.
       if (isTransient(error)) return false;
@@ -217,16 +222,12 @@ export class EmbeddedPostgres {
     });
     await client.connect();
     try {
-      await client.query("select pg_advisory_lock_shared($1)", [USERS_LOCK]);
-      if (this.#options.asServer) {
-        const text = "select pg_try_advisory_lock($1) as acquired";
-        const { rows } = await client.query<{ acquired: boolean }>(text, [SERVER_LOCK]);
-        if (!rows[0]?.acquired) {
-          throw new OperatorError(
-            "data-directory-in-use",
-            `another server runs on the data directory ${this.#options.dataDir}`,
-          );
-        }
+      await lockSessionShared(client, LOCKS.embeddedUsers);
+      if (this.#options.asServer && !(await tryLockSession(client, LOCKS.embeddedServer))) {
+        throw new OperatorError(
+          "data-directory-in-use",
+          `another server runs on the data directory ${this.#options.dataDir}`,
+        );
       }
       // The user that stops PostgreSQL holds the lock until its own connection ends; only then can this one get it.
       const running = await this.#readPidFile();
@@ -296,8 +297,7 @@ export class EmbeddedPostgres {
   async #prepareDatabase(): Promise<void> {
     const create = async (text: string): Promise<void> => {
       await this.#user?.query(text).catch((error: unknown) => {
-        // 42710, 42P04: it exists; 23505: another process is creating it at this moment.
-        if (!["42710", "42P04", "23505"].includes(sqlState(error) ?? "")) throw error;
+        if (!IS_CREATED.has(sqlState(error))) throw error;
       });
     };
     await create(`create role ${SERVING_LOGIN} login`);
@@ -306,7 +306,7 @@ export class EmbeddedPostgres {
 
   /** A start that was killed may have made the cluster and not the database. */
   async #requireDatabase(): Promise<void> {
-    const found = await this.#user?.query("select from pg_database where datname = $1", [DATABASE]);
+    const found = this.#user && (await query(this.#user, FIND_DATABASE, [DATABASE]));
     if (found?.rowCount === 0) throw noDatabase(this.#options.dataDir);
   }
 

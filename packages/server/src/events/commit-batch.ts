@@ -4,6 +4,7 @@ import { uuidv7 } from "../identifiers/uuidv7.ts";
 import type { NewEvent } from "../ports.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
+import { type GivenTo, queryPrepared, sql } from "../postgres/statement.ts";
 
 /** Grows with each erasure and with each accepted loss of secrets. */
 const EPOCH = `((select coalesce(max(sequence), 0) from erasure) + (select coalesce(max(loss_id), 0) from secret_loss))`;
@@ -11,9 +12,8 @@ const EPOCH = `((select coalesce(max(sequence), 0) from erasure) + (select coale
 /** The policy in force. It does not change while a batch holds the epoch's lock, which `applyPolicy` closes first. */
 const POLICY = "(select coalesce(max(version), 0) from policy)";
 
-const CLAIM_KEYS = {
-  name: "claim_keys",
-  text: `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
+const CLAIM_KEYS = sql(
+  `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
     select account, key, event_id, purpose, received_at, request_mac, key_id
     from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
@@ -28,27 +28,46 @@ const CLAIM_KEYS = {
       and not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing
     returning event_id`,
-};
+  ["text[]", "text[]", "uuid[]", "int4[]", "timestamptz[]", "bytea[]", "uuid[]", "bytea[]", "int8", "int4"],
+  { event_id: "uuid" },
+);
 
 /** The lock first: what the next statement sees of erasures, no other transaction changes any more. */
 const BEGIN = "begin; select join_ingestion()";
 
-const LATEST = { name: "latest_epoch_and_policy", text: `select ${EPOCH} as epoch, ${POLICY} as policy` };
+const LATEST = sql(`select ${EPOCH} as epoch, ${POLICY} as policy`, [], { epoch: "int8", policy: "int4" });
 
-const INSERT_EVENTS = {
-  name: "insert_events",
-  text: `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
+const INSERT_EVENTS = sql(
+  `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
       action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
     select * from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::timestamptz[], $6::int4[], $7::text[],
       $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[],
       $16::uuid[])`,
-};
+  [
+    "text[]",
+    "int4[]",
+    "timestamptz[]",
+    "uuid[]",
+    "timestamptz[]",
+    "int4[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "bytea[]",
+    "uuid[]",
+  ],
+);
 
-const INSERT_AUDIT = {
-  name: "insert_batch_audit",
-  text: `insert into audit_entry (entry_id, at, actor, operation, outcome, occurrences, accounts, event_ids, digest)
+const INSERT_AUDIT = sql(
+  `insert into audit_entry (entry_id, at, actor, operation, outcome, occurrences, accounts, event_ids, digest)
     values ($1, $2, 'endpoint', 'event.create', 'accepted', $3, $4::text[], $5::uuid[], $6)`,
-};
+  ["uuid", "timestamptz", "int8", "text[]", "uuid[]", "bytea"],
+);
 
 export type Committed = "stored" | "taken" | "stale";
 
@@ -76,8 +95,8 @@ export async function commitBatch(
       return events.map(() => (stored === "stale" ? "stale" : "taken"));
     }
     const [, , commit] = await Promise.all([
-      client.query({ ...INSERT_EVENTS, values: eventColumns(stored) }),
-      client.query({ ...INSERT_AUDIT, values: auditColumns(stored) }),
+      queryPrepared(client, "insert_events", INSERT_EVENTS, eventColumns(stored)),
+      queryPrepared(client, "insert_batch_audit", INSERT_AUDIT, auditColumns(stored)),
       client.query("commit"),
     ]);
     if (commit.command !== "COMMIT") throw new Error("the transaction was rolled back");
@@ -96,7 +115,10 @@ async function claimKeys(
   events: readonly NewEvent[],
   names: Pseudonymizer,
 ): Promise<readonly NewEvent[] | "stale"> {
-  const [epoch, policy] = [events[0]?.sealed.epoch, events[0]?.policyVersion];
+  const [first] = events;
+  if (!first) return [];
+  const { policyVersion: policy } = first;
+  const { epoch } = first.sealed;
   if (events.some((event) => event.sealed.epoch !== epoch || event.policyVersion !== policy)) return "stale";
   const accounts = textArray(events.map((event) => event.account));
   const keys = textArray(events.map((event) => event.idempotencyKey));
@@ -111,22 +133,22 @@ async function claimKeys(
     byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
     epoch,
     policy,
-  ];
+  ] as const;
   const [, { rows: claimed }] = await Promise.all([
     client.query(BEGIN),
-    client.query<{ event_id: string }>({ ...CLAIM_KEYS, values }),
+    queryPrepared(client, "claim_keys", CLAIM_KEYS, values),
   ]);
   // guard(true): one event for each idempotency key
   // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;
   // Counts the returned rows: of a distributed table, the command tag counts the selected ones.
-  const { rows } = await client.query<{ epoch: number; policy: number }>(LATEST);
+  const { rows } = await queryPrepared(client, "latest_epoch_and_policy", LATEST);
   if (rows[0]?.epoch !== epoch || rows[0]?.policy !== policy) return "stale";
   const ids = new Set(claimed.map(({ event_id }) => event_id));
   return events.filter((event) => ids.has(event.eventId));
 }
 
-function eventColumns(events: readonly NewEvent[]): Buffer[] {
+function eventColumns(events: readonly NewEvent[]): GivenTo<typeof INSERT_EVENTS> {
   return [
     textArray(events.map((event) => event.account)),
     int4Array(events.map((event) => event.purpose)),
@@ -147,7 +169,7 @@ function eventColumns(events: readonly NewEvent[]): Buffer[] {
   ];
 }
 
-function auditColumns(events: readonly NewEvent[]): unknown[] {
+function auditColumns(events: readonly NewEvent[]): GivenTo<typeof INSERT_AUDIT> {
   const accounts = textArray(events.map((event) => event.account));
   const ids = uuidArray(events.map((event) => event.eventId));
   const at = events.reduce((latest, event) => Math.max(latest, event.receivedAt), 0);

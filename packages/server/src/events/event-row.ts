@@ -7,11 +7,32 @@ export const EVENT_COLUMNS = `event_id, idempotency_key, account, purpose, actio
   to_char(collected_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as collected_at,
   ${instant("received_at")}`;
 
+/** The types of `EVENT_COLUMNS`. */
+export const EVENT_TYPES = {
+  event_id: "uuid",
+  idempotency_key: "text",
+  account: "text",
+  purpose: "int4",
+  action_id: "text",
+  action_type: "text",
+  session_id: "text",
+  event_type: "text",
+  schema_version: "int4",
+  sdk_version: "text",
+  platform: "text",
+  app_version: "text",
+  collected_at: "text",
+  received_at: "text",
+} as const;
+
 /** Of an event `e`: whether a hold covers it, in its partition or as a copy. */
 export const HELD_COLUMN = "is_held(e.account, e.action_id, e.event_id) as held";
 
-/** A full key (account, purpose, received_at, event_id) that sorts before every event's. */
-export const BEFORE_ALL: readonly unknown[] = ["", 0, "-infinity", "00000000-0000-0000-0000-000000000000"];
+/** Account, purpose, time of receipt and id of an event. */
+export type FullKey = readonly [account: string, purpose: number, receivedAt: string, eventId: string];
+
+/** A full key that sorts before every event's. */
+export const BEFORE_ALL: FullKey = ["", 0, "-infinity", "00000000-0000-0000-0000-000000000000"];
 
 export interface EventRow {
   readonly event_id: string;

@@ -2,7 +2,12 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
@@ -18,7 +23,7 @@ const DAY_MS = 86_400_000;
 let database: TestDatabase;
 let environment: Record<string, string>;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let store: PostgresEventStore;
 let errors: unknown[];
 let batches: number[];

@@ -11,11 +11,14 @@ import {
 import { type Pseudonymizer, uuidText } from "../crypto/pseudonymizer.ts";
 import { commitBatch, type Committed } from "./commit-batch.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
-import type { DatabaseOptions, Executor } from "../postgres/database.ts";
 import { asUnavailable, isTransient, sqlState } from "../postgres/errors.ts";
+import type { DatabaseOptions } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { SQL_STATES } from "../postgres/sql-states.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { type Partitions } from "./partitions.ts";
 import { readEvent } from "./read-events.ts";
+import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Events that one transaction takes at most. */
 const LARGEST_BATCH = 64;
@@ -26,12 +29,11 @@ const LINGER_MS = 5;
 /** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
 const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
 const PROBE_EVERY_MS = 200;
-const CHECK_VIOLATION = "23514";
 const COMMIT = "commit batch";
 
 /** A row that fits no partition breaks no constraint that has a name. */
 function isPartitionMissing(error: unknown): boolean {
-  return sqlState(error) === CHECK_VIOLATION && (error as pg.DatabaseError).constraint === undefined;
+  return sqlState(error) === SQL_STATES.checkViolation && (error as pg.DatabaseError).constraint === undefined;
 }
 
 export interface EventStoreOptions {
@@ -63,6 +65,26 @@ class Failed {
     this.error = error;
   }
 }
+
+const IS_WRITABLE = sql("select current_setting('transaction_read_only') = 'off' as writable", [], {
+  writable: "bool",
+});
+
+const FIND_KEY = sql(
+  `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
+      from idempotency_key
+      -- guard(true): idempotency keys belong to accounts
+      -- fails: e2e/exactly-once.test.ts › two accounts may use one key
+      where account = $1
+        and key = $2`,
+  ["text", "text"],
+  { event_id: "uuid", purpose: "int4", received_ms: "float8", request_mac: "bytea" },
+);
+
+const FIND_TOMBSTONE = sql("select masked_event_id, request_mac from tombstone where name_mac = $1", ["bytea"], {
+  masked_event_id: "bytea",
+  request_mac: "bytea",
+});
 
 /** The events and their ledger in PostgreSQL. */
 export class PostgresEventStore implements EventStore {
@@ -103,16 +125,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async findKey(account: string, key: string): Promise<LedgerEntry | undefined> {
-    const text = `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
-      from idempotency_key
-      -- guard(true): idempotency keys belong to accounts
-      -- fails: e2e/exactly-once.test.ts › two accounts may use one key
-      where account = $1
-        and key = $2`;
-    const [row] = await this.#query<{ event_id: string; purpose: number; received_ms: number; request_mac: Buffer }>(
-      text,
-      [account, key],
-    );
+    const [row] = await this.#query(FIND_KEY, [account, key]);
     if (!row) return this.#findTombstone(account, key);
     const location = { purpose: row.purpose, receivedAt: row.received_ms };
     return { eventId: row.event_id, requestMac: row.request_mac, location };
@@ -120,10 +133,7 @@ export class PostgresEventStore implements EventStore {
 
   async #findTombstone(account: string, key: string): Promise<LedgerEntry | undefined> {
     const { names } = this.#options;
-    const text = "select masked_event_id, request_mac from tombstone where name_mac = $1";
-    const [row] = await this.#query<{ masked_event_id: Buffer; request_mac: Buffer }>(text, [
-      names.nameOf(account, key),
-    ]);
+    const [row] = await this.#query(FIND_TOMBSTONE, [names.nameOf(account, key)]);
     if (!row) return undefined;
     const eventId = uuidText(names.mask(account, key, row.masked_event_id));
     return { eventId, requestMac: row.request_mac };
@@ -143,9 +153,12 @@ export class PostgresEventStore implements EventStore {
     await Promise.all(this.#clients.map((client) => endWhenOpen(client)));
   }
 
-  async #query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]> {
+  async #query<Values extends readonly unknown[], Row>(
+    statement: Statement<Values, Row>,
+    ...values: Given<Values>
+  ): Promise<Row[]> {
     try {
-      return (await this.#options.executor.query<Row>(text, values)).rows;
+      return (await query(this.#options.executor, statement, ...values)).rows;
     } catch (error) {
       throw this.#noted(error, "read ledger");
     }
@@ -242,8 +255,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async #isWritable(): Promise<boolean> {
-    const text = "select current_setting('transaction_read_only') = 'off' as writable";
-    return this.#options.executor.query<{ writable: boolean }>(text).then(
+    return query(this.#options.executor, IS_WRITABLE).then(
       ({ rows }) => rows[0]?.writable ?? false,
       () => false,
     );

@@ -1,27 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Unavailable } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
 import { sqlState } from "../postgres/errors.ts";
+import type { Transaction } from "../postgres/executor.ts";
+import { SQL_STATES } from "../postgres/sql-states.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 /** Commit batches wait behind whoever waits for the lock: better give up soon and try again than hold everybody up. */
 const LOCK_WITHIN = "200ms";
-const LOCK_NOT_AVAILABLE = "55P03";
 const RETRY_MS = 200;
 const TRIES = 150;
 
+const EXCLUDE_INGESTION = sql("select exclude_ingestion()");
+
 /**
- * Waits until no commit batch is under way and lets none begin before the transaction of the executor ends.
+ * Waits until no commit batch is under way and lets none begin before the transaction ends.
  * @throws Unavailable where a batch stays under way for a minute.
  */
-export async function excludeIngestion(executor: Executor): Promise<void> {
+export async function excludeIngestion(executor: Transaction): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     await executor.query(`savepoint epoch; set local lock_timeout = '${LOCK_WITHIN}'`);
     try {
-      await executor.query("select exclude_ingestion()");
+      await query(executor, EXCLUDE_INGESTION);
       await executor.query("set local lock_timeout = 0; release epoch");
       return;
     } catch (error) {
-      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (sqlState(error) !== SQL_STATES.lockNotAvailable) throw error;
       await executor.query("rollback to epoch; release epoch");
       await sleep(RETRY_MS);
     }

@@ -19,7 +19,7 @@ import type { System } from "../app/system.ts";
 import { sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { accountSecretName, partitionSecretName } from "../crypto/sealer.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Connection, Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { makePartitions } from "./many-partitions.fixture.ts";
 import { type EventFilter, findEvent, listEvents } from "./read-events.ts";
@@ -171,10 +171,10 @@ describe("a read among many partitions takes few locks", () => {
 });
 
 /** Locks of a transaction of the owner's at its end; nothing of it is kept. */
-async function locksOf(work: (executor: Executor) => Promise<unknown>): Promise<number> {
+async function locksOf(work: (transaction: OwnerTransaction) => Promise<unknown>): Promise<number> {
   await owner.query("begin");
   try {
-    await work(owner);
+    await work(owner as Executor as OwnerTransaction);
     return (await owner.query<{ locks: number }>(LOCKS)).rows[0]?.locks ?? 0;
   } finally {
     await owner.query("rollback");
@@ -198,11 +198,11 @@ describe("an order among many partitions takes few locks", () => {
     const actor = "test";
     const order = { subject, actor, reason: "request", refuseLater: false };
     const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor };
-    const locks = await locksOf(async (executor) => {
-      await placeHold(executor, { ...hold, subject: { of: "action_id", value: events[0]?.actionId ?? "" } });
-      await beginErasure(executor, ports, order);
+    const locks = await locksOf(async (transaction) => {
+      await placeHold(transaction, { ...hold, subject: { of: "action_id", value: events[0]?.actionId ?? "" } });
+      await beginErasure(transaction, ports, order);
       const attest = async (): Promise<string> => "receipt";
-      await finishErasures(withoutTransactions(executor), { names, clock, attest });
+      await finishErasures(withoutTransactions(transaction), { names, clock, attest });
     });
     expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
   });
@@ -210,26 +210,26 @@ describe("an order among many partitions takes few locks", () => {
   it.each(["account", "action_id", "event_id"] as const)("a hold by %s, placed and lifted", async (of) => {
     const [event] = events as [PastEvent];
     const value = { account: event.account, action_id: event.actionId, event_id: event.eventId }[of];
-    const locks = await locksOf(async (executor) => {
+    const locks = await locksOf(async (transaction) => {
       const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
-      const placed = await placeHold(executor, { ...hold, subject: { of, value } });
+      const placed = await placeHold(transaction, { ...hold, subject: { of, value } });
       expect(placed?.events).toBe(of === "account" ? 2 : 1);
-      await liftHold(executor, placed?.hold_id ?? "", "test", "settled");
+      await liftHold(transaction, placed?.hold_id ?? "", "test", "settled");
     });
     expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
   });
 });
 
 it("expiry among many partitions takes few locks, however often it is called", async () => {
-  const locks = await locksOf(async (executor) => {
-    await executor.query("update purpose set raw_retention = '1 hour' where code = 20");
-    const { rows } = await executor.query<{ partition_id: string }>(
+  const locks = await locksOf(async (transaction) => {
+    await transaction.query("update purpose set raw_retention = '1 hour' where code = 20");
+    const { rows } = await owner.query<{ partition_id: string }>(
       "select partition_id from event_partition where purpose = 20 order by lower_bound",
     );
     const [oldest, newest] = [rows[0]?.partition_id, rows.at(-1)?.partition_id];
     // PostgreSQL tries a generic plan at the sixth call.
-    for (let call = 0; call < 8; call++) await executor.query("select delete_expired_events($1, 10)", [newest]);
-    for (let call = 0; call < 8; call++) await executor.query("select drop_expired_partition($1)", [oldest]);
+    for (let call = 0; call < 8; call++) await transaction.query("select delete_expired_events($1, 10)", [newest]);
+    for (let call = 0; call < 8; call++) await transaction.query("select drop_expired_partition($1)", [oldest]);
   });
   expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
 });
@@ -251,6 +251,9 @@ describe("the doctor compares partitions with the locks that there are", () => {
 });
 
 /** A transaction that is under way already takes the place of those that the work would begin. */
-const withoutTransactions = (executor: Executor): Executor => ({
-  query: (text, values) => executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values),
-});
+const withoutTransactions = (executor: Executor): Connection => {
+  const connection: Executor = {
+    query: (text, values) => executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values),
+  };
+  return connection as Connection;
+};

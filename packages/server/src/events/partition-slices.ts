@@ -1,5 +1,15 @@
-import type { QueryResultRow } from "pg";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import {
+  type Columns,
+  type Composed,
+  composed,
+  type ParameterType,
+  query,
+  queryComposed,
+  type RowOf,
+  sql,
+  type ValuesOf,
+} from "../postgres/statement.ts";
 
 /**
  * Partitions that one statement names. PostgreSQL locks the table and the five indexes of each, and plans each by
@@ -34,9 +44,15 @@ const MOST_KEYS = 10_000;
 export const PARTITION_COLUMNS = `p.partition_id, p.purpose, extract(epoch from p.lower_bound)::float8 * 1000 as lower_ms,
   extract(epoch from p.upper_bound)::float8 * 1000 as upper_ms`;
 
-/** Newest first. */
-export async function findPartitions(executor: Executor, filter: PartitionFilter = {}): Promise<readonly Partition[]> {
-  const text = `with ledger as materialized (
+export const PARTITION_TYPES = {
+  partition_id: "uuid",
+  purpose: "int4",
+  lower_ms: "float8",
+  upper_ms: "float8",
+} as const;
+
+const FIND_PARTITIONS = sql(
+  `with ledger as materialized (
       select purpose, received_at from idempotency_key where account = $4 limit ${MOST_KEYS + 1}),
     used as materialized (select distinct purpose, date_trunc('minute', received_at) as at from ledger)
     select ${PARTITION_COLUMNS} from event_partition p where p.dropped_at is null
@@ -45,9 +61,21 @@ export async function findPartitions(executor: Executor, filter: PartitionFilter
       and ($3::float8 is null or p.lower_bound <= to_timestamp($3 / 1000))
       and ($4::text is null or (select count(*) from ledger) > ${MOST_KEYS} or exists (select from used u where u.purpose = p.purpose
         and p.lower_bound <= u.at and u.at < p.upper_bound))
-    order by p.lower_bound desc, p.purpose`;
-  const values = [filter.purpose ?? null, filter.from ?? null, filter.to ?? null, filter.account ?? null];
-  return (await executor.query<Partition>(text, values)).rows;
+    order by p.lower_bound desc, p.purpose`,
+  ["int4?", "float8?", "float8?", "text?"],
+  PARTITION_TYPES,
+);
+
+/** Newest first. */
+export async function findPartitions(executor: Executor, filter: PartitionFilter = {}): Promise<readonly Partition[]> {
+  return (
+    await query(executor, FIND_PARTITIONS, [
+      filter.purpose ?? null,
+      filter.from ?? null,
+      filter.to ?? null,
+      filter.account ?? null,
+    ])
+  ).rows;
 }
 
 /** Binds a value and returns its placeholder. */
@@ -109,21 +137,25 @@ export interface PartitionLoad {
   readonly sessions: number;
 }
 
-export async function partitionLoad(executor: Executor): Promise<PartitionLoad> {
-  const { rows } = await executor.query<Omit<PartitionLoad, "locks">>(
-    `select (select count(*) from event_partition where dropped_at is null) as partitions, sessions,
+const PARTITION_LOAD = sql(
+  `select (select count(*) from event_partition where dropped_at is null) as partitions, sessions,
         sessions * current_setting('max_locks_per_transaction')::int as capacity
       from (select current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int as sessions) s`,
-  );
+  [],
+  { partitions: "int8", sessions: "int4", capacity: "int4" },
+);
+
+export async function partitionLoad(executor: Executor): Promise<PartitionLoad> {
+  const { rows } = await query(executor, PARTITION_LOAD);
   if (!rows[0]) throw new Error("the database gave no row");
   return { ...rows[0], locks: rows[0].partitions * LOCKS_PER_PARTITION };
 }
 
-/** For reading in a transaction: releases the locks of each statement right after it. */
-export const releasingLocks = (transaction: Executor): Executor => ({
-  async query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]) {
+/** For reads alone: releases the locks of each statement right after it. */
+export const releasingLocks = (transaction: Transaction): Executor => ({
+  async query(text, values) {
     await transaction.query("savepoint reading");
-    const result = await transaction.query<Row>(text, values);
+    const result = await transaction.query(text, values);
     await transaction.query("rollback to reading; release reading");
     return result;
   },
@@ -133,21 +165,47 @@ export function* slicesOf(partitions: readonly Partition[]): Generator<readonly 
   for (let at = 0; at < partitions.length; at += SLICE) yield partitions.slice(at, at + SLICE);
 }
 
+/** Any partition: with it, a statement is composed that shows its types. */
+export const SAMPLE_PARTITION: Partition = {
+  partition_id: "00000000-0000-0000-0000-000000000000",
+  purpose: 1,
+  lower_ms: 0,
+  upper_ms: 1,
+};
+
+/** A query over partitions. */
+export interface PartitionQuery<Values extends readonly unknown[], Row> {
+  /** The statement over a slice. */
+  readonly over: (partitions: readonly Partition[], values: readonly unknown[]) => Composed<Row>;
+  /** For the compiler alone. */
+  readonly types?: { readonly values: Values };
+}
+
 /**
- * Rows of a query over partitions, which it walks in slices.
- * @param values bound as `$1` and so on; a branch may refer to them.
+ * Declares a query over partitions, at the top level of a module.
+ * @param parameters bound as `$1` and so on; a branch may refer to them.
  */
-export async function* queryPartitions<Row extends QueryResultRow>(
-  executor: Executor,
-  partitions: readonly Partition[],
-  values: readonly unknown[],
+export function partitionQuery<const Types extends readonly ParameterType[], const Of extends Columns>(
+  parameters: Types,
+  columns: Of,
   branch: (within: Within, partition: Partition) => string,
-): AsyncGenerator<Row> {
-  for (const slice of slicesOf(partitions)) {
+): PartitionQuery<ValuesOf<Types>, RowOf<Of>> {
+  const compose = (partitions: readonly Partition[], values: readonly unknown[]): Omit<Composed<unknown>, "types"> => {
     const bound = [...values];
-    const text = branchesOf(slice, (value) => `$${bound.push(value)}`, branch);
-    yield* (await executor.query<Row>(text, bound)).rows;
-  }
+    return { text: branchesOf(partitions, (value) => `$${bound.push(value)}`, branch), values: bound };
+  };
+  const sample: Parameters<typeof compose> = [[SAMPLE_PARTITION], parameters];
+  return { over: composed(compose, columns, [sample], parameters) };
+}
+
+/** Rows of a query over partitions, which it walks in slices. */
+export async function* queryPartitions<Values extends readonly unknown[], Row>(
+  executor: Executor,
+  { over }: PartitionQuery<Values, Row>,
+  partitions: readonly Partition[],
+  values: Values,
+): AsyncGenerator<Row & object> {
+  for (const slice of slicesOf(partitions)) yield* (await queryComposed(executor, over(slice, values))).rows;
 }
 
 /** A span of time and the partitions that hold something of it. Spans of a walk follow each other without a gap. */

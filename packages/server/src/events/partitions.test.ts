@@ -1,6 +1,10 @@
-import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
 import { Unavailable } from "../ports.ts";
@@ -17,7 +21,7 @@ const day = (number: number): number => TODAY + number * DAY_MS;
 
 let database: TestDatabase;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 
 beforeAll(async () => {
   database = await sharedDatabase();

@@ -1,39 +1,42 @@
 import { Unavailable } from "../ports.ts";
 import type { PartitionDirectory, PartitionSecrets } from "../crypto/sealer.ts";
-import type { Executor } from "../postgres/database.ts";
 import { asUnavailable, sqlState } from "../postgres/errors.ts";
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import { SQL_STATES } from "../postgres/sql-states.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 /** Partitions of a purpose in memory. */
 const MOST_KNOWN = 100;
 /** How far ahead partitions are made: they may be a month long. */
 const FARTHEST_MS = 8 * 86_400_000;
-/** `invalid_parameter_value`: how the owner's function refuses a time. */
-const NOT_FOR_THIS_TIME = "22023";
 
 interface Partition extends PartitionSecrets {
   readonly id: string;
   readonly from: number;
 }
 
-interface PartitionRow {
-  partition_id: string;
-  secrets: readonly string[];
-  lower_ms: number;
-  upper_ms: number;
-}
+const ADD_PARTITION_SECRETS = sql(
+  `update event_partition p set later_secrets = later_secrets || made.secret
+      from unnest($1::uuid[], $2::uuid[]) made (id, secret) where p.partition_id = made.id`,
+  ["uuid[]", "uuid[]"],
+);
 
-/** Puts a new secret in the place of each partition's lost one, in the owner's transaction. */
+/** Puts a new secret in the place of each partition's lost one. */
 export async function addPartitionSecrets(
-  executor: Executor,
+  executor: OwnerTransaction,
   partitions: readonly string[],
   secrets: readonly string[],
 ): Promise<void> {
-  await executor.query(
-    `update event_partition p set later_secrets = later_secrets || made.secret
-      from unnest($1::uuid[], $2::uuid[]) made (id, secret) where p.partition_id = made.id`,
-    [partitions, secrets],
-  );
+  await query(executor, ADD_PARTITION_SECRETS, [partitions, secrets]);
 }
+
+const ENSURE = sql(
+  `select partition_id, (partition_id || later_secrets)::text[] as secrets, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
+        extract(epoch from upper_bound)::float8 * 1000 as upper_ms
+      from ensure_event_partition($1, $2)`,
+  ["int4", "timestamptz"],
+  { partition_id: "uuid", secrets: "text[]", lower_ms: "float8", upper_ms: "float8" },
+);
 
 /**
  * The partitions of `event`: found, or made at need by a function of the owner's. Made ahead of time by `prepare`, so
@@ -56,22 +59,19 @@ export class Partitions implements PartitionDirectory {
   /** @throws Unavailable; with the code partition-missing where a clock jumped, and none may be made */
   async ensure(purpose: number, at: number): Promise<PartitionSecrets> {
     const generation = this.#generation;
-    const text = `select partition_id, (partition_id || later_secrets)::text[] as secrets, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
-        extract(epoch from upper_bound)::float8 * 1000 as upper_ms
-      from ensure_event_partition($1, $2)`;
-    const { rows } = await this.#executor
-      .query<PartitionRow>(text, [purpose, new Date(at).toISOString()])
-      .catch((error: unknown) => {
+    const { rows } = await query(this.#executor, ENSURE, [purpose, new Date(at).toISOString()]).catch(
+      (error: unknown) => {
         // guard(true): an event without a partition is one to send again
         // fails: e2e/retention.test.ts › brings back nothing that is gone
-        if (sqlState(error) !== NOT_FOR_THIS_TIME) throw asUnavailable(error);
+        if (sqlState(error) !== SQL_STATES.invalidParameterValue) throw asUnavailable(error);
         this.#forget(purpose, at);
         throw new Unavailable(
           `${(error as Error).message}: set the clocks of this host and of the database right. If they are right, one was ` +
             "ahead: events are stored again from the start of the next partition",
           { code: "partition-missing", cause: error },
         );
-      });
+      },
+    );
     const [row] = rows;
     if (!row) throw new Error("no partition was made");
     const { partition_id: id, secrets, lower_ms: from, upper_ms: end } = row;

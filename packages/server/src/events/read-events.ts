@@ -1,15 +1,17 @@
-import { EVENT_COLUMNS, type EventRow, HELD_COLUMN, type SealedRow, storedEvent } from "./event-row.ts";
+import { EVENT_COLUMNS, EVENT_TYPES, type EventRow, HELD_COLUMN, type SealedRow, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import {
   branchesOf,
   findPartitions,
+  partitionQuery,
   queryPartitions,
+  SAMPLE_PARTITION,
   slicesOf,
   type Span,
   spansOf,
-  type Within,
 } from "./partition-slices.ts";
+import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
 
 /** One of the four access patterns, or none: everything by received time. */
 export interface EventFilter {
@@ -38,6 +40,7 @@ export function receivedAtOf(eventId: string): Date {
 /** Copies that holds keep; they are in no partition. */
 const COPIES = "live_event e where e.partition_purpose = -1";
 const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload, ${HELD_COLUMN}`;
+const SEALED_TYPES = { ...EVENT_TYPES, key_id: "uuid?", hold_id: "uuid?", payload: "bytea", held: "bool" } as const;
 
 /** A stored event and whether a hold covers it: then it may have expired, or be erased except for the hold's copy. */
 export interface FoundEvent extends StoredEvent {
@@ -52,39 +55,44 @@ type FoundRow = SealedRow & { readonly held: boolean };
 
 const found = (row: FoundRow): FoundEvent => ({ ...storedEvent(row), held: row.held });
 
+const IS_SAME = "e.received_at = $1 and e.event_id = $2";
+const FIND_IN_PARTITIONS = partitionQuery(
+  ["timestamptz", "uuid"],
+  SEALED_TYPES,
+  (within) => `select ${SEALED_COLUMNS} from live_event e where ${within("e", "view")} and ${IS_SAME}`,
+);
+const FIND_COPY = sql(`select ${SEALED_COLUMNS} from ${COPIES} and ${IS_SAME}`, ["timestamptz", "uuid"], SEALED_TYPES);
+
 /** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
 export async function findEvent(executor: Executor, eventId: string): Promise<FoundEvent | undefined> {
   const at = receivedAtOf(eventId);
-  const same = "e.received_at = $1 and e.event_id = $2";
-  const values = [at.toISOString(), eventId];
+  const values = [at.toISOString(), eventId] as const;
   const partitions = await findPartitions(executor, { from: at.getTime(), to: at.getTime() });
-  const inPartition = (within: Within): string =>
-    `select ${SEALED_COLUMNS} from live_event e where ${within("e", "view")} and ${same}`;
-  for await (const row of queryPartitions<FoundRow>(executor, partitions, values, inPartition)) {
-    return found(row);
-  }
-  const { rows } = await executor.query<FoundRow>(`select ${SEALED_COLUMNS} from ${COPIES} and ${same}`, values);
+  for await (const row of queryPartitions(executor, FIND_IN_PARTITIONS, partitions, values)) return found(row);
+  const { rows } = await query(executor, FIND_COPY, values);
   return rows[0] && found(rows[0]);
 }
 
 export type EventKey = Pick<StoredEvent, "account" | "purpose" | "receivedAt" | "eventId">;
 
+const READ_EVENT = sql(
+  `select ${SEALED_COLUMNS} from live_event e
+    where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`,
+  ["text", "int4", "timestamptz", "uuid"],
+  SEALED_TYPES,
+);
+
 /** Finds an event by its full key. */
 export async function readEvent(executor: Executor, key: EventKey): Promise<FoundEvent | undefined> {
-  const text = `select ${SEALED_COLUMNS} from live_event e
-    where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
-  const values = [key.account, key.purpose, new Date(key.receivedAt).toISOString(), key.eventId];
-  const { rows } = await executor.query<FoundRow>(text, values);
+  const { account, purpose, receivedAt, eventId } = key;
+  const { rows } = await query(executor, READ_EVENT, [account, purpose, new Date(receivedAt).toISOString(), eventId]);
   return rows[0] && found(rows[0]);
 }
 
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
 
-/**
- * The query of a page of events of a span, newest first, behind the event `after`. Each filter has an index of its own.
- * @param span with a slice of partitions at most.
- */
-export function listQuery(
+/** Each filter has an index of its own. */
+function composeList(
   filter: EventFilter,
   span: Span,
   limit: number,
@@ -121,6 +129,20 @@ export function listQuery(
   return { text: `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from (${all}) e ${page}`, values };
 }
 
+const SAMPLE_SPAN: Span = { from: 0, to: 1, partitions: [SAMPLE_PARTITION] };
+
+/**
+ * The query of a page of events of a span, newest first, behind the event `after`.
+ * @param span with a slice of partitions at most.
+ */
+export const listQuery = composed(composeList, { ...EVENT_TYPES, held: "bool" }, [
+  [{}, { partitions: [] }, 1, undefined],
+  [{ account: "" }, SAMPLE_SPAN, 1, SAMPLE_PARTITION.partition_id],
+  [{ actionId: "" }, SAMPLE_SPAN, 1, undefined],
+  [{ actionType: "" }, SAMPLE_SPAN, 1, undefined],
+  [{ sdkVersion: "" }, SAMPLE_SPAN, 1, undefined],
+]);
+
 /** A page of events, newest first, behind the event `after`; partitions are walked from the newest until it is full. */
 export async function listEvents(
   executor: Executor,
@@ -151,8 +173,8 @@ async function listSpan(
   const rows = new Map<string, ListedEvent>();
   const slices = span.partitions.length === 0 ? [[]] : slicesOf(span.partitions);
   for (const partitions of slices) {
-    const { text, values } = listQuery(filter, { ...span, partitions }, limit, after);
-    for (const row of (await executor.query<ListedEvent>(text, values)).rows) rows.set(row.event_id, row);
+    const page = await queryComposed(executor, listQuery(filter, { ...span, partitions }, limit, after));
+    for (const row of page.rows) rows.set(row.event_id, row);
   }
   return [...rows.values()].toSorted(newestFirst).slice(0, limit);
 }

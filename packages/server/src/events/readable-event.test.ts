@@ -4,7 +4,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import type { System } from "../app/system.ts";
@@ -13,7 +18,7 @@ const DOCUMENT = join(import.meta.dirname, "../../../../docs/analyst.md");
 
 let database: TestDatabase;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let analyst: pg.Client;
 /** Roles belong to the whole cluster, which other test files share. */
 const role = `analyst_${randomUUID().replaceAll("-", "")}`;

@@ -1,7 +1,21 @@
-import type { QueryResultRow } from "pg";
-import type { Executor } from "../postgres/database.ts";
-import { findPartitions, type Partition, queryPartitions } from "./partition-slices.ts";
+import type { Executor } from "../postgres/executor.ts";
+import {
+  findPartitions,
+  type Partition,
+  partitionQuery,
+  type PartitionQuery,
+  queryPartitions,
+} from "./partition-slices.ts";
 import { receivedAtOf } from "./read-events.ts";
+import {
+  type Columns,
+  type ParameterType,
+  queryComposed,
+  type RowOf,
+  sql,
+  type Statement,
+  type ValuesOf,
+} from "../postgres/statement.ts";
 
 /** Events that an order, such as an erasure or a hold, is about. */
 export type EventSubject =
@@ -11,22 +25,39 @@ export type EventSubject =
   | { readonly kind: "action"; readonly actionId: string }
   | { readonly kind: "event"; readonly eventId: string };
 
-/** A condition on a table of events. */
-export function conditionOf(subject: EventSubject): { readonly where: string; readonly values: readonly unknown[] } {
+type SubjectKind = EventSubject["kind"];
+
+/** Conditions on a table of events. */
+export const SUBJECT_CONDITIONS = {
+  account: { where: "account = $1", parameters: ["text"] },
+  purpose: { where: "account = $1 and purpose = $2", parameters: ["text", "int4"] },
+  action: { where: "action_id = $1", parameters: ["text"] },
+  event: { where: "event_id = $1 and received_at = $2", parameters: ["uuid", "timestamptz"] },
+} as const satisfies Readonly<
+  Record<SubjectKind, { readonly where: string; readonly parameters: readonly ParameterType[] }>
+>;
+
+/** The values of the condition on a subject. */
+export function subjectValues(subject: EventSubject): readonly unknown[] {
   switch (subject.kind) {
     case "account":
-      return { where: "account = $1", values: [subject.account] };
+      return [subject.account];
     case "purpose":
-      return { where: "account = $1 and purpose = $2", values: [subject.account, subject.purpose] };
+      return [subject.account, subject.purpose];
     case "action":
-      return { where: "action_id = $1", values: [subject.actionId] };
+      return [subject.actionId];
     case "event":
-      return {
-        where: "event_id = $1 and received_at = $2",
-        values: [subject.eventId, receivedAtOf(subject.eventId).toISOString()],
-      };
+      return [subject.eventId, receivedAtOf(subject.eventId).toISOString()];
   }
 }
+
+/** The same for each kind of subject. */
+export const forSubjects = <T>(
+  make: (where: string, parameters: readonly ParameterType[]) => T,
+): Readonly<Record<SubjectKind, T>> => {
+  const of = (kind: SubjectKind): T => make(SUBJECT_CONDITIONS[kind].where, SUBJECT_CONDITIONS[kind].parameters);
+  return { account: of("account"), purpose: of("purpose"), action: of("action"), event: of("event") };
+};
 
 /** Partitions that may hold events of a subject. */
 function partitionsOf(executor: Executor, subject: EventSubject): Promise<readonly Partition[]> {
@@ -46,49 +77,82 @@ function partitionsOf(executor: Executor, subject: EventSubject): Promise<readon
 /** `kept_event`: all events, erased or expired ones included; `live_event`: those that may be read. */
 type View = "kept_event" | "live_event";
 
-export interface EventSearch {
+interface SearchText {
   readonly view: View;
-  readonly partitions: readonly Partition[];
   /** What is asked of each partition, and of the copies that holds keep. */
   readonly select: string;
   readonly where: string;
   readonly groupBy?: string;
-  readonly values: readonly unknown[];
 }
 
-/** Runs a query on each partition of a search and on the copies that holds keep; aggregates are left to the caller. */
-export async function* searchEvents<Row extends QueryResultRow>(
-  executor: Executor,
-  { view, partitions, select, where, groupBy, values }: EventSearch,
-): AsyncGenerator<Row> {
+/** A query on each partition and on the copies that holds keep. */
+export interface EventSearch<Values extends readonly unknown[], Row> {
+  readonly inPartitions: PartitionQuery<Values, Row>;
+  readonly ofCopies: Statement<Values, Row>;
+}
+
+/** Declares a search, at the top level of a module. */
+export function eventSearch<const Parameters extends readonly ParameterType[], const Of extends Columns>(
+  { view, select, where, groupBy }: SearchText,
+  parameters: Parameters,
+  columns: Of,
+): EventSearch<ValuesOf<Parameters>, RowOf<Of>> {
   const rest = groupBy === undefined ? "" : ` group by ${groupBy}`;
-  const query = (part: string): string => `select ${select} from ${view} where ${part} and ${where}${rest}`;
-  yield* queryPartitions<Row>(executor, partitions, values, (within) => query(within(view, "view")));
-  yield* (await executor.query<Row>(query("partition_purpose = -1"), values)).rows;
+  const text = (part: string): string => `select ${select} from ${view} where ${part} and ${where}${rest}`;
+  return {
+    inPartitions: partitionQuery(parameters, columns, (within) => text(within(view, "view"))),
+    ofCopies: sql(text("partition_purpose = -1"), parameters, columns),
+  };
 }
 
-/** The same for all events of a subject. */
-export async function* searchSubject<Row extends QueryResultRow>(
+/** Aggregates are left to the caller. */
+export async function* searchEvents<Values extends readonly unknown[], Row>(
   executor: Executor,
+  { inPartitions, ofCopies }: EventSearch<Values, Row>,
+  partitions: readonly Partition[],
+  values: Values,
+): AsyncGenerator<Row & object> {
+  yield* queryPartitions(executor, inPartitions, partitions, values);
+  yield* (await queryComposed(executor, { ...ofCopies, values: [...values] })).rows;
+}
+
+/** A search for each kind of subject. */
+export type SubjectSearch<Row> = Readonly<Record<SubjectKind, EventSearch<readonly unknown[], Row>>>;
+
+/** Declares a search for all events of a subject, at the top level of a module. */
+export const subjectSearch = <const Of extends Columns>(
+  search: Omit<SearchText, "where"> & { readonly where?: string },
+  columns: Of,
+): SubjectSearch<RowOf<Of>> =>
+  forSubjects((where, parameters) => {
+    const conditions = search.where === undefined ? where : `${where} and ${search.where}`;
+    return eventSearch({ ...search, where: conditions }, parameters, columns);
+  });
+
+export async function* searchSubject<Row>(
+  executor: Executor,
+  search: SubjectSearch<Row>,
   subject: EventSubject,
-  search: Pick<EventSearch, "view" | "select" | "groupBy"> & { readonly where?: string },
-): AsyncGenerator<Row> {
-  const { where, values } = conditionOf(subject);
-  const conditions = search.where === undefined ? where : `${where} and ${search.where}`;
-  const partitions = await partitionsOf(executor, subject);
-  yield* searchEvents<Row>(executor, { ...search, partitions, where: conditions, values });
+): AsyncGenerator<Row & object> {
+  yield* searchEvents(executor, search[subject.kind], await partitionsOf(executor, subject), subjectValues(subject));
 }
 
 /** Copies are sealed under a hold's key; all else is erased with the key that it is sealed under. */
 const NOT_ERASED = "(hold_id is not null or not is_erased(key_id))";
 
+const COUNT_STORED = subjectSearch(
+  { view: "kept_event", select: "count(*) as events", where: NOT_ERASED },
+  { events: "int8" },
+);
+const COUNT_LIVE = subjectSearch({ view: "live_event", select: "count(*) as events" }, { events: "int8" });
+
 /** Events of a subject that are not erased, expired ones that are not deleted yet included. */
 export async function countStored(executor: Executor, subject: EventSubject): Promise<number> {
-  return sum(searchSubject(executor, subject, { view: "kept_event", select: "count(*) as events", where: NOT_ERASED }));
+  return sum(searchSubject(executor, COUNT_STORED, subject));
 }
 
 export async function countLive(executor: Executor, subject: EventSubject): Promise<number> {
-  return sum(searchSubject(executor, subject, { view: "live_event", select: "count(*) as events" }));
+  return sum(searchSubject(executor, COUNT_LIVE, subject));
 }
 
 async function sum(counts: AsyncGenerator<{ events: number }>): Promise<number> {
@@ -108,16 +172,19 @@ export interface SubjectCounts {
   readonly released: number;
 }
 
+const COUNT_BY_HOLD = subjectSearch(
+  {
+    view: "kept_event",
+    select: "erased_by is not null as erased, is_held(account, action_id, event_id) as covered, count(*) as events",
+    where: NOT_ERASED,
+    groupBy: "1, 2",
+  },
+  { erased: "bool", covered: "bool", events: "int8" },
+);
+
 export async function countByHold(executor: Executor, subject: EventSubject): Promise<SubjectCounts> {
-  const select =
-    "erased_by is not null as erased, is_held(account, action_id, event_id) as covered, count(*) as events";
-  const search = { view: "kept_event", select, where: NOT_ERASED, groupBy: "1, 2" } as const;
   const counts = { events: 0, held: 0, still_held: 0, released: 0 };
-  for await (const row of searchSubject<{ erased: boolean; covered: boolean; events: number }>(
-    executor,
-    subject,
-    search,
-  )) {
+  for await (const row of searchSubject(executor, COUNT_BY_HOLD, subject)) {
     const kind = row.erased ? (row.covered ? "still_held" : "released") : row.covered ? "held" : "events";
     counts[kind] += row.events;
   }

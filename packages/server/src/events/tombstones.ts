@@ -1,6 +1,7 @@
 import { type Pseudonymizer, uuidBytes } from "../crypto/pseudonymizer.ts";
-import type { Executor } from "../postgres/database.ts";
-import { BEFORE_ALL } from "./event-row.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { BEFORE_ALL, type FullKey } from "./event-row.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 export interface KeyName {
   readonly account: string;
@@ -12,22 +13,26 @@ export interface LedgerRow extends KeyName {
   readonly request_mac: Buffer;
 }
 
+const INSERT_TOMBSTONES = sql(
+  `insert into tombstone (name_mac, masked_event_id, request_mac)
+      select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) on conflict do nothing`,
+  ["bytea[]", "bytea[]", "bytea[]"],
+);
+
 export async function insertTombstones(
   executor: Executor,
   names: Pseudonymizer,
   rows: readonly LedgerRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await executor.query(
-    `insert into tombstone (name_mac, masked_event_id, request_mac)
-      select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) on conflict do nothing`,
-    [
-      rows.map(({ account, key }) => names.nameOf(account, key)),
-      rows.map(({ account, key, event_id }) => names.mask(account, key, uuidBytes(event_id))),
-      rows.map(({ request_mac }) => request_mac),
-    ],
-  );
+  await query(executor, INSERT_TOMBSTONES, [
+    rows.map(({ account, key }) => names.nameOf(account, key)),
+    rows.map(({ account, key, event_id }) => names.mask(account, key, uuidBytes(event_id))),
+    rows.map(({ request_mac }) => request_mac),
+  ]);
 }
+
+const RENEW_TOMBSTONES = sql("select renew_tombstones($1::bytea[])", ["bytea[]"]);
 
 /** Restarts the replay window of the tombstones of these keys. */
 export async function renewTombstones(
@@ -36,13 +41,21 @@ export async function renewTombstones(
   keys: readonly KeyName[],
 ): Promise<void> {
   if (keys.length === 0) return;
-  await executor.query("select renew_tombstones($1::bytea[])", [
-    keys.map(({ account, key }) => names.nameOf(account, key)),
-  ]);
+  await query(executor, RENEW_TOMBSTONES, [keys.map(({ account, key }) => names.nameOf(account, key))]);
 }
 
 /** Copies that are processed together. */
 const PAGE = 1_000;
+
+const IS_TOMBSTONE_DUE = sql("select from tombstone where made_at + $1::interval <= now() limit 1", ["interval"]);
+
+const LIST_ERASED_COPIES = sql(
+  `select account, purpose, received_at, event_id, idempotency_key as key from held_event
+    where erased_by is not null and (account, purpose, received_at, event_id) > ($1, $2, $3, $4)
+    order by account, purpose, received_at, event_id limit ${PAGE}`,
+  ["text", "int4", "timestamptz", "uuid"],
+  { account: "text", purpose: "int4", received_at: "timestamptz", event_id: "uuid", key: "text" },
+);
 
 /**
  * Renews the tombstones of erased events of which a hold still keeps a copy: a key is kept as long as any form of its
@@ -50,17 +63,13 @@ const PAGE = 1_000;
  * @param window SQL interval.
  */
 export async function renewHeldTombstones(executor: Executor, names: Pseudonymizer, window: string): Promise<void> {
-  const due = "select from tombstone where made_at + $1::interval <= now() limit 1";
-  if ((await executor.query(due, [window])).rowCount === 0) return;
-  const text = `select account, purpose, received_at, event_id, idempotency_key as key from held_event
-    where erased_by is not null and (account, purpose, received_at, event_id) > ($1, $2, $3, $4)
-    order by account, purpose, received_at, event_id limit ${PAGE}`;
-  let last = BEFORE_ALL;
+  if ((await query(executor, IS_TOMBSTONE_DUE, [window])).rowCount === 0) return;
+  let last: FullKey = BEFORE_ALL;
   for (;;) {
-    const { rows } = await executor.query<KeyName & Record<string, unknown>>(text, last);
+    const { rows } = await query(executor, LIST_ERASED_COPIES, last);
     await renewTombstones(executor, names, rows);
     const newest = rows.at(-1);
     if (!newest || rows.length < PAGE) return;
-    last = [newest["account"], newest["purpose"], newest["received_at"], newest["event_id"]];
+    last = [newest.account, newest.purpose, newest.received_at, newest.event_id];
   }
 }

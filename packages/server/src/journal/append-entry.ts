@@ -1,6 +1,6 @@
 import type { Clock } from "../ports.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Transaction } from "../postgres/executor.ts";
 import type { EntryCodec } from "./entry-codec.ts";
 import { digestOf, type EntryBase, type ErasureJournal, type JournalEntry } from "./journal.ts";
 import { findLatestApplied } from "./applied-entries.ts";
@@ -27,7 +27,7 @@ export interface Appended<Entry extends JournalEntry> {
  * @throws journal-entry-exists, Unavailable
  */
 export async function appendEntry<Entry extends JournalEntry>(
-  executor: Executor,
+  executor: Transaction,
   { clock, journal, codec, keyStore }: AppendPorts,
   fields: EntryFields<Entry>,
 ): Promise<Appended<Entry>> {

@@ -1,34 +1,43 @@
-import type { Executor } from "../postgres/database.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
 import { EMPTY_JOURNAL, type EntryReference } from "./journal.ts";
+import { query, sql } from "../postgres/statement.ts";
+
+const FIND_LATEST_APPLIED = sql(
+  "select sequence, encode(entry_digest, 'hex') as digest from journal_entry order by sequence desc limit 1",
+  [],
+  { sequence: "int8", digest: "text" },
+);
 
 /** The latest entry that the database has applied. */
 export async function findLatestApplied(executor: Executor): Promise<EntryReference> {
-  const { rows } = await executor.query<EntryReference>(
-    "select sequence, encode(entry_digest, 'hex') as digest from journal_entry order by sequence desc limit 1",
-  );
+  const { rows } = await query(executor, FIND_LATEST_APPLIED);
   return rows[0] ?? EMPTY_JOURNAL;
 }
 
+const FIND_APPLIED = sql(
+  "select sequence, encode(entry_digest, 'hex') as digest from journal_entry where sequence = $1",
+  ["int8"],
+  { sequence: "int8", digest: "text" },
+);
+
 /** An entry, where the database has applied it. */
 export async function findApplied(executor: Executor, sequence: number): Promise<EntryReference | undefined> {
-  const { rows } = await executor.query<EntryReference>(
-    "select sequence, encode(entry_digest, 'hex') as digest from journal_entry where sequence = $1",
-    [sequence],
-  );
+  const { rows } = await query(executor, FIND_APPLIED, [sequence]);
   return rows[0];
 }
 
+const RECORD_APPLIED = sql(
+  "insert into journal_entry (sequence, kind, entry_digest) values ($1, $2, decode($3, 'hex'))",
+  ["int8", "text", "text"],
+);
+
 /** Records, in the transaction that applies an entry, that the database has applied it. */
 export async function recordApplied(
-  executor: Executor,
+  executor: Transaction,
   { sequence, digest }: EntryReference,
   kind: string,
 ): Promise<void> {
-  await executor.query("insert into journal_entry (sequence, kind, entry_digest) values ($1, $2, decode($3, 'hex'))", [
-    sequence,
-    kind,
-    digest,
-  ]);
+  await query(executor, RECORD_APPLIED, [sequence, kind, digest]);
 }
 
 /** That an operator stated that the journal has lost an entry for good. */
@@ -40,22 +49,28 @@ export interface AcceptedLossRecord {
   readonly reason: string;
 }
 
+const RECORD_ACCEPTED_LOSS = sql(
+  `update journal_entry set loss_accepted_at = coalesce($2, now()), loss_accepted_by = $3, loss_reason = $4
+      where sequence = $1`,
+  ["int8", "timestamptz?", "text", "text"],
+);
+
 /** Does nothing where the database has not applied the entry. */
 export async function recordAcceptedLoss(
   executor: Executor,
   { sequence, at, actor, reason }: AcceptedLossRecord,
 ): Promise<void> {
-  await executor.query(
-    `update journal_entry set loss_accepted_at = coalesce($2, now()), loss_accepted_by = $3, loss_reason = $4
-      where sequence = $1`,
-    [sequence, at ?? null, actor, reason],
-  );
+  await query(executor, RECORD_ACCEPTED_LOSS, [sequence, at ?? null, actor, reason]);
 }
+
+const ACCEPTED_LOSSES = sql(
+  "select sequence from journal_entry where loss_accepted_at is not null order by sequence",
+  [],
+  { sequence: "int8" },
+);
 
 /** Entries whose loss an operator accepted, ascending. */
 export async function acceptedLosses(executor: Executor): Promise<readonly number[]> {
-  const { rows } = await executor.query<{ sequence: number }>(
-    "select sequence from journal_entry where loss_accepted_at is not null order by sequence",
-  );
+  const { rows } = await query(executor, ACCEPTED_LOSSES);
   return rows.map(({ sequence }) => sequence);
 }

@@ -1,10 +1,11 @@
+import type { QueryResult } from "pg";
 import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
-import { sqlState } from "../postgres/errors.ts";
-import { asUnusable } from "../postgres/errors.ts";
+import { asUnusable, sqlState } from "../postgres/errors.ts";
+import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
+import { lockTransaction } from "../postgres/advisory-locks.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import { SQL_STATES } from "../postgres/sql-states.ts";
 import { entryExists, type ErasureJournal, lossExists, type StoredText } from "./journal.ts";
-
-const LOCK = 7_236_522;
-const UNIQUE_VIOLATION = "23505";
 
 const SCHEMA = `
   create schema if not exists drs_journal;
@@ -31,6 +32,18 @@ const SCHEMA = `
 /** Entries that one query reads. */
 const PAGE = 1_000;
 
+const IS_PREPARED = sql("select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'");
+/** These connections have no parser for numbers. */
+const TEXTS = { sequence: narrowed<string>("int8"), entry: "text" } as const;
+const LIST_ENTRIES = sql(
+  "select sequence, entry from drs_journal.entry where sequence >= $1 order by sequence limit $2",
+  ["int8", "int8"],
+  TEXTS,
+);
+const LIST_LOSSES = sql("select sequence, entry from drs_journal.accepted_loss order by sequence", [], TEXTS);
+const INSERT_ENTRY = sql("insert into drs_journal.entry (sequence, entry) values ($1, $2)", ["int8", "text"]);
+const INSERT_LOSS = sql("insert into drs_journal.accepted_loss (sequence, entry) values ($1, $2)", ["int8", "text"]);
+
 /**
  * In a PostgreSQL that is neither the events' nor the keys', where several hosts share it.
  * @param isReadOnly nothing is written, and no table is made.
@@ -42,11 +55,9 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
     throw asUnusable(error, "erasure journal's database");
   };
   const prepare = async (): Promise<void> => {
-    const text = "select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'";
-    const { rows } = await pool.query(text);
-    if (rows.length > 0) return;
+    if ((await query(pool, IS_PREPARED)).rowCount === 1) return;
     await inTransaction(pool, async (executor) => {
-      await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
+      await lockTransaction(executor, LOCKS.journalSchema);
       await executor.query(SCHEMA);
     });
   };
@@ -56,32 +67,33 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
       unavailable(error);
     });
   }
-  const select = async (text: string, values: readonly unknown[]): Promise<readonly StoredText[]> => {
-    const { rows } = await pool.query<{ sequence: string; entry: string }>(text, [...values]).catch(unavailable);
-    return rows.map(({ sequence, entry }) => ({ sequence: Number(sequence), text: entry }));
-  };
-  const insert = async (table: string, sequence: number, entry: string, exists: typeof entryExists): Promise<void> => {
-    const text = `insert into drs_journal.${table} (sequence, entry) values ($1, $2)`;
-    await pool.query(text, [sequence, entry]).catch((error: unknown) => {
-      if (sqlState(error) === UNIQUE_VIOLATION) throw exists(sequence, error);
+  const storedTexts = ({ rows }: QueryResult<RowOf<typeof TEXTS>>): readonly StoredText[] =>
+    rows.map(({ sequence, entry }) => ({ sequence: Number(sequence), text: entry }));
+  const insert = async (
+    statement: typeof INSERT_ENTRY,
+    sequence: number,
+    entry: string,
+    exists: typeof entryExists,
+  ): Promise<void> => {
+    await query(pool, statement, [sequence, entry]).catch((error: unknown) => {
+      if (sqlState(error) === SQL_STATES.uniqueViolation) throw exists(sequence, error);
       unavailable(error);
     });
   };
   return {
     async *read(from) {
-      const text = "select sequence, entry from drs_journal.entry where sequence >= $1 order by sequence limit $2";
       for (let next = from; ;) {
-        const page = await select(text, [next, PAGE]);
+        const page = storedTexts(await query(pool, LIST_ENTRIES, [next, PAGE]).catch(unavailable));
         yield* page;
         if (page.length < PAGE) return;
         next = (page.at(-1)?.sequence ?? next) + 1;
       }
     },
-    append: (sequence, entry) => insert("entry", sequence, entry, entryExists),
+    append: (sequence, entry) => insert(INSERT_ENTRY, sequence, entry, entryExists),
     async *readLosses() {
-      yield* await select("select sequence, entry from drs_journal.accepted_loss order by sequence", []);
+      yield* storedTexts(await query(pool, LIST_LOSSES).catch(unavailable));
     },
-    appendLoss: (sequence, entry) => insert("accepted_loss", sequence, entry, lossExists),
+    appendLoss: (sequence, entry) => insert(INSERT_LOSS, sequence, entry, lossExists),
     description: "PostgreSQL (DRS_ERASURE_JOURNAL_DATABASE_URL)",
     async close() {
       await pool.end();

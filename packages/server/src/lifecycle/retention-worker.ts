@@ -3,8 +3,9 @@ import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
 import { recordDestroyedPartitions } from "./recovery/destroyed-partitions.ts";
 import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
+import type { DatabaseOptions } from "../postgres/database.ts";
+import type { Connection, Executor } from "../postgres/executor.ts";
 import type { OnError } from "../ports.ts";
-import type { DatabaseOptions, Executor } from "../postgres/database.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
 import { type HoldState, holdState } from "./holds/holds.ts";
 import { type RequestState, requestState } from "../subject-requests/data-requests.ts";
@@ -62,15 +63,15 @@ export function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Pro
 
 /** Erasures that were begun. */
 async function finish(
-  executor: Executor,
+  connection: Connection,
   { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
-  if (!(await hasUnfinishedErasures(executor))) return;
+  if (!(await hasUnfinishedErasures(connection))) return;
   // guard(drop): secrets of the erased are destroyed
   // fails: e2e/erasure.test.ts › is gone: events
-  if (journal) await destroyErasedSecrets({ executor, keyStore, secrets, codec }, journal);
+  if (journal) await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
-  await finishErasures(executor, { names, clock, attest: sign, ...(signal && { signal }) });
+  await finishErasures(connection, { names, clock, attest: sign, ...(signal && { signal }) });
 }
 
 export const WORKER = "server";

@@ -3,14 +3,14 @@ import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import { plural } from "../messages/plural.ts";
 import type { Clock } from "../ports.ts";
 import { writeAudit } from "../audit/audit.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
+import { lockTransaction } from "../postgres/advisory-locks.ts";
+import { LOCKS } from "../postgres/locks.ts";
 import { findPartitions, RECENT_MS, releasingLocks } from "../events/partition-slices.ts";
-import { searchEvents } from "../events/search-events.ts";
+import { eventSearch, searchEvents } from "../events/search-events.ts";
 import { type Policy, type PurposeDefinition, REFUSE, type Sensitivity } from "./policy.ts";
 import { instant } from "../postgres/instant.ts";
-
-/** Taken while a policy is compared and applied: of two that are applied together, one sees what the other did. */
-const LOCK = 7_236_517;
+import { narrowed, query, sql } from "../postgres/statement.ts";
 
 export interface PurposeRow {
   readonly code: number;
@@ -43,41 +43,69 @@ export interface CurrentPolicy {
   readonly unmapped: number | undefined;
 }
 
+const POLICY_VERSION = sql("select coalesce(max(version), 0) as version from policy", [], { version: "int4" });
+
 export async function policyVersion(executor: Executor): Promise<number> {
-  const { rows } = await executor.query<{ version: number }>("select coalesce(max(version), 0) as version from policy");
+  const { rows } = await query(executor, POLICY_VERSION);
   return rows[0]?.version ?? 0;
 }
 
+const POLICY_DOCUMENT = sql("select document from policy order by version desc limit 1", [], {
+  document: narrowed<Policy>("jsonb"),
+});
+
 /** The latest policy as it was read, or `undefined` before one was applied. */
 export async function policyDocument(executor: Executor): Promise<Policy | undefined> {
-  const text = "select document from policy order by version desc limit 1";
-  return (await executor.query<{ document: Policy }>(text)).rows[0]?.document;
+  return (await query(executor, POLICY_DOCUMENT)).rows[0]?.document;
 }
+
+const CURRENT_POLICY = sql("select version, unmapped from policy order by version desc limit 1", [], {
+  version: "int4",
+  unmapped: "int4?",
+});
+
+const LIST_PURPOSES = sql(`select ${PURPOSE_COLUMNS} from purpose order by code`, [], {
+  code: "int4",
+  id: "text",
+  title: "text",
+  legal_basis: "text?",
+  owner: "text?",
+  raw_retention: "text?",
+  derived_retention: "text?",
+  probes: "text[]?",
+  highest_sensitivity: narrowed<Sensitivity | null>("text?"),
+  beyond: narrowed<"record" | "refuse">("text"),
+  retired_at: "text?",
+});
+
+const LIST_MAPPINGS = sql("select action_type, purpose from purpose_mapping where policy_version = $1", ["int4"], {
+  action_type: "text",
+  purpose: "int4",
+});
 
 /** Reads the version first: a policy that is applied meanwhile may add purposes, and removes none. */
 export async function currentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
-  const { rows } = await executor.query<{ version: number; unmapped: number | null }>(
-    "select version, unmapped from policy order by version desc limit 1",
-  );
-  const { rows: purposes } = await executor.query<PurposeRow>(`select ${PURPOSE_COLUMNS} from purpose order by code`);
+  const { rows } = await query(executor, CURRENT_POLICY);
+  const { rows: purposes } = await query(executor, LIST_PURPOSES);
   const [latest] = rows;
   if (!latest) return { version: 0, purposes, actions: new Map(), unmapped: builtIn };
-  const { rows: mapped } = await executor.query<{ action_type: string; purpose: number }>(
-    "select action_type, purpose from purpose_mapping where policy_version = $1",
-    [latest.version],
-  );
+  const { rows: mapped } = await query(executor, LIST_MAPPINGS, [latest.version]);
   const actions = new Map(mapped.map(({ action_type, purpose }) => [action_type, purpose]));
   return { version: latest.version, purposes, actions, unmapped: latest.unmapped ?? undefined };
 }
 
+const PURPOSE_IDS = sql("select code, id from purpose", [], { code: "int4", id: "text" });
+
 /** Ids of purposes, also of retired ones, by the codes that events hold. */
 export async function purposeIds(executor: Executor): Promise<ReadonlyMap<number, string>> {
-  const { rows } = await executor.query<{ code: number; id: string }>("select code, id from purpose");
+  const { rows } = await query(executor, PURPOSE_IDS);
   return new Map(rows.map(({ code, id }) => [code, id]));
 }
 
+const FIND_PURPOSE_CODE = sql("select code from purpose where id = $1", ["text"], { code: "int4" });
+
 export async function findPurposeCode(executor: Executor, id: string): Promise<number | undefined> {
-  return (await executor.query<{ code: number }>("select code from purpose where id = $1", [id])).rows[0]?.code;
+  return (await query(executor, FIND_PURPOSE_CODE, [id])).rows[0]?.code;
 }
 
 /** What a policy changes, one object a thing that changes. */
@@ -101,32 +129,40 @@ export interface Applied {
 export interface ApplyOptions {
   readonly builtIn: number;
   readonly actor: string;
-  readonly dryRun: boolean;
+}
+
+const INSERT_POLICY = sql(
+  "insert into policy (version, applied_at, actor, unmapped, document) values ($1, $2, $3, $4, $5)",
+  ["int4", "timestamptz", "text", "int4?", "jsonb"],
+);
+
+const INSERT_MAPPINGS = sql(
+  `insert into purpose_mapping (policy_version, action_type, purpose)
+      select $1, * from unnest($2::text[], $3::integer[])`,
+  ["int4", "text[]", "int4[]"],
+);
+
+/** What a policy would change. @throws policy-incomplete as `applyPolicy` */
+export async function comparePolicy(transaction: Transaction, policy: Policy, builtIn: number): Promise<Applied> {
+  const { current, changes } = await compareWithCurrent(transaction, policy, builtIn);
+  return { version: current.version, changes };
 }
 
 /**
- * Puts a policy in force, in the transaction of the executor. It waits for running commit batches before it is written:
+ * Puts a policy in force. It waits for running commit batches before it is written:
  * later batches choose the purpose by this policy. Stored events keep the purpose that they came under; a changed
  * period holds for them, too. What changes nothing makes no version.
  *
  * @throws policy-incomplete where it leaves out a purpose that holds events.
  */
 export async function applyPolicy(
-  executor: Executor,
+  executor: OwnerTransaction,
   clock: Clock,
   policy: Policy,
-  { builtIn, actor, dryRun }: ApplyOptions,
+  { builtIn, actor }: ApplyOptions,
 ): Promise<Applied> {
-  await executor.query("select pg_advisory_xact_lock($1)", [LOCK]);
-  const current = await currentPolicy(executor, builtIn);
-  const changes = [
-    ...(await purposeChanges(executor, current, policy)),
-    ...actionChanges(current, policy),
-    ...unmappedChange(current, policy),
-  ];
-  // guard(right): a dry run changes nothing
-  // fails: e2e/purposes.test.ts
-  if (dryRun || (changes.length === 0 && current.version > 0)) return { version: current.version, changes };
+  const { current, changes } = await compareWithCurrent(executor, policy, builtIn);
+  if (changes.length === 0 && current.version > 0) return { version: current.version, changes };
 
   // No batch commits from here on under the policy that is replaced.
   await excludeIngestion(executor);
@@ -134,21 +170,45 @@ export async function applyPolicy(
   const version = current.version + 1;
   const at = new Date(clock.now()).toISOString();
   const codes = await writePurposes(executor, current, policy, at);
-  await executor.query(
-    "insert into policy (version, applied_at, actor, unmapped, document) values ($1, $2, $3, $4, $5)",
-    [version, at, actor, codes.get(policy.unmapped) ?? null, JSON.stringify(policy)],
-  );
-  await executor.query(
-    `insert into purpose_mapping (policy_version, action_type, purpose)
-      select $1, * from unnest($2::text[], $3::integer[])`,
-    [version, Object.keys(policy.actions), Object.values(policy.actions).map((id) => codes.get(id))],
-  );
+  await query(executor, INSERT_POLICY, [
+    version,
+    at,
+    actor,
+    codes.get(policy.unmapped) ?? null,
+    JSON.stringify(policy),
+  ]);
+  await query(executor, INSERT_MAPPINGS, [
+    version,
+    Object.keys(policy.actions),
+    Object.values(policy.actions).map((id) => codeOf(codes, id)),
+  ]);
   const detail = { version, changes: changes.length };
   await writeAudit(executor, clock, { actor, operation: "policy.apply", outcome: "applied", detail });
   return { version, changes };
 }
 
-async function purposeChanges(executor: Executor, current: CurrentPolicy, policy: Policy): Promise<Change[]> {
+async function compareWithCurrent(
+  transaction: Transaction,
+  policy: Policy,
+  builtIn: number,
+): Promise<{ readonly current: CurrentPolicy; readonly changes: readonly Change[] }> {
+  await lockTransaction(transaction, LOCKS.policy);
+  const current = await currentPolicy(transaction, builtIn);
+  const changes = [
+    ...(await purposeChanges(transaction, current, policy)),
+    ...actionChanges(current, policy),
+    ...unmappedChange(current, policy),
+  ];
+  return { current, changes };
+}
+
+function codeOf(codes: ReadonlyMap<string, number>, id: string): number {
+  const code = codes.get(id);
+  if (code === undefined) throw new Error(`purpose ${id} has no code`);
+  return code;
+}
+
+async function purposeChanges(executor: Transaction, current: CurrentPolicy, policy: Policy): Promise<Change[]> {
   const changes: Change[] = [];
   for (const purpose of policy.purposes) {
     const standing = current.purposes.find(({ id }) => id === purpose.id);
@@ -183,31 +243,32 @@ const leavesOut = (inUse: string): OperatorError =>
     `the file leaves out purposes that hold events: ${inUse}. Name each, with retired: true if it takes no more`,
   );
 
+const FIND_EVENTS = eventSearch({ view: "kept_event", select: "event_id", where: "purpose = $1" }, ["int4"], {
+  event_id: "uuid",
+});
+
 /** A purpose that held no event when it was counted may have one now. @throws policy-incomplete */
-async function requireUnused(executor: Executor, omitted: readonly PurposeRow[], since: number): Promise<void> {
+async function requireUnused(executor: Transaction, omitted: readonly PurposeRow[], since: number): Promise<void> {
   for (const { code, id, retired_at } of omitted) {
     if (retired_at !== null) continue;
     const partitions = await findPartitions(executor, { purpose: code, from: since });
-    const search = {
-      view: "kept_event",
-      select: "event_id",
-      where: "purpose = $1",
-      partitions,
-      values: [code],
-    } as const;
-    for await (const _ of searchEvents(executor, search)) throw leavesOut(id);
+    for await (const _ of searchEvents(executor, FIND_EVENTS, partitions, [code])) throw leavesOut(id);
   }
 }
 
+const CHANGED_MEMBERS = sql(
+  `select $1::interval is distinct from $2::interval as raw, $3::interval is distinct from $4::interval as derived`,
+  ["interval?", "interval?", "interval?", "interval?"],
+  { raw: "bool", derived: "bool" },
+);
+
 async function changedMembers(executor: Executor, standing: PurposeRow, purpose: PurposeDefinition): Promise<string[]> {
-  const text = `select $1::interval is distinct from $2::interval as raw, $3::interval is distinct from $4::interval as derived`;
-  const periods = [
+  const { rows } = await query(executor, CHANGED_MEMBERS, [
     standing.raw_retention,
     purpose.raw_retention,
     standing.derived_retention,
     purpose.derived_retention,
-  ];
-  const { rows } = await executor.query<{ raw: boolean; derived: boolean }>(text, periods);
+  ]);
   const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
   const differs: Record<string, boolean> = {
     title: standing.title !== purpose.title,
@@ -223,20 +284,28 @@ async function changedMembers(executor: Executor, standing: PurposeRow, purpose:
   return Object.keys(differs).filter((name) => differs[name]);
 }
 
+const COUNT_EVENTS = eventSearch(
+  {
+    view: "kept_event",
+    select: `count(*) as events, count(*) filter (where received_at + $2::interval <= now()
+      and (received_at + $3::interval <= now()) is not true
+      and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`,
+    where: "purpose = $1",
+  },
+  ["int4", "interval?", "interval?"],
+  { events: "int8", expire_at_once: "int8" },
+);
+
 async function countEvents(
-  executor: Executor,
+  executor: Transaction,
   standing: PurposeRow | undefined,
   period: string | undefined,
 ): Promise<{ events: number; expire_at_once: number }> {
   if (!standing) return { events: 0, expire_at_once: 0 };
-  const select = `count(*) as events, count(*) filter (where received_at + $2::interval <= now()
-      and (received_at + $3::interval <= now()) is not true
-      and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`;
-  const search = { view: "kept_event", select, where: "purpose = $1" } as const;
   const partitions = await findPartitions(executor, { purpose: standing.code });
-  const values = [standing.code, period ?? null, standing.raw_retention];
+  const values = [standing.code, period ?? null, standing.raw_retention] as const;
   const total = { events: 0, expire_at_once: 0 };
-  for await (const row of searchEvents<typeof total>(releasingLocks(executor), { ...search, partitions, values })) {
+  for await (const row of searchEvents(releasingLocks(executor), COUNT_EVENTS, partitions, values)) {
     total.events += row.events;
     total.expire_at_once += row.expire_at_once;
   }
@@ -261,6 +330,25 @@ function unmappedChange({ purposes, unmapped }: CurrentPolicy, policy: Policy): 
   return from === policy.unmapped ? [] : [{ unmapped: policy.unmapped, from }];
 }
 
+const UPSERT_PURPOSE = sql(
+  `insert into purpose (code, id, title, legal_basis, owner, raw_retention, derived_retention, probes,
+          highest_sensitivity, beyond, retired_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $11 then $12::timestamptz end)
+        on conflict (code) do update set title = excluded.title, legal_basis = excluded.legal_basis,
+          owner = excluded.owner, raw_retention = excluded.raw_retention, derived_retention = excluded.derived_retention,
+          probes = excluded.probes, highest_sensitivity = excluded.highest_sensitivity, beyond = excluded.beyond,
+          retired_at = case when $11 then coalesce(purpose.retired_at, $12) end, assumed_periods = false`,
+  ["int4", "text", "text", "text", "text", "interval", "interval", "text[]?", "text?", "text", "bool", "timestamptz"],
+);
+
+const RETIRE_OMITTED = sql(
+  `update purpose set retired_at = $2, assumed_periods = raw_retention is null,
+        raw_retention = coalesce(raw_retention, (select min(raw_retention) from purpose where code = any ($1))),
+        derived_retention = coalesce(derived_retention, (select min(derived_retention) from purpose where code = any ($1)))
+      where retired_at is null and not (code = any ($1))`,
+  ["int4[]", "timestamptz"],
+);
+
 /** @returns the code of each purpose of the policy. A code is never given twice. */
 async function writePurposes(
   executor: Executor,
@@ -273,37 +361,22 @@ async function writePurposes(
   for (const purpose of policy.purposes) {
     const code = current.purposes.find(({ id }) => id === purpose.id)?.code ?? ++highest;
     codes.set(purpose.id, code);
-    await executor.query(
-      `insert into purpose (code, id, title, legal_basis, owner, raw_retention, derived_retention, probes,
-          highest_sensitivity, beyond, retired_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $11 then $12::timestamptz end)
-        on conflict (code) do update set title = excluded.title, legal_basis = excluded.legal_basis,
-          owner = excluded.owner, raw_retention = excluded.raw_retention, derived_retention = excluded.derived_retention,
-          probes = excluded.probes, highest_sensitivity = excluded.highest_sensitivity, beyond = excluded.beyond,
-          retired_at = case when $11 then coalesce(purpose.retired_at, $12) end, assumed_periods = false`,
-      [
-        code,
-        purpose.id,
-        purpose.title,
-        purpose.legal_basis,
-        purpose.owner,
-        purpose.raw_retention,
-        purpose.derived_retention,
-        purpose.probes ?? null,
-        purpose.highest_sensitivity ?? null,
-        purpose.beyond,
-        purpose.retired,
-        at,
-      ],
-    );
+    await query(executor, UPSERT_PURPOSE, [
+      code,
+      purpose.id,
+      purpose.title,
+      purpose.legal_basis,
+      purpose.owner,
+      purpose.raw_retention,
+      purpose.derived_retention,
+      purpose.probes ?? null,
+      purpose.highest_sensitivity ?? null,
+      purpose.beyond,
+      purpose.retired,
+      at,
+    ]);
   }
   // An omitted purpose holds no event; its empty partitions are dropped once it has a period.
-  await executor.query(
-    `update purpose set retired_at = $2, assumed_periods = raw_retention is null,
-        raw_retention = coalesce(raw_retention, (select min(raw_retention) from purpose where code = any ($1))),
-        derived_retention = coalesce(derived_retention, (select min(derived_retention) from purpose where code = any ($1)))
-      where retired_at is null and not (code = any ($1))`,
-    [[...codes.values()], at],
-  );
+  await query(executor, RETIRE_OMITTED, [[...codes.values()], at]);
   return codes;
 }

@@ -1,6 +1,6 @@
-import { BUILT_IN_PURPOSE, type AssignedPurpose, type OnError, type Purposes } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import { type AssignedPurpose, BUILT_IN_PURPOSE, type OnError, type Purposes } from "../ports.ts";
 import { asUnavailable } from "../postgres/errors.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { coverageOf } from "./coverage.ts";
 import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table.ts";
 

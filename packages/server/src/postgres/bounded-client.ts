@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { callbackify } from "node:util";
 import pg from "pg";
 import type { Dependency } from "../dependencies/dependencies.ts";
+import { query, sql } from "./statement.ts";
 
 /** How calls on a connection are bounded. */
 export interface Bound {
@@ -56,10 +57,20 @@ export class AbandonedBackends {
 const FAREWELL_MS = 1_000;
 
 /** The start of its own backend is hidden from the serving role; the time of this query is a little later. */
-const IDENTIFY = "select pg_backend_pid() as pid, extract(epoch from now())::text as connected_at";
+const IDENTIFY = sql("select pg_backend_pid() as pid, extract(epoch from now())::text as connected_at", [], {
+  pid: "int4",
+  connected_at: "text",
+});
 
 /** In `pg_stat_activity`: a backend that runs no statement, and so no commit. */
 export const IS_IDLE = "state like 'idle%'";
+
+const IS_WORKING = sql(
+  `select not ${IS_IDLE} as works, case when ${IS_IDLE} then pg_terminate_backend(pid) end
+    from pg_stat_activity where pid = $1 and extract(epoch from backend_start) <= $2::numeric`,
+  ["int4", "numeric"],
+  { works: "bool", case: "bool?" },
+);
 
 type Callback = (error: unknown, result: unknown) => void;
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
@@ -92,7 +103,7 @@ export class BoundedClient extends pg.Client {
   #connect(): Promise<unknown> {
     return this.#bounded(async () => {
       await super.connect();
-      const [row] = (await super.query<{ pid: number; connected_at: string }>(IDENTIFY)).rows;
+      const [row] = (await query({ query: super.query.bind(this) }, IDENTIFY)).rows;
       const mayEnd = this.#options.bound?.isPatient ?? false;
       this.#backend = row && { pid: row.pid, connectedAt: row.connected_at, mayEnd };
       return this;
@@ -135,11 +146,7 @@ export class BoundedClient extends pg.Client {
     try {
       await other.connect();
       await other.query("set role none");
-      const { rows } = await other.query<{ works: boolean }>(
-        `select not ${IS_IDLE} as works, case when ${IS_IDLE} then pg_terminate_backend(pid) end
-          from pg_stat_activity where pid = $1 and extract(epoch from backend_start) <= $2::numeric`,
-        [this.#backend.pid, this.#backend.connectedAt],
-      );
+      const { rows } = await query(other, IS_WORKING, [this.#backend.pid, this.#backend.connectedAt]);
       return rows[0]?.works ?? false;
     } catch (error) {
       // A database that answers with an error, as one without a free connection does, is no reason to end the work.

@@ -1,4 +1,6 @@
-import { type Executor, SCHEMA } from "./database.ts";
+import { SCHEMA } from "./database.ts";
+import type { Executor } from "./executor.ts";
+import { query, sql } from "./statement.ts";
 
 /** By what a database is known again: the same one only ever advances. */
 export interface DatabaseIdentity {
@@ -8,16 +10,20 @@ export interface DatabaseIdentity {
   readonly flushed: bigint;
 }
 
-const IDENTIFY = `
+const IDENTIFY = sql(
+  `
   select concat_ws('/', system_identifier, left(pg_walfile_name(wal.flushed), 8), d.oid, c.relfilenode) as name,
     (wal.flushed - '0/0'::pg_lsn)::text as flushed
   from pg_control_system(), pg_current_wal_flush_lsn() wal (flushed), pg_database d,
     pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where d.datname = current_database() and n.nspname = '${SCHEMA}' and c.relname = 'journal_entry'`;
+  where d.datname = current_database() and n.nspname = '${SCHEMA}' and c.relname = 'journal_entry'`,
+  [],
+  { name: "text", flushed: "text" },
+);
 
 /** Of a primary. */
 export async function identifyDatabase(executor: Executor): Promise<DatabaseIdentity> {
-  const { rows } = await executor.query<{ name: string; flushed: string }>(IDENTIFY);
+  const { rows } = await query(executor, IDENTIFY);
   const [row] = rows;
   return { name: row?.name ?? "", flushed: BigInt(row?.flushed ?? 0) };
 }

@@ -2,14 +2,17 @@ import pg from "pg";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { OnError } from "../ports.ts";
 import { AbandonedBackends, BoundedClient, type BoundedOptions } from "./bounded-client.ts";
+import type { Connection, Executor, OwnerConnection, OwnerTransaction, Transaction } from "./executor.ts";
 import { isTransient } from "./errors.ts";
 
 export type DatabaseOptions = BoundedOptions;
 
-/** What a query runs on: a pool for single statements, a client inside a transaction. */
-export interface Executor {
-  query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<pg.QueryResult<Row>>;
+/** Options of connections of the owner. */
+export interface OwnerDatabase extends DatabaseOptions {
+  readonly [OWNER]: true;
 }
+
+declare const OWNER: unique symbol;
 
 /** Tables and functions live in a schema of their own, so that a shared database stays tidy. */
 export const SCHEMA = "drs";
@@ -71,14 +74,15 @@ export function withStatementTimeout(database: DatabaseOptions): DatabaseOptions
 }
 
 /** Options of a connection that changes what is kept, and for how long: as the owner, at a command's request. */
-export function administrationOptions(owner: DatabaseOptions): DatabaseOptions {
-  return {
+export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
+  const options: DatabaseOptions = {
     ...withoutStatementTimeout(owner),
     types,
     application_name: "drs administration",
     options: SESSION,
     idle_in_transaction_session_timeout: LONGEST_IDLE_MS,
   };
+  return options as OwnerDatabase;
 }
 
 /**
@@ -120,9 +124,9 @@ export function openPool(database: DatabaseOptions, { max, onError }: PoolSettin
 /** Runs `work` on a connection of its own. */
 export async function withClient<T>(
   database: DatabaseOptions,
-  work: (client: BoundedClient) => Promise<T>,
+  work: (client: BoundedClient & Connection) => Promise<T>,
 ): Promise<T> {
-  const client = new BoundedClient(database);
+  const client = new BoundedClient(database) as BoundedClient & Connection;
   try {
     await client.connect();
     return await work(client);
@@ -131,48 +135,76 @@ export async function withClient<T>(
   }
 }
 
-/** Runs `work` in a transaction of its own, which is taken back where it is only tried. */
-export async function inTransaction<T>(
-  pool: pg.Pool,
-  work: (executor: Executor) => Promise<T>,
-  end: "commit" | "rollback" = "commit",
-): Promise<T> {
+/** The same as the owner. */
+export const withOwner = <T>(owner: OwnerDatabase, work: (connection: OwnerConnection) => Promise<T>): Promise<T> =>
+  withClient(owner, (client) => work(client as Connection as OwnerConnection));
+
+/** How a transaction ends, by its result; it is rolled back where its work was only tried. */
+export type EndOf<T> = (result: T) => "commit" | "rollback";
+
+const commits = (): "commit" => "commit";
+
+/** Runs `work` in a transaction on a connection of the pool. */
+export async function inTransaction<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = false;
   try {
-    await client.query("begin");
-    const result = await work(client);
-    await client.query(end);
-    return result;
-  } catch (error) {
-    await client.query("rollback").catch(() => {
-      broken = true;
-    });
-    throw error;
+    return await runTransaction(client as pg.PoolClient & Transaction, work, commits, () => (broken = true));
   } finally {
     client.release(broken);
   }
 }
 
-/** The same on a connection that is at hand. */
-export async function inOneTransaction<T>(executor: Executor, work: () => Promise<T>): Promise<T> {
-  await executor.query("begin");
+/** Runs `work` in a transaction on a connection that is at hand. */
+export function inOneTransaction<T>(
+  connection: OwnerConnection,
+  work: (transaction: OwnerTransaction) => Promise<T>,
+  endOf?: EndOf<T>,
+): Promise<T>;
+export function inOneTransaction<T>(
+  connection: Connection,
+  work: (transaction: Transaction) => Promise<T>,
+  endOf?: EndOf<T>,
+): Promise<T>;
+export function inOneTransaction<T>(
+  connection: Connection,
+  work: (transaction: OwnerTransaction) => Promise<T>,
+  endOf: EndOf<T> = commits,
+): Promise<T> {
+  return runTransaction(connection as Executor as OwnerTransaction, work, endOf);
+}
+
+/** Runs `work` in a transaction of the owner, on a connection of its own. */
+export const inOwnerTransaction = <T>(
+  owner: OwnerDatabase,
+  work: (transaction: OwnerTransaction) => Promise<T>,
+  endOf?: EndOf<T>,
+): Promise<T> => withOwner(owner, (connection) => inOneTransaction(connection, work, endOf));
+
+/** @param onBroken called where the connection can't be used again. */
+async function runTransaction<T, Begun extends Transaction>(
+  transaction: Begun,
+  work: (transaction: Begun) => Promise<T>,
+  endOf: EndOf<T>,
+  onBroken: () => void = () => {},
+): Promise<T> {
   try {
-    const result = await work();
-    await executor.query("commit");
+    await transaction.query("begin");
+    const result = await work(transaction);
+    await transaction.query(endOf(result));
     return result;
   } catch (error) {
-    await executor.query("rollback").catch(() => {});
+    await transaction.query("rollback").catch(onBroken);
     throw error;
   }
 }
 
 /** Runs reads on a connection of their own: all of them see the database as it is at the first one. */
-export function inSnapshot<T>(database: DatabaseOptions, work: (executor: Executor) => Promise<T>): Promise<T> {
+export function inSnapshot<T>(database: DatabaseOptions, work: (snapshot: Transaction) => Promise<T>): Promise<T> {
   return withClient(database, (client) =>
-    inOneTransaction(client, async () => {
-      await client.query("set transaction isolation level repeatable read read only");
-      return work(client);
+    inOneTransaction(client, async (snapshot) => {
+      await snapshot.query("set transaction isolation level repeatable read read only");
+      return work(snapshot);
     }),
   );
 }

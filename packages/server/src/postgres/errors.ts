@@ -2,30 +2,25 @@
 import pg from "pg";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
+import { isAwayState, isTransientState, SQL_STATES, type SqlStateName } from "./sql-states.ts";
 
-/** What an operator repairs, by SQLSTATE. */
-const REASONS: Readonly<Record<string, string>> = {
-  "25006": "it is a read-only standby",
-  "28000": "it refuses the login",
-  "28P01": "it refuses the login",
-  "3D000": "the database does not exist",
-  "3F000": "a schema is missing",
-  "42501": "its login lacks a privilege",
-  "42703": "a column is missing",
-  "42883": "a function is missing",
-  "42P01": "a table is missing",
-  "53100": "its disk is full",
-  "53300": "it has too many connections",
+/** What an operator repairs. */
+const REASONS: Partial<Record<SqlStateName, string>> = {
+  readOnlySqlTransaction: "it is a read-only standby",
+  invalidAuthorizationSpecification: "it refuses the login",
+  invalidPassword: "it refuses the login",
+  invalidCatalogName: "the database does not exist",
+  invalidSchemaName: "a schema is missing",
+  insufficientPrivilege: "its login lacks a privilege",
+  undefinedColumn: "a column is missing",
+  undefinedFunction: "a function is missing",
+  undefinedTable: "a table is missing",
+  diskFull: "its disk is full",
+  tooManyConnections: "it has too many connections",
 };
-
-/** No connection, or a server that starts or stops. */
-const AWAY = /^(08|57P)/;
-
-/**
- * No connection (class 08), a login that is refused for now (28), out of resources (53, disk full among them), starting
- * up, shutting down or too slow (57), a system error (58), a read-only standby (25006).
- */
-const TRANSIENT = /^(08|28|53|57|58|25006$)/;
+const REASON_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(REASONS).map(([name, reason]) => [SQL_STATES[name as SqlStateName], reason]),
+);
 
 /**
  * All that `pg` and `pg-pool` say where there is no connection, or no answer on it: these errors have no code, so that
@@ -53,7 +48,7 @@ export function sqlState(error: unknown): string | undefined {
 /** Whether waiting may help: there is no connection to the database, or it can't work now. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== undefined) return TRANSIENT.test(state);
+  if (state !== undefined) return isTransientState(state);
   if (error instanceof OperatorError) return hasCode(error, "dependency-silent");
   if (!(error instanceof Error) || error instanceof TypeError) return false;
   return typeof (error as NodeJS.ErrnoException).code === "string" || MESSAGES_WITHOUT_CODE.has(error.message);
@@ -72,8 +67,9 @@ export function asUnavailable(error: unknown): unknown {
 export function asUnusable(error: unknown, name: string): Unavailable {
   if (error instanceof Unavailable) return error;
   const state = sqlState(error);
-  if (state === undefined || AWAY.test(state)) return new Unavailable(`the ${name} can't be reached`, { cause: error });
-  const problem = `can't be used: ${REASONS[state] ?? "it refuses a statement"} (SQLSTATE ${state})`;
+  if (state === undefined || isAwayState(state))
+    return new Unavailable(`the ${name} can't be reached`, { cause: error });
+  const problem = `can't be used: ${REASON_OF.get(state) ?? "it refuses a statement"} (SQLSTATE ${state})`;
   return new Unavailable(`the ${name} ${problem}`, { code: "dependency-unusable", detail: { problem }, cause: error });
 }
 

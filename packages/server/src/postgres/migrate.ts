@@ -4,13 +4,16 @@ import { basename, dirname, join } from "node:path";
 import pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
 import { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, withoutStatementTimeout, SCHEMA, SERVING_ROLE, withClient } from "./database.ts";
+import { type DatabaseOptions, SCHEMA, SERVING_ROLE, withClient, withoutStatementTimeout } from "./database.ts";
 import { sqlState } from "./errors.ts";
+import { lockSession } from "./advisory-locks.ts";
+import type { Executor } from "./executor.ts";
+import { query, sql } from "./statement.ts";
+import { LOCKS } from "./locks.ts";
+import { SQL_STATES } from "./sql-states.ts";
 
 const FOLDER = import.meta.dirname;
-const LOCK = 7_236_514;
 const OLDEST_MAJOR = 15;
-const UNIQUE_VIOLATION = "23505";
 
 /** Before a migration: the schema, and the tables that say what was applied to the database. */
 const PREPARATION = [
@@ -21,6 +24,22 @@ const PREPARATION = [
   `create table if not exists schema_definition (
     name text primary key, digest text not null, applied_at timestamptz not null default now())`,
 ];
+
+const LIST_MIGRATIONS = sql("select id from schema_migration", [], { id: "int4" });
+const LIST_DEFINITIONS = sql("select name, digest from schema_definition", [], { name: "text", digest: "text" });
+const READ_VERSION = sql(
+  `select current_setting('server_version_num') as version, pg_encoding_to_char(encoding) as encoding
+    from pg_database where datname = current_database()`,
+  [],
+  { version: "text", encoding: "name" },
+);
+/** Since PostgreSQL 16 the role that creates another one is its member without being able to become it. */
+const IS_MEMBER = sql(
+  `select case when current_setting('server_version_num')::int < 160000
+    then pg_has_role($1, $2, 'MEMBER') else pg_has_role($1, $2, 'SET') end as member`,
+  ["name", "name"],
+  { member: "bool" },
+);
 
 /** A change of tables: applied once, in the order of the numbers. */
 export interface Migration {
@@ -76,10 +95,16 @@ async function readIncluding(path: string): Promise<string> {
 }
 
 /**
- * How PostgreSQL reports to a login that there is no schema, no role or no privilege on them yet: undefined_table,
- * invalid_schema_name, invalid_parameter_value (a role at start-up), undefined_object, insufficient_privilege.
+ * How PostgreSQL reports to a login that there is no schema, no role or no privilege on them yet; `role` at start-up is
+ * an invalid parameter.
  */
-const NO_SCHEMA = new Set(["42P01", "3F000", "22023", "42704", "42501"]);
+const NO_SCHEMA = new Set<string | undefined>([
+  SQL_STATES.undefinedTable,
+  SQL_STATES.invalidSchemaName,
+  SQL_STATES.invalidParameterValue,
+  SQL_STATES.undefinedObject,
+  SQL_STATES.insufficientPrivilege,
+]);
 
 /**
  * What the database lacks of what this server knows, as far as the login can tell: all of it where there is no schema.
@@ -88,7 +113,7 @@ const NO_SCHEMA = new Set(["42P01", "3F000", "22023", "42704", "42501"]);
 export async function findPending(login: DatabaseOptions): Promise<Schema> {
   const known = await readSchema();
   return withClient(login, (client) => pendingChanges(client, known)).catch((error: unknown) => {
-    if (NO_SCHEMA.has(sqlState(error) ?? "")) return known;
+    if (NO_SCHEMA.has(sqlState(error))) return known;
     throw error;
   });
 }
@@ -123,13 +148,13 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
   await client.connect();
   try {
     await requireFit(client);
-    await client.query("select pg_advisory_lock($1)", [LOCK]);
+    await lockSession(client, LOCKS.migration);
     for (const text of PREPARATION) await client.query(text);
     const applied = await apply(client, await readSchema());
     if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
     return applied;
   } catch (error) {
-    throw sqlState(error) === "42501"
+    throw sqlState(error) === SQL_STATES.insufficientPrivilege
       ? new OperatorError(
           "owner-login-needed",
           "the login may not create the schema or the role drs_service: name one that may in DRS_MIGRATION_DATABASE_URL, " +
@@ -143,13 +168,13 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
 }
 
 /** What the database lacks. A migration may need other definitions: after one, all are applied. */
-export async function pendingChanges(executor: pg.Pool | pg.Client, known: Schema): Promise<Schema> {
-  const applied = await executor.query<{ id: number }>("select id from schema_migration");
+export async function pendingChanges(executor: Executor, known: Schema): Promise<Schema> {
+  const applied = await query(executor, LIST_MIGRATIONS);
   const ids = new Set(applied.rows.map(({ id }) => id));
   refuseNewer(ids, known.migrations);
   const migrations = known.migrations.filter(({ id }) => !ids.has(id));
   if (migrations.length > 0) return { migrations, definitions: known.definitions };
-  const defined = await executor.query<{ name: string; digest: string }>("select name, digest from schema_definition");
+  const defined = await query(executor, LIST_DEFINITIONS);
   const digests = new Map(defined.rows.map(({ name, digest }) => [name, digest]));
   return { migrations, definitions: known.definitions.filter(({ name, digest }) => digests.get(name) !== digest) };
 }
@@ -170,14 +195,14 @@ async function apply(client: pg.Client, known: Schema): Promise<Schema> {
 /** The statements that apply changes, for one transaction. */
 function changesOf({ migrations, definitions }: Schema): readonly string[] {
   return [
-    ...migrations.flatMap(({ id, name, sql }) => [
+    ...migrations.flatMap(({ id, name, sql: text }) => [
       `insert into schema_migration (id, name) values (${id}, ${pg.escapeLiteral(name)})`,
-      sql,
+      text,
     ]),
     // A function may name a view that is created after it.
     "set local check_function_bodies = off",
-    ...definitions.flatMap(({ name, sql, digest }) => [
-      sql,
+    ...definitions.flatMap(({ name, sql: text, digest }) => [
+      text,
       `insert into schema_definition (name, digest) values (${pg.escapeLiteral(name)}, ${pg.escapeLiteral(digest)})
         on conflict (name) do update set digest = excluded.digest, applied_at = now()`,
     ]),
@@ -185,10 +210,7 @@ function changesOf({ migrations, definitions }: Schema): readonly string[] {
 }
 
 async function requireFit(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: string; encoding: string }>(
-    `select current_setting('server_version_num') as version, pg_encoding_to_char(encoding) as encoding
-      from pg_database where datname = current_database()`,
-  );
+  const { rows } = await query(client, READ_VERSION);
   const major = Math.floor(Number(rows[0]?.version) / 10_000);
   if (major < OLDEST_MAJOR) {
     throw new OperatorError(
@@ -216,14 +238,11 @@ function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]):
 }
 
 async function grantServingRole(client: pg.Client, login: string): Promise<void> {
-  // Since PostgreSQL 16 whoever creates a role is its member without being able to become it.
-  const member = `select case when current_setting('server_version_num')::int < 160000
-      then pg_has_role($1, $2, 'MEMBER') else pg_has_role($1, $2, 'SET') end as member`;
-  const { rows } = await client.query<{ member: boolean }>(member, [login, SERVING_ROLE]);
+  const { rows } = await query(client, IS_MEMBER, [login, SERVING_ROLE]);
   if (rows[0]?.member) return;
   await client.query(grantOf(login)).catch((error: unknown) => {
     // Another installation of the cluster granted it at this moment, which PostgreSQL 15 reports.
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    if (sqlState(error) !== SQL_STATES.uniqueViolation) throw error;
   });
 }
 

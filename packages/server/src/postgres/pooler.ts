@@ -2,12 +2,12 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { BoundedClient } from "./bounded-client.ts";
 import { type DatabaseOptions, monitorOptions, SCHEMA, SERVING_ROLE, withClient } from "./database.ts";
 import { sqlState } from "./errors.ts";
+import { SQL_STATES } from "./sql-states.ts";
+import { query, sql } from "./statement.ts";
 
-/** `protocol_violation`: how PgBouncer refuses start-up parameters, and transactions in statement mode. */
-const PROTOCOL_VIOLATION = "08P01";
 const ROUNDS = 3;
 
-const PID = "select pg_backend_pid() as pid";
+const PID = sql("select pg_backend_pid() as pid", [], { pid: "int4" });
 
 /**
  * Advisory locks, prepared statements and settings belong to a session: a pooler that lends the backend of one
@@ -24,7 +24,8 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
       for (let round = 0; round < ROUNDS; round++) await requireApart(first, second);
     });
   }).catch((error: unknown) => {
-    if (sqlState(error) !== PROTOCOL_VIOLATION) throw error;
+    // PgBouncer refuses start-up parameters with it, and transactions in statement mode.
+    if (sqlState(error) !== SQL_STATES.protocolViolation) throw error;
     throw new OperatorError(
       "pooler-unsupported",
       "a pooler refuses start-up parameters or transactions of this server: see Poolers in docs/operator.md",
@@ -49,7 +50,7 @@ async function requireApart(first: BoundedClient, second: BoundedClient): Promis
 }
 
 async function pidOf(client: BoundedClient): Promise<number | undefined> {
-  return (await client.query<{ pid: number }>(PID)).rows[0]?.pid;
+  return (await query(client, PID)).rows[0]?.pid;
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -61,15 +62,16 @@ const EXPECTED: Readonly<Record<string, string>> = {
   default_transaction_isolation: "read committed",
 };
 
+const REQUIRE_SETTINGS = sql(
+  "select name, current_setting(name) as value from unnest($1::text[]) as asked (name)",
+  ["text[]"],
+  { name: "text", value: "text" },
+);
+
 /** What the server asks for in the start-up packet, and a pooler may drop. @throws pooler-unsupported */
 export async function requireSettings(serving: DatabaseOptions): Promise<void> {
   const names = Object.keys(EXPECTED);
-  const { rows } = await withClient(serving, (client) =>
-    client.query<{ name: string; value: string }>(
-      "select name, current_setting(name) as value from unnest($1::text[]) as asked (name)",
-      [names],
-    ),
-  );
+  const { rows } = await withClient(serving, (client) => query(client, REQUIRE_SETTINGS, [names]));
   const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);
   if (wrong.length === 0) return;
   throw new OperatorError(

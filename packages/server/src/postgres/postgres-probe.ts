@@ -1,21 +1,27 @@
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { Probe } from "../dependencies/monitor.ts";
 import { type AbandonedBackend, BoundedClient, IS_IDLE } from "./bounded-client.ts";
-import { type DatabaseOptions, type Executor, monitorOptions } from "./database.ts";
+import { type DatabaseOptions, monitorOptions } from "./database.ts";
+import type { Executor } from "./executor.ts";
+import { narrowed, query, sql } from "./statement.ts";
 
-const PING = "select current_setting('transaction_read_only') = 'off' as writable";
+const PING = sql("select current_setting('transaction_read_only') = 'off' as writable", [], { writable: "bool" });
 
 /**
  * Ends backends that have lost their client. A backend that works is ended only where it may be and waits for a lock: the
  * end of one that commits would make its commit visible although no synchronous standby has it.
  */
-const END_ABANDONED = `
+const END_ABANDONED = sql(
+  `
   select number, wait_event is not distinct from 'SyncRep' as waits_for_standby,
     case when wait_event is distinct from 'SyncRep' and (${IS_IDLE} or (may_end and wait_event_type = 'Lock'))
       then pg_terminate_backend(pid) else false end as ended
   from unnest($1::int[], $2::numeric[], $3::bool[]) with ordinality as abandoned (pid, connected_at, may_end, number)
     join pg_stat_activity using (pid)
-  where extract(epoch from backend_start) <= connected_at and usename = session_user and application_name like 'drs%'`;
+  where extract(epoch from backend_start) <= connected_at and usename = session_user and application_name like 'drs%'`,
+  ["int4[]", "numeric[]", "bool[]"],
+  { number: narrowed<string>("int8"), waits_for_standby: "bool", ended: "bool" },
+);
 
 interface Remaining {
   /** In the list of those asked for, from 1. */
@@ -52,7 +58,7 @@ export class PostgresProbe implements Probe {
     const { dependency, observe } = this.#options;
     const client = this.#client ?? (await this.#connect());
     try {
-      const { rows } = await client.query<{ writable: boolean }>(PING);
+      const { rows } = await query(client, PING);
       if (!rows[0]?.writable) {
         dependency.report("away", "is read-only");
         throw new Error("read-only");
@@ -104,7 +110,7 @@ export class PostgresProbe implements Probe {
     const abandoned = database.bound?.abandoned;
     const asked = abandoned?.all ?? [];
     if (!abandoned || (asked.length === 0 && !dependency.has("held"))) return;
-    const { rows } = await client.query<Remaining>(END_ABANDONED, [
+    const { rows } = await query(client, END_ABANDONED, [
       asked.map(({ pid }) => pid),
       asked.map(({ connectedAt }) => connectedAt),
       asked.map(({ mayEnd }) => mayEnd),

@@ -4,7 +4,7 @@ import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/datab
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
 import { type Clock, Unavailable } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { isOpaqueToken, issueToken, listTokens, opaqueTokenVerifier, revokeToken } from "./opaque-tokens.ts";
 
 const HOUR_MS = 3_600_000;

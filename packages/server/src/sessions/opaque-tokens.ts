@@ -1,11 +1,12 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { ensureAccountId } from "../accounts/accounts.ts";
 import { type Clock, type Session, type SessionVerifier } from "../ports.ts";
-import type { Executor } from "../postgres/database.ts";
 import { asUnavailable } from "../postgres/errors.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { byteaArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
 
 /** `drs_` and 32 random bytes in base64url. */
 const TOKEN = /^drs_[A-Za-z0-9_-]{43}$/;
@@ -21,6 +22,11 @@ export interface IssuedToken {
   readonly expires_at: string;
 }
 
+const ISSUE_TOKEN = sql(
+  "insert into session_token (token_hash, token_id, account, issued_at, expires_at) values ($1, $2, $3, $4, $5)",
+  ["bytea", "uuid", "text", "timestamptz", "timestamptz"],
+);
+
 /** Only the token's hash is kept: the token is shown here and never again. */
 export async function issueToken(
   executor: Executor,
@@ -33,32 +39,35 @@ export async function issueToken(
   const issuedAt = clock.now();
   const expiresAt = new Date(issuedAt + ttlMs).toISOString();
   await ensureAccountId(executor, account);
-  await executor.query(
-    "insert into session_token (token_hash, token_id, account, issued_at, expires_at) values ($1, $2, $3, $4, $5)",
-    [hashOf(token), tokenId, account, new Date(issuedAt).toISOString(), expiresAt],
-  );
+  await query(executor, ISSUE_TOKEN, [hashOf(token), tokenId, account, new Date(issuedAt).toISOString(), expiresAt]);
   return { token, token_id: tokenId, account, expires_at: expiresAt };
 }
 
+const REVOKE_TOKEN = sql(
+  "update session_token set revoked_at = $2 where token_id = $1 and revoked_at is null returning account",
+  ["uuid", "timestamptz"],
+  { account: "text" },
+);
+
 /** @returns the account of the token, or `undefined` where there is no such token that still lives. */
 export async function revokeToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
-  const { rows } = await executor.query<{ account: string }>(
-    "update session_token set revoked_at = $2 where token_id = $1 and revoked_at is null returning account",
-    [tokenId, new Date(clock.now()).toISOString()],
-  );
+  const { rows } = await query(executor, REVOKE_TOKEN, [tokenId, new Date(clock.now()).toISOString()]);
   return rows[0]?.account;
 }
 
+// guard(no-rows): tokens of the account are deleted
+// fails: e2e/erasure.test.ts › is gone: events
+const DELETE_TOKENS = sql("delete from session_token where account = $1", ["text"]);
+
 /** @returns how many. */
 export async function deleteTokens(executor: Executor, account: string): Promise<number> {
-  // guard(no-rows): tokens of the account are deleted
-  // fails: e2e/erasure.test.ts › is gone: events
-  return (await executor.query("delete from session_token where account = $1", [account])).rowCount ?? 0;
+  return (await query(executor, DELETE_TOKENS, [account])).rowCount ?? 0;
 }
 
+const COUNT_TOKENS = sql("select count(*) as count from session_token where account = $1", ["text"], { count: "int8" });
+
 export async function countTokens(executor: Executor, account: string): Promise<number> {
-  const text = "select count(*) as count from session_token where account = $1";
-  return (await executor.query<{ count: number }>(text, [account])).rows[0]?.count ?? 0;
+  return (await query(executor, COUNT_TOKENS, [account])).rows[0]?.count ?? 0;
 }
 
 export interface TokenRow {
@@ -69,14 +78,27 @@ export interface TokenRow {
   readonly revoked_at: string | null;
 }
 
-export async function listTokens(executor: Executor, account: string | undefined): Promise<readonly TokenRow[]> {
-  const { rows } = await executor.query<TokenRow>(
-    `select token_id, account, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
+const LIST_TOKENS = sql(
+  `select token_id, account, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
       from session_token where $1::text is null or account = $1 order by session_token.issued_at desc, token_id`,
-    [account ?? null],
-  );
+  ["text?"],
+  { token_id: "uuid", account: "text", issued_at: "text", expires_at: "text", revoked_at: "text?" },
+);
+
+export async function listTokens(executor: Executor, account: string | undefined): Promise<readonly TokenRow[]> {
+  const { rows } = await query(executor, LIST_TOKENS, [account ?? null]);
   return rows;
 }
+
+const OPAQUE_TOKEN_VERIFIER = sql(
+  `select token_hash, account, extract(epoch from expires_at)::float8 * 1000 as expires_ms
+      from session_token where token_hash = any ($1::bytea[])
+        -- guard(true): revoked tokens are refused
+        -- fails: e2e/rejections/rejections.test.ts › a revoked token
+        and revoked_at is null`,
+  ["bytea[]"],
+  { token_hash: "bytea", account: "text", expires_ms: "float8" },
+);
 
 /**
  * Verifies tokens that this system issued. Look-ups that come together are one query, and one query is under way at a
@@ -86,16 +108,9 @@ export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVe
   const lookUps = new MicroBatcher<Buffer, Session | undefined>({ work: findAll, maxItems: 256, lanes: 1 });
 
   async function findAll(hashes: readonly Buffer[]): Promise<readonly (Session | undefined)[]> {
-    const text = `select token_hash, account, extract(epoch from expires_at)::float8 * 1000 as expires_ms
-      from session_token where token_hash = any ($1::bytea[])
-        -- guard(true): revoked tokens are refused
-        -- fails: e2e/rejections/rejections.test.ts › a revoked token
-        and revoked_at is null`;
-    const { rows } = await executor
-      .query<{ token_hash: Buffer; account: string; expires_ms: number }>(text, [byteaArray(hashes)])
-      .catch((error: unknown) => {
-        throw asUnavailable(error);
-      });
+    const { rows } = await query(executor, OPAQUE_TOKEN_VERIFIER, [byteaArray(hashes)]).catch((error: unknown) => {
+      throw asUnavailable(error);
+    });
     const found = new Map(rows.map((row) => [row.token_hash.toString("hex"), row]));
     return hashes.map((hash) => {
       const row = found.get(hash.toString("hex"));

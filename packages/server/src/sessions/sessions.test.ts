@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Config, readConfig } from "../config/config.ts";
 import { Dependencies } from "../dependencies/dependencies.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { type AnsweringServer, json, startAnsweringServer } from "./answering-server.fixture.ts";
 import { openSessions } from "./sessions.ts";
 

@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Sealer } from "../ports.ts";
 import { purposeIds } from "../policy/policy-table.ts";
-import { auditQuery, type AuditRow } from "../audit/audit.ts";
+import { auditQuery } from "../audit/audit.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Transaction } from "../postgres/executor.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
+import { type Composed, queryComposed, sql } from "../postgres/statement.ts";
 import { instant } from "../postgres/instant.ts";
 
 /** Events that are listed at once. */
@@ -35,7 +36,7 @@ export interface ExportedFile {
 }
 
 export interface ExportPorts {
-  readonly executor: Executor;
+  readonly transaction: Transaction;
   readonly sealer: Sealer;
   readonly names: Pseudonymizer;
   /** Called before anything is written. */
@@ -48,11 +49,10 @@ export interface ExportPorts {
  * actions, tokens (never their hashes), requests, and who read or changed what, when and why. `manifest.json` comes last: without
  * it, an export is not whole.
  *
- * @param executor in one transaction, so that all of it is of one moment.
  * @throws export-folder-used
  */
 export async function exportAccount(
-  { executor, sealer, names, announce, onProgress }: ExportPorts,
+  { transaction, sealer, names, announce, onProgress }: ExportPorts,
   account: string,
   folder: string,
   now: Date,
@@ -68,14 +68,18 @@ export async function exportAccount(
   await announce(exportId);
 
   const files = [
-    await writeRows(folder, "events.ndjson", exportEvents(executor, sealer, account, folder, onProgress)),
-    await writeRows(folder, "idempotency-keys.ndjson", rowsOf(executor, KEYS, [account])),
-    await writeRows(folder, "actions.ndjson", rowsOf(executor, ACTIONS, [account])),
-    await writeRows(folder, "tokens.ndjson", rowsOf(executor, TOKENS, [account])),
-    await writeRows(folder, "requests.ndjson", rowsOf(executor, REQUESTS, [names.subjectOf("account", account)])),
-    await writeRows(folder, "accesses.ndjson", accesses(executor, account)),
+    await writeRows(folder, "events.ndjson", exportEvents(transaction, sealer, account, folder, onProgress)),
+    await writeRows(folder, "idempotency-keys.ndjson", rowsOf(transaction, { ...KEYS, values: [account] })),
+    await writeRows(folder, "actions.ndjson", rowsOf(transaction, { ...ACTIONS, values: [account] })),
+    await writeRows(folder, "tokens.ndjson", rowsOf(transaction, { ...TOKENS, values: [account] })),
+    await writeRows(
+      folder,
+      "requests.ndjson",
+      rowsOf(transaction, { ...REQUESTS, values: [names.subjectOf("account", account)] }),
+    ),
+    await writeRows(folder, "accesses.ndjson", accesses(transaction, account)),
   ];
-  const refused = await isAccountRefused(executor, names.subjectOf("account", account));
+  const refused = await isAccountRefused(transaction, names.subjectOf("account", account));
   const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), refused, files };
   await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, {
     mode: 0o600,
@@ -85,14 +89,14 @@ export async function exportAccount(
 }
 
 async function* exportEvents(
-  executor: Executor,
+  transaction: Transaction,
   sealer: Sealer,
   account: string,
   folder: string,
   onProgress: (events: number) => void,
 ): AsyncGenerator<object> {
-  const purposes = await purposeIds(executor);
-  const reading = releasingLocks(executor);
+  const purposes = await purposeIds(transaction);
+  const reading = releasingLocks(transaction);
   let count = 0;
   for (let after: string | undefined; ;) {
     const page = await listEvents(reading, { account }, PAGE, after);
@@ -118,37 +122,72 @@ async function* exportEvents(
   }
 }
 
-const KEYS = `select key as idempotency_key, event_id, ${instant("received_at")} from idempotency_key where account = $1
-  and not is_erased(key_id) order by idempotency_key.received_at, key`;
-const ACTIONS = `select action_id, action_type, session_id, ${instant("registered_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
-  from action where account = $1 order by action.registered_at, action_id`;
-const TOKENS = `select token_id, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
-  from session_token where account = $1 order by session_token.issued_at, token_id`;
+const KEYS = sql(
+  `select key as idempotency_key, event_id, ${instant("received_at")} from idempotency_key where account = $1
+  and not is_erased(key_id) order by idempotency_key.received_at, key`,
+  ["text"],
+  { idempotency_key: "text", event_id: "uuid", received_at: "text" },
+);
+const ACTIONS = sql(
+  `select action_id, action_type, session_id, ${instant("registered_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
+  from action where account = $1 order by action.registered_at, action_id`,
+  ["text"],
+  {
+    action_id: "text",
+    action_type: "text",
+    session_id: "text?",
+    registered_at: "text",
+    expires_at: "text",
+    revoked_at: "text?",
+  },
+);
+const TOKENS = sql(
+  `select token_id, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
+  from session_token where account = $1 order by session_token.issued_at, token_id`,
+  ["text"],
+  { token_id: "uuid", issued_at: "text", expires_at: "text", revoked_at: "text?" },
+);
 
-const REQUESTS = `select request_id, kind, ${instant("received_at")}, ${instant("due_at")}, ${instant("closed_at")}, outcome, ground,
-  identity, extension_ground, erasure_id, export_id from data_request where subject_mac = $1 order by data_request.received_at, request_id`;
+const REQUESTS = sql(
+  `select request_id, kind, ${instant("received_at")}, ${instant("due_at")}, ${instant("closed_at")}, outcome, ground,
+  identity, extension_ground, erasure_id, export_id from data_request where subject_mac = $1 order by data_request.received_at, request_id`,
+  ["bytea"],
+  {
+    request_id: "uuid",
+    kind: "text",
+    received_at: "text",
+    due_at: "text",
+    closed_at: "text?",
+    outcome: "text?",
+    ground: "text?",
+    identity: "text?",
+    extension_ground: "text?",
+    erasure_id: "uuid?",
+    export_id: "uuid?",
+  },
+);
 
 /** Rows that are in memory at once. */
 const FETCHED = 1_000;
 
 /** Through a cursor of the transaction. */
-async function* rowsOf(executor: Executor, text: string, values: readonly unknown[]): AsyncGenerator<object> {
-  await executor.query(`declare exported no scroll cursor for ${text}`, [...values]);
+async function* rowsOf<Row>(transaction: Transaction, composed: Composed<Row>): AsyncGenerator<Row & object> {
+  await transaction.query(`declare exported no scroll cursor for ${composed.text}`, composed.values);
+  const page: Composed<Row> = { text: `fetch ${FETCHED} from exported`, values: [] };
   for (;;) {
-    const { rows } = await executor.query<Record<string, unknown>>(`fetch ${FETCHED} from exported`);
+    const { rows } = await queryComposed(transaction, page);
     yield* rows;
     if (rows.length < FETCHED) break;
   }
-  await executor.query("close exported");
+  await transaction.query("close exported");
 }
 
 /** More than any account has. */
 const ALL = 2_147_483_647;
 
 /** Who read or changed what, when and why. Legal holds are no accesses, and none of the account's business. */
-async function* accesses(executor: Executor, account: string): AsyncGenerator<object> {
-  const { text, values } = auditQuery({ account, limit: ALL });
-  for await (const row of rowsOf(executor, text, values) as AsyncGenerator<AuditRow>) {
+async function* accesses(transaction: Transaction, account: string): AsyncGenerator<object> {
+  for await (const row of rowsOf(transaction, auditQuery({ account, limit: ALL }))) {
     const { at, actor, operation, outcome, event_id, occurrences, reason } = row;
     // guard(true): an export holds no holds
     // fails: e2e/requests.test.ts › holds everything of the account

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { narrowed, query, sql } from "../postgres/statement.ts";
 
 /** What a data subject may ask for (GDPR, articles 15 to 18, 20 and 21). */
 export const REQUEST_KINDS = ["access", "rectification", "erasure", "restriction", "portability", "objection"] as const;
@@ -53,42 +54,83 @@ const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant
   extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id,
   ${instant("completed_at")}, ${STILL_HELD} as still_held, ${COMPLETABLE} as completable`;
 
+const REQUEST_TYPES = {
+  request_id: "uuid",
+  account: "text?",
+  kind: narrowed<RequestKind>("text"),
+  received_at: "text",
+  due_at: "text",
+  overdue: "bool",
+  identity: "text?",
+  extension_ground: "text?",
+  closed_at: "text?",
+  outcome: narrowed<RequestOutcome | null>("text?"),
+  ground: "text?",
+  erasure_id: "uuid?",
+  export_id: "uuid?",
+  completed_at: "text?",
+  still_held: "int8",
+  completable: "bool",
+} as const;
+
+const ADD_REQUEST = sql(
+  `insert into data_request (request_id, subject_mac, account, kind, received_at, due_at, identity, recorded_by)
+      values ($1, $2, $3, $4, $5, $5::timestamptz + interval '1 month', $6, $7) returning ${COLUMNS}`,
+  ["uuid", "bytea", "text", "text", "timestamptz", "text?", "text"],
+  REQUEST_TYPES,
+);
+
 /** Due in one month (GDPR, article 12 (3)), by the calendar of UTC. */
 export async function addRequest(executor: Executor, request: NewRequest): Promise<RequestRow> {
   const { account, subjectMac, kind, receivedAt, identity, actor } = request;
-  const { rows } = await executor.query<RequestRow>(
-    `insert into data_request (request_id, subject_mac, account, kind, received_at, due_at, identity, recorded_by)
-      values ($1, $2, $3, $4, $5, $5::timestamptz + interval '1 month', $6, $7) returning ${COLUMNS}`,
-    [randomUUID(), subjectMac, account, kind, receivedAt, identity ?? null, actor],
-  );
+  const { rows } = await query(executor, ADD_REQUEST, [
+    randomUUID(),
+    subjectMac,
+    account,
+    kind,
+    receivedAt,
+    identity ?? null,
+    actor,
+  ]);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];
 }
 
+const LIST_REQUESTS = sql(
+  `select ${COLUMNS} from data_request where $1::bytea is null or subject_mac = $1
+    order by closed_at is not null, not ${COMPLETABLE}, data_request.due_at, request_id`,
+  ["bytea?"],
+  REQUEST_TYPES,
+);
+
 /** Open ones first, by when they are due, then those that can be completed. */
 export async function listRequests(executor: Executor, subjectMac?: Buffer): Promise<readonly RequestRow[]> {
-  const text = `select ${COLUMNS} from data_request where $1::bytea is null or subject_mac = $1
-    order by closed_at is not null, not ${COMPLETABLE}, data_request.due_at, request_id`;
-  return (await executor.query<RequestRow>(text, [subjectMac ?? null])).rows;
+  return (await query(executor, LIST_REQUESTS, [subjectMac ?? null])).rows;
 }
 
+const FIND_REQUEST = sql(`select ${COLUMNS} from data_request where request_id = $1`, ["uuid"], REQUEST_TYPES);
+
 export async function findRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
-  return (await executor.query<RequestRow>(`select ${COLUMNS} from data_request where request_id = $1`, [id])).rows[0];
+  return (await query(executor, FIND_REQUEST, [id])).rows[0];
 }
+
+const IS_REQUESTED = sql("select from data_request where subject_mac = $1 limit 1", ["bytea"]);
 
 /** Whether a request of the account was recorded. @param subjectMac its keyed MAC. */
 export async function isRequested(executor: Executor, subjectMac: Buffer): Promise<boolean> {
-  const text = "select from data_request where subject_mac = $1 limit 1";
-  return ((await executor.query(text, [subjectMac])).rowCount ?? 0) > 0;
+  return ((await query(executor, IS_REQUESTED, [subjectMac])).rowCount ?? 0) > 0;
 }
+
+const EXTEND_REQUEST = sql(
+  `update data_request set due_at = received_at + interval '3 months', extension_ground = $2
+      where request_id = $1 and closed_at is null and extension_ground is null returning ${COLUMNS}`,
+  ["uuid", "text"],
+  REQUEST_TYPES,
+);
 
 /** By two further months, once. @returns `undefined` where there is no such request that is open and not extended. */
 export async function extendRequest(executor: Executor, id: string, ground: string): Promise<RequestRow | undefined> {
-  const { rows } = await executor.query<RequestRow>(
-    `update data_request set due_at = received_at + interval '3 months', extension_ground = $2
-      where request_id = $1 and closed_at is null and extension_ground is null returning ${COLUMNS}`,
-    [id, ground],
-  );
+  const { rows } = await query(executor, EXTEND_REQUEST, [id, ground]);
   return rows[0];
 }
 
@@ -101,32 +143,46 @@ export interface ClosedRequest {
   readonly exportId?: string | undefined;
 }
 
-/** The account's name goes. @returns `undefined` where there is no such request that is open. */
-export async function closeRequest(
-  executor: Executor,
-  id: string,
-  { outcome, actor, ground, identity, erasureId, exportId }: ClosedRequest,
-): Promise<RequestRow | undefined> {
-  const { rows } = await executor.query<RequestRow>(
-    `update data_request set outcome = $2, closed_at = now(), closed_by = $3, ground = $4,
+const CLOSE_REQUEST = sql(
+  `update data_request set outcome = $2, closed_at = now(), closed_by = $3, ground = $4,
         identity = coalesce($5, identity), erasure_id = $6,
         -- guard(drop): the name of the account is deleted when a request is closed
         -- fails: e2e/requests.test.ts › is overdue until
         account = null,
         export_id = $7
       where request_id = $1 and closed_at is null returning ${COLUMNS}`,
-    [id, outcome, actor, ground ?? null, identity ?? null, erasureId ?? null, exportId ?? null],
-  );
+  ["uuid", "text", "text", "text?", "text?", "uuid?", "uuid?"],
+  REQUEST_TYPES,
+);
+
+/** The account's name goes. @returns `undefined` where there is no such request that is open. */
+export async function closeRequest(
+  executor: Executor,
+  id: string,
+  { outcome, actor, ground, identity, erasureId, exportId }: ClosedRequest,
+): Promise<RequestRow | undefined> {
+  const { rows } = await query(executor, CLOSE_REQUEST, [
+    id,
+    outcome,
+    actor,
+    ground ?? null,
+    identity ?? null,
+    erasureId ?? null,
+    exportId ?? null,
+  ]);
   return rows[0];
 }
 
+const COMPLETE_REQUEST = sql(
+  `update data_request set outcome = 'done', completed_at = now()
+      where request_id = $1 and ${COMPLETABLE} returning ${COLUMNS}`,
+  ["uuid"],
+  REQUEST_TYPES,
+);
+
 /** Closes as done what was closed in part. @returns `undefined` where there is none, or something of it is left. */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
-  const { rows } = await executor.query<RequestRow>(
-    `update data_request set outcome = 'done', completed_at = now()
-      where request_id = $1 and ${COMPLETABLE} returning ${COLUMNS}`,
-    [id],
-  );
+  const { rows } = await query(executor, COMPLETE_REQUEST, [id]);
   return rows[0];
 }
 
@@ -137,14 +193,18 @@ export interface RequestState {
   readonly requests_completable: number;
 }
 
-export async function requestState(executor: Executor): Promise<RequestState> {
-  const { rows } = await executor.query<RequestState>(
-    // guard(no-rows): what is overdue is reported
-    // fails: e2e/requests.test.ts › is overdue until
-    `select count(*) filter (where ${OVERDUE}) as requests_overdue, count(*) filter (where closed_at is null) as requests_open,
+// guard(no-rows): what is overdue is reported
+// fails: e2e/requests.test.ts › is overdue until
+const REQUEST_STATE = sql(
+  `select count(*) filter (where ${OVERDUE}) as requests_overdue, count(*) filter (where closed_at is null) as requests_open,
         count(*) filter (where ${COMPLETABLE}) as requests_completable
       from data_request where closed_at is null or outcome = 'partly'`,
-  );
+  [],
+  { requests_overdue: "int8", requests_open: "int8", requests_completable: "int8" },
+);
+
+export async function requestState(executor: Executor): Promise<RequestState> {
+  const { rows } = await query(executor, REQUEST_STATE);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];
 }

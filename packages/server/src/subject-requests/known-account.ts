@@ -3,7 +3,7 @@ import { isAccountAudited } from "../audit/search-audit.ts";
 import { wasErased } from "../lifecycle/erasure/erasures.ts";
 import { isRequested } from "./data-requests.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
-import type { Executor } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 
 /** What is known of an account: it holds data or did until an erasure, it is named by requests alone, or by nothing. */
 export type AccountKnowledge = "held" | "requested" | "unknown";

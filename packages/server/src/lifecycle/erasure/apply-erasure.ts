@@ -6,7 +6,7 @@ import { insertTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { recordApplied } from "../../journal/applied-entries.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
 import type { Sealer } from "../../ports.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { deleteTokens } from "../../sessions/opaque-tokens.ts";
 import { copyHeldEvents, type ErasedIds, findHeldOfErasure } from "../holds/copy-held-events.ts";
 import {
@@ -23,12 +23,12 @@ import { addToErasure, type ErasureRecord, insertErasure } from "./erasures.ts";
 const BATCH = 5_000;
 
 /**
- * Deletes everything of a journal's entry from the database, or marks it so that no read finds it, in the owner's
- * transaction, which has copied what holds keep. The same for an erasure that begins and for one that a restored
+ * Deletes everything of a journal's entry from the database, or marks it so that no read finds it. The transaction
+ * has copied what holds keep. The same for an erasure that begins and for one that a restored
  * database lacks.
  */
 export async function applyErasure(
-  executor: Executor,
+  executor: OwnerTransaction,
   names: Pseudonymizer,
   entry: ErasureEntry,
   digest: string,
@@ -51,7 +51,7 @@ export async function applyErasure(
 }
 
 /** Its tokens and actions; its keys are in the entry. */
-async function eraseAccount(executor: Executor, sequence: number, accountId: string): Promise<void> {
+async function eraseAccount(executor: OwnerTransaction, sequence: number, accountId: string): Promise<void> {
   const account = await deleteAccountId(executor, accountId);
   if (account === undefined) return;
   const tokens = await deleteTokens(executor, account);
@@ -61,7 +61,7 @@ async function eraseAccount(executor: Executor, sequence: number, accountId: str
 
 /** Deletes events, or leaves their copies to the end of a hold; idempotency keys become tombstones. */
 async function eraseEvents(
-  executor: Executor,
+  executor: OwnerTransaction,
   names: Pseudonymizer,
   sequence: number,
   eventIds: readonly string[],
@@ -88,7 +88,7 @@ async function eraseEvents(
  * @returns ids of events that can't be opened: their payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(
-  executor: Executor,
+  executor: OwnerTransaction,
   sealer: Sealer,
   entry: ErasedIds,
   onlyRecent = false,

@@ -6,14 +6,23 @@ import { findCopiesOfAccount } from "../holds/erased-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Executor } from "../../postgres/database.ts";
-import { branchesOf, findPartitions, RECENT_MS, releasingLocks } from "../../events/partition-slices.ts";
-import { searchSubject } from "../../events/search-events.ts";
+import type { Executor, OwnerTransaction, Transaction } from "../../postgres/executor.ts";
+import {
+  branchesOf,
+  findPartitions,
+  type Partition,
+  RECENT_MS,
+  releasingLocks,
+  SAMPLE_PARTITION,
+} from "../../events/partition-slices.ts";
+import { searchSubject, subjectSearch } from "../../events/search-events.ts";
 import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
 import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
+import { composed, queryComposed } from "../../postgres/statement.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
 import { type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
+import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ErasePorts extends AppendPorts {
   readonly sealer: Sealer;
@@ -29,7 +38,7 @@ export interface ErasureOrder {
 }
 
 /**
- * Begins an erasure, in the owner's transaction: what holds keep is copied, commit batches are let out, the journal is
+ * Begins an erasure: what holds keep is copied, commit batches are let out, the journal is
  * written, and from the commit on no read finds what was erased. What is committed later was sealed under another key.
  * Killed after the journal was written, it is carried out by whoever comes next; killed before, nothing has happened.
  *
@@ -37,18 +46,21 @@ export interface ErasureOrder {
  * @throws journal-entry-exists, Unavailable
  */
 export async function beginErasure(
-  executor: Executor,
+  executor: OwnerTransaction,
   ports: ErasePorts,
   order: ErasureOrder,
 ): Promise<number | undefined> {
   const { subject, actor, reason, refuseLater } = order;
   // guard(drop): an erasure waits for holds
   // fails: e2e/erasure.test.ts › it begins when
-  await executor.query("select lock_holds()");
+  await lockHolds(executor);
   // guard(drop): one erasure at a time
   // fails: e2e/erasure.test.ts › it begins when
-  await executor.query("select lock_journal()");
-  await resolveHolds(executor, ports.names, { reading: releasingLocks(executor) });
+  await lockJournal(executor);
+  await resolveHolds(executor, ports.names, {
+    reading: releasingLocks(executor),
+    asOwner: (work) => work(executor),
+  });
   // guard(drop): where nothing is left there is no entry
   // fails: e2e/erasure.test.ts › several at once
   if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
@@ -94,41 +106,55 @@ async function findErased(executor: Executor, subject: ErasureSubject): Promise<
   return { keys, accounts: accountId === undefined ? [] : [accountId], events };
 }
 
-async function findEventsOf(executor: Executor, subject: ErasureSubject): Promise<string[]> {
-  const where = "erased_by is null and (hold_id is not null or not is_erased(key_id))";
-  const found = searchSubject<{ id: string }>(executor, subject, {
+const FIND_EVENTS = subjectSearch(
+  {
     view: "kept_event",
     select: "event_id as id",
-    where,
-  });
+    where: "erased_by is null and (hold_id is not null or not is_erased(key_id))",
+  },
+  { id: "uuid" },
+);
+
+async function findEventsOf(executor: Executor, subject: ErasureSubject): Promise<string[]> {
+  const found = searchSubject(executor, FIND_EVENTS, subject);
   const ids: string[] = [];
   for await (const { id } of found) ids.push(id);
   return ids;
 }
+
+/** With literals: a prepared statement is described by its text alone. */
+const FIND_RECENT = composed(
+  (partitions: readonly Partition[], actionId: string) => {
+    const literal = (value: unknown): string => escapeLiteral(String(value));
+    const text = branchesOf(
+      partitions,
+      literal,
+      (within) => `select event_id as id from event e where ${within("e")} and action_id = ${literal(actionId)}
+      and not is_erased(key_id)`,
+    );
+    return { text, values: [] };
+  },
+  { id: "uuid" },
+  [[[SAMPLE_PARTITION], ""]],
+);
 
 /**
  * A search for recent events of an action, planned and run once while ingestion goes on: the second run takes no
  * further locks and costs one index scan of the newest partitions. Other subjects are erased by keys, without a search.
  */
 async function prepareRecent(
-  executor: Executor,
+  executor: Transaction,
   subject: ErasureSubject,
   now: number,
 ): Promise<(() => Promise<string[]>) | undefined> {
   if (subject.kind !== "action") return undefined;
   const partitions = await findPartitions(executor, { from: now - RECENT_MS, to: now + RECENT_MS });
   if (partitions.length === 0) return async () => [];
-  const literal = (value: unknown): string => escapeLiteral(String(value));
-  const text = branchesOf(
-    partitions,
-    literal,
-    (within) => `select event_id as id from event e where ${within("e")} and action_id = ${literal(subject.actionId)}
-      and not is_erased(key_id)`,
-  );
+  const recent = FIND_RECENT(partitions, subject.actionId);
   const name = `"recent ${randomUUID()}"`;
   const run = async (): Promise<string[]> =>
-    (await executor.query<{ id: string }>(`execute ${name}`)).rows.map(({ id }) => id);
-  await executor.query(`prepare ${name} as ${text}`);
+    (await queryComposed(executor, { ...recent, text: `execute ${name}` })).rows.map(({ id }) => id);
+  await executor.query(`prepare ${name} as ${recent.text}`);
   await run();
   return run;
 }

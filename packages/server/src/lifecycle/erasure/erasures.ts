@@ -1,6 +1,7 @@
-import type { Executor } from "../../postgres/database.ts";
+import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
 import type { ErasureEntry, ErasureKind } from "../../journal/journal.ts";
 import { instant } from "../../postgres/instant.ts";
+import { narrowed, query, sql } from "../../postgres/statement.ts";
 
 /** Who asked for it, and why. */
 export interface ErasureOrigin {
@@ -44,18 +45,30 @@ export interface ErasureRow {
   readonly lost_keys: readonly string[];
 }
 
+const INSERT_ERASURE = sql(
+  `insert into erasure (sequence, erasure_id, kind, subject_mac, began_at, actor, reason, keys, unreadable)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  ["int8", "uuid", "text", "bytea?", "timestamptz", "text", "text", "uuid[]", "int8"],
+);
+
 /** Records an erasure that begins, in the transaction that applies its entry of the journal. */
 export async function insertErasure(
-  executor: Executor,
+  executor: OwnerTransaction,
   entry: ErasureEntry,
   { actor, reason, unreadable }: ErasureRecord,
 ): Promise<void> {
   const subject = entry.subject === null ? null : Buffer.from(entry.subject, "hex");
-  await executor.query(
-    `insert into erasure (sequence, erasure_id, kind, subject_mac, began_at, actor, reason, keys, unreadable)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [entry.sequence, entry.erasure_id, entry.kind, subject, entry.at, actor, reason, entry.keys, unreadable],
-  );
+  await query(executor, INSERT_ERASURE, [
+    entry.sequence,
+    entry.erasure_id,
+    entry.kind,
+    subject,
+    entry.at,
+    actor,
+    reason,
+    entry.keys,
+    unreadable,
+  ]);
 }
 
 /** What an erasure deleted, or left to a hold. */
@@ -63,14 +76,16 @@ export type ErasureCounts = Partial<
   Pick<ErasureRow, "events" | "idempotency_keys" | "tokens" | "actions" | "held" | "copies">
 >;
 
-export async function addToErasure(executor: Executor, sequence: number, counts: ErasureCounts): Promise<void> {
-  const { events = 0, idempotency_keys = 0, tokens = 0, actions = 0, held = 0, copies = 0 } = counts;
-  await executor.query(
-    `update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3, tokens = tokens + $4,
+const ADD_TO_ERASURE = sql(
+  `update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3, tokens = tokens + $4,
         actions = actions + $5, held = held + $6, copies = copies + $7
       where sequence = $1`,
-    [sequence, events, idempotency_keys, tokens, actions, held, copies],
-  );
+  ["int8", "int8", "int8", "int8", "int8", "int8", "int8"],
+);
+
+export async function addToErasure(executor: OwnerTransaction, sequence: number, counts: ErasureCounts): Promise<void> {
+  const { events = 0, idempotency_keys = 0, tokens = 0, actions = 0, held = 0, copies = 0 } = counts;
+  await query(executor, ADD_TO_ERASURE, [sequence, events, idempotency_keys, tokens, actions, held, copies]);
 }
 
 export interface ErasureFilter {
@@ -90,10 +105,8 @@ const keysThat = (condition: "exists" | "not exists"): string =>
   `array(select id::text from unnest(e.keys) with ordinality key (id, place)
     where ${condition} (select from lost_secret s where s.name in ('account/' || id, 'hold/' || id)) order by place)`;
 
-/** Newest first. */
-export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
-  const { rows } = await executor.query<ErasureRow>(
-    `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")}, ${instant("completed_at")},
+const FIND_ERASURES = sql(
+  `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")}, ${instant("completed_at")},
         actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable,
         ${copiesOf("is_held(c.account, c.action_id, c.event_id)")} as still_held,
         ${copiesOf("not is_held(c.account, c.action_id, c.event_id)")} as released,
@@ -104,23 +117,53 @@ export async function findErasures(executor: Executor, filter: ErasureFilter = {
         and ($5::boolean is false or (finished_at is not null and held > 0 and completed_at is null
           and not exists (select from held_event c where c.erased_by = e.sequence)))
       order by sequence desc`,
-    [
-      filter.subjectMacs ?? null,
-      filter.sequence ?? null,
-      filter.unfinished ?? false,
-      filter.erasureId ?? null,
-      filter.waitedForHold ?? false,
-    ],
-  );
+  ["bytea[]?", "int8?", "bool", "uuid?", "bool"],
+  {
+    sequence: "int8",
+    erasure_id: "uuid",
+    kind: narrowed<ErasureKind>("text"),
+    subject_mac: "text?",
+    began_at: "text",
+    finished_at: "text?",
+    completed_at: "text?",
+    actor: "text",
+    reason: "text",
+    events: "int8",
+    idempotency_keys: "int8",
+    tokens: "int8",
+    actions: "int8",
+    held: "int8",
+    copies: "int8",
+    unreadable: "int8",
+    still_held: "int8",
+    released: "int8",
+    destroyed_keys: "text[]",
+    lost_keys: "text[]",
+  },
+);
+
+/** Newest first. */
+export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
+  const { rows } = await query(executor, FIND_ERASURES, [
+    filter.subjectMacs ?? null,
+    filter.sequence ?? null,
+    filter.unfinished ?? false,
+    filter.erasureId ?? null,
+    filter.waitedForHold ?? false,
+  ]);
   return rows;
 }
 
+const HAS_UNFINISHED_ERASURES = sql(
+  `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
+        and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,
+  [],
+  { unfinished: "bool" },
+);
+
 /** Whether an erasure waits to be finished, or for a final receipt because the last copy that a hold kept is deleted. */
 export async function hasUnfinishedErasures(executor: Executor): Promise<boolean> {
-  const { rows } = await executor.query<{ unfinished: boolean }>(
-    `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
-        and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,
-  );
+  const { rows } = await query(executor, HAS_UNFINISHED_ERASURES);
   return rows[0]?.unfinished ?? false;
 }
 
@@ -131,30 +174,45 @@ export interface ErasureState {
   readonly stuck: boolean;
 }
 
-export async function erasureState(executor: Executor, limitSeconds: number): Promise<ErasureState> {
-  const { rows } = await executor.query<ErasureState>(
-    `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
+const ERASURE_STATE = sql(
+  `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
         coalesce(bool_or(finished_at is null and began_at < now() - make_interval(secs => $1)), false) as stuck
       from erasure`,
-    [limitSeconds],
-  );
+  ["float8"],
+  { erasures: "int8", unfinished: "int8", stuck: "bool" },
+);
+
+export async function erasureState(executor: Executor, limitSeconds: number): Promise<ErasureState> {
+  const { rows } = await query(executor, ERASURE_STATE, [limitSeconds]);
   return rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
 }
 
+const WAS_ERASED = sql("select from erasure where subject_mac = $1 limit 1", ["bytea"]);
+
 /** Whether anything of the subject was erased. @param subjectMac its keyed MAC. */
 export async function wasErased(executor: Executor, subjectMac: Buffer): Promise<boolean> {
-  return ((await executor.query("select from erasure where subject_mac = $1 limit 1", [subjectMac])).rowCount ?? 0) > 0;
+  return ((await query(executor, WAS_ERASED, [subjectMac])).rowCount ?? 0) > 0;
 }
+
+const RECEIPT_OF = sql(
+  "select coalesce(final_receipt, receipt) as receipt from erasure where sequence = $1",
+  ["int8"],
+  { receipt: "text?" },
+);
 
 /** The receipt that was signed when it was finished, or when the last copy that a hold kept of it was deleted. */
 export async function receiptOf(executor: Executor, sequence: number): Promise<string | undefined> {
-  const text = "select coalesce(final_receipt, receipt) as receipt from erasure where sequence = $1";
-  return (await executor.query<{ receipt: string | null }>(text, [sequence])).rows[0]?.receipt ?? undefined;
+  return (await query(executor, RECEIPT_OF, [sequence])).rows[0]?.receipt ?? undefined;
 }
+
+const FIND_ERASURE_RECEIPT = sql(
+  `select coalesce(final_receipt, receipt) as receipt from erasure
+    where erasure_id = $1 and receipt is not null`,
+  ["uuid"],
+  { receipt: "text" },
+);
 
 /** The same by the id of an erasure. */
 export async function findErasureReceipt(executor: Executor, erasureId: string): Promise<string | undefined> {
-  const text = `select coalesce(final_receipt, receipt) as receipt from erasure
-    where erasure_id = $1 and receipt is not null`;
-  return (await executor.query<{ receipt: string }>(text, [erasureId])).rows[0]?.receipt;
+  return (await query(executor, FIND_ERASURE_RECEIPT, [erasureId])).rows[0]?.receipt;
 }

@@ -1,12 +1,14 @@
 import type { Clock } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { writeAudit } from "../../audit/audit.ts";
-import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { inOneTransaction } from "../../postgres/database.ts";
+import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
 import { instant } from "../../postgres/instant.ts";
 import { groupByPartition } from "../../events/partition-slices.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
 import { insertTombstones, type LedgerRow } from "../../events/tombstones.ts";
+import { query, sql } from "../../postgres/statement.ts";
 
 /** Ledger rows that are processed together. */
 const BATCH = 5_000;
@@ -24,94 +26,108 @@ interface ErasedKey {
   readonly account: string;
 }
 
+const LIST_ERASED_KEYS = sql(
+  "select key_id, account from account_key where erased_by is not null order by erased_by",
+  [],
+  { key_id: "uuid", account: "text" },
+);
+
+const DELETE_ACCOUNT_KEY = sql("select delete_account_key($1)", ["uuid"]);
+
 /**
  * Turns the ledger of erased keys, whose secrets are destroyed, into tombstones and deletes their rows, in batches. What was
  * begun and not finished, because somebody was killed, goes on here; nothing is done twice.
- *
- * @param executor one connection, in no transaction.
  */
-export async function finishErasures(executor: Executor, ports: FinishPorts): Promise<void> {
-  const { rows: keys } = await executor.query<ErasedKey>(
-    "select key_id, account from account_key where erased_by is not null order by erased_by",
-  );
+export async function finishErasures(connection: Connection, ports: FinishPorts): Promise<void> {
+  const { rows: keys } = await query(connection, LIST_ERASED_KEYS);
   for (const key of keys) {
-    await deleteErased(executor, ports, key);
-    await executor.query("select delete_account_key($1)", [key.key_id]);
+    await deleteErased(connection, ports, key);
+    await query(connection, DELETE_ACCOUNT_KEY, [key.key_id]);
     if (ports.signal?.aborted) return;
   }
-  await finishOpen(executor, ports);
-  await completeHeld(executor, ports);
+  await finishOpen(connection, ports);
+  await completeHeld(connection, ports);
 }
 
-async function finishOpen(executor: Executor, ports: FinishPorts): Promise<void> {
-  const open = await findErasures(executor, { unfinished: true });
+const FINISH_OPEN = sql("select finish_erasure($1, $2)", ["int8", "text"]);
+
+async function finishOpen(connection: Connection, ports: FinishPorts): Promise<void> {
+  const open = await findErasures(connection, { unfinished: true });
   for (const erasure of open) {
     const { sequence, kind, subject_mac, actor, reason } = erasure;
-    await inOneTransaction(executor, async () => {
-      const receipt = await ports.attest(erasure, await transactionTime(executor));
+    await inOneTransaction(connection, async (transaction) => {
+      const receipt = await ports.attest(erasure, await transactionTime(transaction));
       const detail = { sequence, kind, subject_mac };
       // guard(drop): the audit says that an erasure is done
       // fails: e2e/erasure.test.ts › it is finished by the next, once
-      await writeAudit(executor, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
-      await executor.query("select finish_erasure($1, $2)", [sequence, receipt]);
+      await writeAudit(transaction, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
+      await query(transaction, FINISH_OPEN, [sequence, receipt]);
     });
   }
 }
+
+const COMPLETE_HELD = sql("select complete_erasure($1, $2)", ["int8", "text"]);
 
 /**
  * Signs a final receipt when the last copy that a hold kept is deleted: only then it is known when backups hold
  * nothing.
  */
-async function completeHeld(executor: Executor, { attest }: FinishPorts): Promise<void> {
-  for (const erasure of await findErasures(executor, { waitedForHold: true })) {
-    await inOneTransaction(executor, async () => {
-      const receipt = await attest(erasure, await transactionTime(executor));
-      await executor.query("select complete_erasure($1, $2)", [erasure.sequence, receipt]);
+async function completeHeld(connection: Connection, { attest }: FinishPorts): Promise<void> {
+  for (const erasure of await findErasures(connection, { waitedForHold: true })) {
+    await inOneTransaction(connection, async (transaction) => {
+      const receipt = await attest(erasure, await transactionTime(transaction));
+      await query(transaction, COMPLETE_HELD, [erasure.sequence, receipt]);
     });
   }
 }
 
+const TRANSACTION_TIME = sql(`select ${instant("now()", "at")}`, [], { at: "text" });
+
 /** The instant that functions of this transaction record. */
-async function transactionTime(executor: Executor): Promise<string> {
-  const { rows } = await executor.query<{ at: string }>(`select ${instant("now()", "at")}`);
+async function transactionTime(transaction: Transaction): Promise<string> {
+  const { rows } = await query(transaction, TRANSACTION_TIME);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0].at;
 }
+
+const LIST_LEDGER_ROWS = sql(
+  `select account, key, event_id, request_mac, purpose, received_at from idempotency_key
+    where account = $1 and key_id = $2 limit ${BATCH}`,
+  ["text", "uuid"],
+  { account: "text", key: "text", event_id: "uuid", request_mac: "bytea", purpose: "int4", received_at: "timestamptz" },
+);
 
 /**
  * Deletes events with their ledger rows. Tombstones exist before the ledger's rows go, and no commit batch is under way
  * that has not seen them.
  */
-async function deleteErased(executor: Executor, { names, signal }: FinishPorts, key: ErasedKey): Promise<void> {
-  const text = `select account, key, event_id, request_mac, purpose, received_at from idempotency_key
-    where account = $1 and key_id = $2 limit ${BATCH}`;
+async function deleteErased(connection: Connection, { names, signal }: FinishPorts, key: ErasedKey): Promise<void> {
   for (;;) {
     if (signal?.aborted) return;
-    const { rows } = await executor.query<LedgerRow & { purpose: number; received_at: string }>(text, [
-      key.account,
-      key.key_id,
-    ]);
+    const { rows } = await query(connection, LIST_LEDGER_ROWS, [key.account, key.key_id]);
     if (rows.length === 0) return;
     // guard(drop): tombstones exist before the ledger rows are deleted
     // fails: e2e/erasure.test.ts › is gone: events
-    await insertTombstones(executor, names, rows);
-    await inOneTransaction(executor, async () => {
+    await insertTombstones(connection, names, rows);
+    await inOneTransaction(connection, async (transaction) => {
       // guard(drop): no batch is left that has not seen the tombstones
       // fails: e2e/erasure.test.ts › the ledger goes when
-      await excludeIngestion(executor);
+      await excludeIngestion(transaction);
     });
     // A partition at a time: the locks of one transaction stay few.
-    const groups = [...(await groupByPartition(executor, rows)).values()];
-    for (const group of groups) await deleteRows(executor, key, group);
+    const groups = [...(await groupByPartition(connection, rows)).values()];
+    for (const group of groups) await deleteRows(connection, key, group);
     const grouped = new Set(groups.flat());
     await deleteRows(
-      executor,
+      connection,
       key,
       rows.filter((row) => !grouped.has(row)),
     );
   }
 }
 
+const DELETE_ERASED = sql("select delete_erased($1, $2)", ["uuid", "text[]"]);
+
 async function deleteRows(executor: Executor, key: ErasedKey, rows: readonly LedgerRow[]): Promise<void> {
-  if (rows.length > 0) await executor.query("select delete_erased($1, $2)", [key.key_id, rows.map((row) => row.key)]);
+  if (rows.length > 0) await query(executor, DELETE_ERASED, [key.key_id, rows.map((row) => row.key)]);
 }

@@ -2,8 +2,9 @@ import { findKeyIds } from "../../accounts/accounts.ts";
 import { countActions } from "../../actions/action-table.ts";
 import { countTokens } from "../../sessions/opaque-tokens.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Executor } from "../../postgres/database.ts";
-import { conditionOf, countByHold, type EventSubject } from "../../events/search-events.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import { countByHold, type EventSubject, SUBJECT_CONDITIONS, subjectValues } from "../../events/search-events.ts";
+import { queryComposed, sql, type Statement } from "../../postgres/statement.ts";
 
 /** What is to be erased; of one purpose because consent was withdrawn. */
 export type ErasureSubject = EventSubject;
@@ -45,16 +46,19 @@ export interface ErasurePlan {
   readonly keys: number;
 }
 
+const countKeys = (kind: "account" | "purpose" | "event"): Statement<readonly unknown[], { keys: number }> => {
+  const { where, parameters } = SUBJECT_CONDITIONS[kind];
+  const text = `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`;
+  return sql(text, parameters, { keys: "int8" });
+};
+const COUNT_KEYS = { account: countKeys("account"), purpose: countKeys("purpose"), event: countKeys("event") };
+
 /** Counts it; the moment of the erasure may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
-  const { where, values } = conditionOf(subject);
   const { events, held, still_held, released } = await countByHold(executor, subject);
   const plan = { events, held, still_held, released, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
   if (subject.kind === "action") return plan;
-  const ledger = await executor.query<{ keys: number }>(
-    `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`,
-    [...values],
-  );
+  const ledger = await queryComposed(executor, { ...COUNT_KEYS[subject.kind], values: [...subjectValues(subject)] });
   const idempotency_keys = ledger.rows[0]?.keys ?? 0;
   if (subject.kind === "event") return { ...plan, idempotency_keys };
   const { account } = subject;

@@ -1,17 +1,20 @@
-import type { QueryResultRow } from "pg";
 import { areKeysDestroyed, type Sealer, type StoredEvent } from "../../ports.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
 import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
-import type { Executor } from "../../postgres/database.ts";
-import { EVENT_COLUMNS, type SealedRow, storedEvent } from "../../events/event-row.ts";
+import type { Executor, Transaction } from "../../postgres/executor.ts";
+import { EVENT_COLUMNS, EVENT_TYPES, type SealedRow, storedEvent } from "../../events/event-row.ts";
 import {
+  type Bind,
   branchesOf,
   type Partition,
   PARTITION_COLUMNS,
+  PARTITION_TYPES,
   releasingLocks,
+  SAMPLE_PARTITION,
   slicesOf,
 } from "../../events/partition-slices.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
+import { composed, query, queryComposed, sql } from "../../postgres/statement.ts";
 
 /** Full keys that one statement finds. */
 const PAGE = 1_000;
@@ -29,8 +32,8 @@ export interface HeldEvent {
 export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
 
 /**
- * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in the transaction
- * of the executor, which holds the holds' lock. Of an event whose secrets were lost, and the loss accepted, the copy has
+ * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in a
+ * transaction that has the lock of all holds. Of an event whose secrets were lost, and the loss accepted, the copy has
  * the attributes alone.
  *
  * @param onUnreadable called with what can't be opened, and so not be copied; without it, that is thrown.
@@ -38,7 +41,7 @@ export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEv
  * @throws keys-destroyed, payload-damaged
  */
 export async function copyHeldEvents(
-  executor: Executor,
+  executor: Transaction,
   sealer: Sealer,
   held: HeldEvents,
   onUnreadable?: (eventId: string) => void,
@@ -47,12 +50,12 @@ export async function copyHeldEvents(
   const reading = releasingLocks(executor);
   let copies = 0;
   for await (const { hold_id, ...key } of held(passedOver)) {
-    const values = [key.account, key.purpose, key.received_at, key.event_id];
-    const [row] = (await reading.query<Omit<SealedRow, "hold_id">>(READ, values)).rows;
+    const values = [key.account, key.purpose, key.received_at, key.event_id] as const;
+    const [row] = (await query(reading, READ, values)).rows;
     const event = row && storedEvent({ ...row, hold_id: null });
     const payload = event && (await sealCopyOf(reading, sealer, event, hold_id, onUnreadable !== undefined));
     if (row && payload !== undefined) {
-      await executor.query(INSERT, [...values, ...attributesOf(row), hold_id, payload]);
+      await query(executor, INSERT, [...values, ...attributesOf(row), hold_id, payload]);
       copies++;
       continue;
     }
@@ -88,31 +91,58 @@ async function sealCopyOf(
   }
 }
 
-const READ = `select ${EVENT_COLUMNS}, payload, key_id from event
-  where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`;
-const INSERT = `insert into held_event (account, purpose, received_at, event_id, collected_at, schema_version,
+const READ = sql(
+  `select ${EVENT_COLUMNS}, payload, key_id from event
+  where account = $1 and purpose = $2 and received_at = $3 and event_id = $4`,
+  ["text", "int4", "timestamptz", "uuid"],
+  { ...EVENT_TYPES, payload: "bytea", key_id: "uuid?" },
+);
+const INSERT = sql(
+  `insert into held_event (account, purpose, received_at, event_id, collected_at, schema_version,
     idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, hold_id, payload)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`;
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+  [
+    "text",
+    "int4",
+    "timestamptz",
+    "uuid",
+    "timestamptz",
+    "int4",
+    "text",
+    "text",
+    "text",
+    "text",
+    "text",
+    "text",
+    "text",
+    "text",
+    "uuid",
+    "bytea",
+  ],
+);
 
-const attributesOf = (row: Omit<SealedRow, "hold_id">): unknown[] => [
-  row.collected_at,
-  row.schema_version,
-  row.idempotency_key,
-  row.action_id,
-  row.action_type,
-  row.session_id,
-  row.event_type,
-  row.sdk_version,
-  row.platform,
-  row.app_version,
-];
+const attributesOf = (row: Omit<SealedRow, "hold_id">) =>
+  [
+    row.collected_at,
+    row.schema_version,
+    row.idempotency_key,
+    row.action_id,
+    row.action_type,
+    row.session_id,
+    row.event_type,
+    row.sdk_version,
+    row.platform,
+    row.app_version,
+  ] as const;
+
+const underHold =
+  (partition: Partition) =>
+  (bind: Bind): string =>
+    branchesOf([partition], bind, (within) => `select * from event_under_hold u where ${within("u")}`);
 
 /** Events of a partition that is about to be dropped. */
-export function findHeldOfPartition(executor: Executor, partition: Partition): HeldEvents {
-  return (passedOver) =>
-    pages(executor, [], passedOver, (bind) =>
-      branchesOf([partition], bind, (within) => `select * from event_under_hold u where ${within("u")}`),
-    );
+export function findHeldOfPartition(executor: Transaction, partition: Partition): HeldEvents {
+  return (passedOver) => pages(executor, [], passedOver, underHold(partition));
 }
 
 /** Ledger rows `i`: they have the full keys of the events that an erasure is about to delete. */
@@ -144,6 +174,8 @@ const ofEvents = (events: readonly string[]): Ledger => ({
 /** Longer than the time between the receipt of an event and its commit. */
 const RECENT = "i.received_at > now() - interval '1 hour'";
 
+const recentOf = (ledger: Ledger): Ledger => ({ ...ledger, where: `${ledger.where} and ${RECENT}` });
+
 /** What an erasure is about to delete: ids of keys and of single events. */
 export interface ErasedIds {
   readonly keys: readonly string[];
@@ -153,22 +185,27 @@ export interface ErasedIds {
 /**
  * @param onlyRecent finds what was committed since the transaction of the executor began: the rest is copied already.
  */
-export function findHeldOfErasure(executor: Executor, { keys, events }: ErasedIds, onlyRecent: boolean): HeldEvents {
+export function findHeldOfErasure(executor: Transaction, { keys, events }: ErasedIds, onlyRecent: boolean): HeldEvents {
   const ledgers = [...(keys.length > 0 ? [ofKeys(keys)] : []), ...(events.length > 0 ? [ofEvents(events)] : [])];
   return async function* find(passedOver) {
     const holds = await activeHolds(executor);
     for (const ledger of ledgers) {
-      const asked = onlyRecent ? { ...ledger, where: `${ledger.where} and ${RECENT}` } : ledger;
+      const asked = onlyRecent ? recentOf(ledger) : ledger;
       if (holds.named) yield* pages(executor, asked.values, passedOver, () => heldByName(asked));
       if (holds.ofActions) yield* heldByAction(executor, asked, passedOver);
     }
   };
 }
 
+const ACTIVE_HOLDS = sql(
+  `select exists (select from legal_hold where lifted_at is null and action_id is null) as named,
+    exists (select from legal_hold where lifted_at is null and action_id is not null) as "ofActions"`,
+  [],
+  { named: "bool", ofActions: "bool" },
+);
+
 async function activeHolds(executor: Executor): Promise<{ named: boolean; ofActions: boolean }> {
-  const text = `select exists (select from legal_hold where lifted_at is null and action_id is null) as named,
-    exists (select from legal_hold where lifted_at is null and action_id is not null) as "ofActions"`;
-  const [row] = (await executor.query<{ named: boolean; ofActions: boolean }>(text)).rows;
+  const [row] = (await query(executor, ACTIVE_HOLDS)).rows;
   return row ?? { named: false, ofActions: false };
 }
 
@@ -183,48 +220,72 @@ const heldByName = ({ from, where }: Ledger): string =>
 
 /** Events under holds on actions: searched in the partitions that have some of the erased events. */
 async function* heldByAction(
-  executor: Executor,
-  { from, where, isTaken, values }: Ledger,
+  executor: Transaction,
+  ledger: Ledger,
   passedOver: readonly string[],
 ): AsyncIterable<HeldEvent> {
-  const { rows } = await executor.query<Partition & QueryResultRow>(
-    `with used as materialized (select distinct i.purpose, date_trunc('minute', i.received_at) as at from ${from} where ${where})
-      select ${PARTITION_COLUMNS} from event_partition p
-      where p.dropped_at is null and exists (select from used u where u.purpose = p.purpose
-        and p.lower_bound <= u.at and u.at < p.upper_bound)`,
-    values,
-  );
-  for (const slice of slicesOf(rows)) {
-    yield* pages(executor, values, passedOver, (bind) =>
-      branchesOf(
-        slice,
-        bind,
-        (within) => `select h.hold_id, e.account, e.purpose, e.received_at, e.event_id
+  const { rows } = await queryComposed(executor, FIND_PARTITIONS(ledger));
+  for (const slice of slicesOf(rows)) yield* pages(executor, ledger.values, passedOver, heldInSlice(ledger, slice));
+}
+
+const heldInSlice =
+  ({ isTaken }: Ledger, slice: readonly Partition[]) =>
+  (bind: Bind): string =>
+    branchesOf(
+      slice,
+      bind,
+      (within) => `select h.hold_id, e.account, e.purpose, e.received_at, e.event_id
           from legal_hold h join event e on e.action_id = h.action_id
           where h.lifted_at is null and ${within("e")} and not is_erased(e.key_id) and ${isTaken}`,
-      ),
     );
-  }
-}
 
 /** Pages of events without a copy, each under one of the holds that cover it. */
 async function* pages(
-  executor: Executor,
+  executor: Transaction,
   values: readonly unknown[],
   passedOver: readonly string[],
-  query: (bind: (value: unknown) => string) => string,
+  held: (bind: Bind) => string,
 ): AsyncIterable<HeldEvent> {
   for (;;) {
-    const bound = [...values];
-    const bind = (value: unknown): string => `$${bound.push(value)}`;
-    const text = `select distinct on (account, purpose, received_at, event_id) account, purpose, received_at, event_id, hold_id
-      from (${query(bind)}) u
-      where event_id <> all (${bind(passedOver)}::uuid[])
-        and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
-          and c.received_at = u.received_at and c.event_id = u.event_id)
-      order by account, purpose, received_at, event_id, hold_id limit ${PAGE}`;
-    const { rows } = await releasingLocks(executor).query<HeldEvent & QueryResultRow>(text, bound);
+    const { rows } = await queryComposed(releasingLocks(executor), PAGE_OF(values, passedOver, held));
     yield* rows;
     if (rows.length < PAGE) return;
   }
 }
+
+const LEDGERS = [ofKeys([]), ofEvents([])].flatMap((ledger) => [ledger, recentOf(ledger)]);
+
+const FIND_PARTITIONS = composed(
+  ({ from, where, values }: Ledger) => ({
+    text: `with used as materialized (select distinct i.purpose, date_trunc('minute', i.received_at) as at from ${from} where ${where})
+      select ${PARTITION_COLUMNS} from event_partition p
+      where p.dropped_at is null and exists (select from used u where u.purpose = p.purpose
+        and p.lower_bound <= u.at and u.at < p.upper_bound)`,
+    values: [...values],
+  }),
+  PARTITION_TYPES,
+  LEDGERS.map((ledger): [Ledger] => [ledger]),
+);
+
+/** A page of events without a copy. */
+const PAGE_OF = composed(
+  (values: readonly unknown[], passedOver: readonly string[], held: (bind: Bind) => string) => {
+    const bound = [...values];
+    const bind: Bind = (value) => `$${bound.push(value)}`;
+    const text = `select distinct on (account, purpose, received_at, event_id) account, purpose, received_at, event_id, hold_id
+      from (${held(bind)}) u
+      where event_id <> all (${bind(passedOver)}::uuid[])
+        and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
+          and c.received_at = u.received_at and c.event_id = u.event_id)
+      order by account, purpose, received_at, event_id, hold_id limit ${PAGE}`;
+    return { text, values: bound };
+  },
+  { account: "text", purpose: "int4", received_at: "timestamptz", event_id: "uuid", hold_id: "uuid" },
+  [
+    [[], [], underHold(SAMPLE_PARTITION)],
+    ...LEDGERS.flatMap((ledger): [readonly unknown[], readonly string[], (bind: Bind) => string][] => [
+      [ledger.values, [], () => heldByName(ledger)],
+      [ledger.values, [], heldInSlice(ledger, [SAMPLE_PARTITION])],
+    ]),
+  ],
+);

@@ -1,33 +1,44 @@
 import { randomUUID } from "node:crypto";
 import { holdSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { inOneTransaction } from "../../postgres/database.ts";
+import type { Connection, Transaction } from "../../postgres/executor.ts";
 import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
+import { lockJournal } from "../../postgres/advisory-locks.ts";
+import { query, sql } from "../../postgres/statement.ts";
 
 export interface HoldEndPorts extends Omit<AppendPorts, "journal"> {
   readonly secrets: Secrets;
   readonly journal: AppendPorts["journal"] | undefined;
 }
 
+const LIST_ENDED_HOLDS = sql(
+  `select hold_id, (hold_id || later_secrets)::text[] as secrets from legal_hold h where lifted_at is not null and secret_destroyed_at is null
+      and not exists (select from held_event c where c.hold_id = h.hold_id)`,
+  [],
+  { hold_id: "uuid", secrets: "text[]" },
+);
+
+const RECORD_DESTROYED_HOLD_SECRET = sql("select record_destroyed_hold_secret($1)", ["uuid"]);
+
+const RECORD_HOLD_SECRET = sql("select record_hold_secret($1)", ["uuid"]);
+
 /**
  * Destroys the secrets of lifted holds that no copy needs any more, as the journal then says.
  */
 export async function destroyHoldSecrets(
-  executor: Executor,
+  connection: Connection,
   { secrets, journal, ...ports }: HoldEndPorts,
 ): Promise<void> {
-  const { rows } = await executor.query<{ hold_id: string; secrets: string[] }>(
-    `select hold_id, (hold_id || later_secrets)::text[] as secrets from legal_hold h where lifted_at is not null and secret_destroyed_at is null
-      and not exists (select from held_event c where c.hold_id = h.hold_id)`,
-  );
+  const { rows } = await query(connection, LIST_ENDED_HOLDS);
   for (const { hold_id, secrets: ids } of rows) {
     // First of all: killed before it is recorded, they are destroyed again.
     const existed = await destroyAll(secrets, ids.map(holdSecretName));
-    await inOneTransaction(executor, async () => {
-      if (journal) await recordEndedHold(executor, { ...ports, journal }, hold_id, ids);
-      else await executor.query("select record_destroyed_hold_secret($1)", [hold_id]);
-      if (existed) await executor.query("select record_hold_secret($1)", [hold_id]);
+    await inOneTransaction(connection, async (transaction) => {
+      if (journal) await recordEndedHold(transaction, { ...ports, journal }, hold_id, ids);
+      else await query(transaction, RECORD_DESTROYED_HOLD_SECRET, [hold_id]);
+      if (existed) await query(transaction, RECORD_HOLD_SECRET, [hold_id]);
     });
   }
 }
@@ -43,19 +54,27 @@ export async function destroyAll(secrets: Secrets, names: readonly string[]): Pr
   return lacking.length < names.length;
 }
 
+const RECORD_ENDED_HOLD = sql("select record_ended_hold($1, $2, decode($3, 'hex'), $4, $5)", [
+  "int8",
+  "uuid",
+  "text",
+  "timestamptz",
+  "uuid",
+]);
+
 /**
  * Writes an ended hold into the journal, so that a restored key store does not bring its secrets back.
  * @param holds the ids of its secrets, of which the first is its own.
  */
 async function recordEndedHold(
-  executor: Executor,
+  executor: Transaction,
   ports: AppendPorts,
   holdId: string,
   holds: readonly string[],
 ): Promise<void> {
   // A pass gives up soon where it waits for locks; what the journal has, is to be done.
   await executor.query("set local lock_timeout = 0");
-  await executor.query("select lock_journal()");
+  await lockJournal(executor);
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: "hold",
     erasure_id: randomUUID(),
@@ -66,6 +85,5 @@ async function recordEndedHold(
     holds,
     refused: [],
   });
-  const values = [entry.sequence, entry.erasure_id, digest, entry.at, holdId];
-  await executor.query("select record_ended_hold($1, $2, decode($3, 'hex'), $4, $5)", values);
+  await query(executor, RECORD_ENDED_HOLD, [entry.sequence, entry.erasure_id, digest, entry.at, holdId]);
 }

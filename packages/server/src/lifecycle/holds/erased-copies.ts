@@ -1,94 +1,123 @@
-/** What an erasure does to the copies of held events, in the owner's transaction that applies it. */
+/** What an erasure does to the copies of held events. */
 import { reopenIdempotencyKeys } from "../../events/ledger.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import type { KeyName } from "../../events/tombstones.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
+import { query, sql } from "../../postgres/statement.ts";
 
 /** Copies `c` of the events `$1`, received at `$2`. */
 const NAMED = `unnest($1::uuid[], $2::timestamptz[]) as named (event_id, received_at)`;
 const IS_NAMED = "c.event_id = named.event_id and c.received_at = named.received_at";
 
-const valuesOf = (eventIds: readonly string[]): unknown[] => [
+const valuesOf = (eventIds: readonly string[]): readonly [readonly string[], readonly string[]] => [
   eventIds,
   eventIds.map((id) => receivedAtOf(id).toISOString()),
 ];
 
+const MARK_COPIES_OF_KEYS_ERASED = sql(
+  `update held_event c set erased_by = $1 from account_key k, idempotency_key i
+      where k.key_id = any ($2::uuid[]) and c.account = k.account and c.purpose = k.purpose and c.erased_by is null
+        and i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id and i.key_id = k.key_id`,
+  ["int8", "uuid[]"],
+);
+
 /** Marks the copies of all events that were sealed under these keys: they are deleted with the last hold. */
 export async function markCopiesOfKeysErased(
-  executor: Executor,
+  executor: OwnerTransaction,
   keyIds: readonly string[],
   sequence: number,
 ): Promise<void> {
-  await executor.query(
-    `update held_event c set erased_by = $1 from account_key k, idempotency_key i
-      where k.key_id = any ($2::uuid[]) and c.account = k.account and c.purpose = k.purpose and c.erased_by is null
-        and i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id and i.key_id = k.key_id`,
-    [sequence, keyIds],
-  );
+  await query(executor, MARK_COPIES_OF_KEYS_ERASED, [sequence, keyIds]);
 }
+
+const MARK_COPIES_ERASED = sql(
+  `update held_event c set erased_by = $3 from ${NAMED} where ${IS_NAMED} and c.erased_by is null`,
+  ["uuid[]", "timestamptz[]", "int8"],
+);
 
 /** The same for single events. */
 export async function markCopiesErased(
-  executor: Executor,
+  executor: OwnerTransaction,
   eventIds: readonly string[],
   sequence: number,
 ): Promise<void> {
-  await executor.query(
-    `update held_event c set erased_by = $3 from ${NAMED} where ${IS_NAMED} and c.erased_by is null`,
-    [...valuesOf(eventIds), sequence],
-  );
+  await query(executor, MARK_COPIES_ERASED, [...valuesOf(eventIds), sequence]);
 }
+
+const DELETE_UNHELD_COPIES = sql(
+  `delete from held_event c using ${NAMED} where ${IS_NAMED} and not is_held(c.account, c.action_id, c.event_id)
+      returning c.event_id, c.account, c.idempotency_key as key`,
+  ["uuid[]", "timestamptz[]"],
+  { event_id: "uuid", account: "text", key: "text" },
+);
 
 /** Deletes copies that no hold covers any more. */
 export async function deleteUnheldCopies(
-  executor: Executor,
+  executor: OwnerTransaction,
   eventIds: readonly string[],
 ): Promise<readonly (KeyName & { readonly event_id: string })[]> {
-  const { rows } = await executor.query<KeyName & { event_id: string }>(
-    `delete from held_event c using ${NAMED} where ${IS_NAMED} and not is_held(c.account, c.action_id, c.event_id)
-      returning c.event_id, c.account, c.idempotency_key as key`,
-    valuesOf(eventIds),
-  );
+  const { rows } = await query(executor, DELETE_UNHELD_COPIES, valuesOf(eventIds));
   return rows;
 }
 
+const FIND_COPIES = sql(
+  `select c.event_id from held_event c join ${NAMED} on ${IS_NAMED}`,
+  ["uuid[]", "timestamptz[]"],
+  { event_id: "uuid" },
+);
+
 /** @returns those of the events that a copy exists of. */
 export async function findCopies(executor: Executor, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await executor.query<{ event_id: string }>(
-    `select c.event_id from held_event c join ${NAMED} on ${IS_NAMED}`,
-    valuesOf(eventIds),
-  );
+  const { rows } = await query(executor, FIND_COPIES, valuesOf(eventIds));
   return new Set(rows.map(({ event_id }) => event_id));
 }
 
+const FIND_COPIES_OF_ACCOUNT = sql(
+  `select event_id from held_event
+    where account = $1 and ($2::integer is null or purpose = $2) and erased_by is null`,
+  ["text", "int4?"],
+  { event_id: "uuid" },
+);
+
 /** @returns ids of events of the account with a copy that no erasure has marked yet; of all purposes where none is given. */
 export async function findCopiesOfAccount(executor: Executor, account: string, purpose?: number): Promise<string[]> {
-  const text = `select event_id from held_event
-    where account = $1 and ($2::integer is null or purpose = $2) and erased_by is null`;
-  const { rows } = await executor.query<{ event_id: string }>(text, [account, purpose ?? null]);
+  const { rows } = await query(executor, FIND_COPIES_OF_ACCOUNT, [account, purpose ?? null]);
   return rows.map(({ event_id }) => event_id);
 }
 
+const COUNT_COPIES_ERASED_BY = sql("select count(*) as count from held_event where erased_by = $1", ["int8"], {
+  count: "int8",
+});
+
 export async function countCopiesErasedBy(executor: Executor, sequence: number): Promise<number> {
-  const text = "select count(*) as count from held_event where erased_by = $1";
-  return (await executor.query<{ count: number }>(text, [sequence])).rows[0]?.count ?? 0;
+  return (await query(executor, COUNT_COPIES_ERASED_BY, [sequence])).rows[0]?.count ?? 0;
 }
 
-/** Ends a hold whose secret the journal says is destroyed, and deletes its copies except those that another hold covers. */
-export async function endHold(executor: Executor, holdId: string, actor: string, reason: string): Promise<void> {
-  await executor.query(
-    `update legal_hold set lifted_at = coalesce(lifted_at, now()), lifted_by = coalesce(lifted_by, $2),
+const END_HOLD = sql(
+  `update legal_hold set lifted_at = coalesce(lifted_at, now()), lifted_by = coalesce(lifted_by, $2),
         lift_reason = coalesce(lift_reason, $3), secret_destroyed_at = now()
       where hold_id = $1 and secret_destroyed_at is null`,
-    [holdId, actor, reason],
-  );
-  const { rows } = await executor.query<{ purpose: number; received_at: string }>(
-    `with deleted as (
+  ["uuid", "text", "text"],
+);
+
+const DELETE_COPIES_OF_HOLD = sql(
+  `with deleted as (
         delete from held_event c where hold_id = $1 and not is_held(c.account, c.action_id, c.event_id)
           returning c.purpose, c.received_at)
       select distinct purpose, date_trunc('minute', received_at) as received_at from deleted`,
-    [holdId],
-  );
+  ["uuid"],
+  { purpose: "int4", received_at: "timestamptz" },
+);
+
+/** Ends a hold whose secret the journal says is destroyed, and deletes its copies except those that another hold covers. */
+export async function endHold(
+  executor: OwnerTransaction,
+  holdId: string,
+  actor: string,
+  reason: string,
+): Promise<void> {
+  await query(executor, END_HOLD, [holdId, actor, reason]);
+  const { rows } = await query(executor, DELETE_COPIES_OF_HOLD, [holdId]);
   // Idempotency keys that were kept for these copies alone.
   await reopenIdempotencyKeys(executor, rows);
 }

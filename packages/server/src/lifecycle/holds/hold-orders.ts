@@ -9,7 +9,7 @@ import type {
 } from "../../journal/journal.ts";
 import { recordApplied } from "../../journal/applied-entries.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import {
   type HoldReview,
@@ -20,18 +20,20 @@ import {
   placeHold,
   reviewHold,
 } from "./holds.ts";
+import { lockJournal } from "../../postgres/advisory-locks.ts";
+import { query, sql } from "../../postgres/statement.ts";
 
 export interface HoldOrderPorts extends AppendPorts {
   readonly names: Pseudonymizer;
 }
 
 /**
- * Places a hold, in the owner's transaction.
+ * Places a hold.
  * @param ports absent in a dry run, which does not write the journal.
  * @returns `undefined` where nothing is known of its subject. @throws erasure-pending, journal-entry-exists, Unavailable
  */
 export async function orderHold(
-  executor: Executor,
+  executor: OwnerTransaction,
   ports: HoldOrderPorts | undefined,
   hold: NewHold,
 ): Promise<PlacedHold | undefined> {
@@ -49,7 +51,7 @@ export async function orderHold(
 
 /** The same for the next review. @returns whether such a hold is active. */
 export async function orderReview(
-  executor: Executor,
+  executor: OwnerTransaction,
   ports: AppendPorts | undefined,
   holdId: string,
   review: HoldReview,
@@ -64,7 +66,7 @@ export async function orderReview(
 
 /** The same for its end. @returns as `liftHold` does. */
 export async function orderLift(
-  executor: Executor,
+  executor: OwnerTransaction,
   ports: AppendPorts | undefined,
   holdId: string,
   actor: string,
@@ -78,11 +80,11 @@ export async function orderLift(
 }
 
 async function append<Entry extends HoldOrderEntry>(
-  executor: Executor,
+  executor: OwnerTransaction,
   ports: AppendPorts,
   fields: Parameters<typeof appendEntry<Entry>>[2],
 ): Promise<void> {
-  await executor.query("select lock_journal()");
+  await lockJournal(executor);
   const { entry, digest } = await appendEntry<Entry>(executor, ports, fields);
   await recordApplied(executor, { sequence: entry.sequence, digest }, entry.kind);
 }
@@ -95,37 +97,53 @@ function heldSubject(names: Pseudonymizer, { of, value }: HoldSubject): HeldSubj
 /** Who changed a hold, where only the journal knows of it. */
 const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
 
-/** Repeats an order on a restored database, in the owner's transaction. */
-export async function applyHoldOrder(executor: Executor, entry: HoldOrderEntry): Promise<void> {
+const REPLAY_REVIEWED_HOLD = sql("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [
+  "uuid",
+  "date",
+]);
+
+const REPLAY_LIFTED_HOLD = sql(
+  `update legal_hold set lifted_at = $2, lifted_by = $3, lift_reason = $4
+          where hold_id = $1 and lifted_at is null`,
+  ["uuid", "timestamptz", "text", "text"],
+);
+
+/** Repeats an order on a restored database. */
+export async function applyHoldOrder(executor: OwnerTransaction, entry: HoldOrderEntry): Promise<void> {
   switch (entry.kind) {
     case "hold-placed":
       return replayPlacedHold(executor, entry);
     case "hold-reviewed":
-      await executor.query("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [
-        entry.hold_id,
-        entry.review_on,
-      ]);
+      await query(executor, REPLAY_REVIEWED_HOLD, [entry.hold_id, entry.review_on]);
       return;
     case "hold-lifted":
-      await executor.query(
-        `update legal_hold set lifted_at = $2, lifted_by = $3, lift_reason = $4
-          where hold_id = $1 and lifted_at is null`,
-        [entry.hold_id, entry.at, REPLAYED.actor, REPLAYED.reason],
-      );
+      await query(executor, REPLAY_LIFTED_HOLD, [entry.hold_id, entry.at, REPLAYED.actor, REPLAYED.reason]);
   }
 }
 
+const REPLAY_PLACED_HOLD = sql(
+  `insert into legal_hold (hold_id, event_id, event_received_at, subject_kind, subject_mac, reason, approver, review_on,
+        placed_at, placed_by)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $7) on conflict (hold_id) do nothing`,
+  ["uuid", "uuid?", "timestamptz?", "text?", "bytea?", "text", "text", "date", "timestamptz"],
+);
+
 async function replayPlacedHold(
-  executor: Executor,
+  executor: OwnerTransaction,
   { hold_id, subject, review_on, at }: HoldPlacedEntry,
 ): Promise<void> {
   const eventId = subject.of === "event_id" ? subject.event_id : null;
   const receivedAt = eventId === null ? null : receivedAtOf(eventId).toISOString();
   const [kind, mac] = subject.of === "event_id" ? [null, null] : [subject.of, Buffer.from(subject.mac, "hex")];
-  await executor.query(
-    `insert into legal_hold (hold_id, event_id, event_received_at, subject_kind, subject_mac, reason, approver, review_on,
-        placed_at, placed_by)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $7) on conflict (hold_id) do nothing`,
-    [hold_id, eventId, receivedAt, kind, mac, REPLAYED.reason, REPLAYED.actor, review_on, at],
-  );
+  await query(executor, REPLAY_PLACED_HOLD, [
+    hold_id,
+    eventId,
+    receivedAt,
+    kind,
+    mac,
+    REPLAYED.reason,
+    REPLAYED.actor,
+    review_on,
+    at,
+  ]);
 }

@@ -1,7 +1,12 @@
 /** The end of a hold whose copies another hold still covers. */
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { applyErasure } from "../erasure/apply-erasure.ts";
@@ -10,7 +15,8 @@ import { erasurePorts, type System } from "../../app/system.ts";
 import { expire } from "../retention/expire.ts";
 import { lostSince } from "../recovery/lost-secrets.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
-import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { inOneTransaction } from "../../postgres/database.ts";
+import type { Connection, Executor, OwnerTransaction } from "../../postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "./copy-held-events.ts";
 import { liftHold, placeHold } from "./holds.ts";
 import { moveCopies } from "./move-copies.ts";
@@ -19,7 +25,7 @@ const ACCOUNT = "one";
 
 let database: TestDatabase;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let past: Past;
 
 beforeAll(async () => {
@@ -42,12 +48,14 @@ afterAll(() => database?.close());
 
 async function hold(of: "account" | "action_id", value: string): Promise<string> {
   const why = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
-  const placed = await inOneTransaction(owner, () => placeHold(owner, { subject: { of, value }, ...why }));
+  const placed = await inOneTransaction(owner, (transaction) =>
+    placeHold(transaction, { subject: { of, value }, ...why }),
+  );
   return placed?.hold_id ?? "";
 }
 
 const lift = (holdId: string): Promise<unknown> =>
-  inOneTransaction(owner, () => liftHold(owner, holdId, "test", "settled"));
+  inOneTransaction(owner, (transaction) => liftHold(transaction, holdId, "test", "settled"));
 
 async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<void> {
   async function* held(): AsyncGenerator<HeldEvent> {
@@ -55,7 +63,7 @@ async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<
       yield { account, purpose, received_at: new Date(receivedAt).toISOString(), event_id: eventId, hold_id: holdId };
     }
   }
-  await inOneTransaction(owner, () => copyHeldEvents(owner, system.sealer, held));
+  await inOneTransaction(owner, (transaction) => copyHeldEvents(transaction, system.sealer, held));
 }
 
 /** Replays the entry that says that the hold has ended and its secret is destroyed. */
@@ -75,8 +83,9 @@ async function replayEnd(holdId: string, executor: Executor = owner): Promise<vo
     holds: [holdId],
     refused: [],
   };
-  await moveCopies(executor, system.sealer, holdId);
-  await applyErasure(executor, system.names, entry, NO_ENTRY, { actor: "test", reason: "replay", unreadable: 0 });
+  const transaction = executor as OwnerTransaction;
+  await moveCopies(transaction, system.sealer, holdId);
+  await applyErasure(transaction, system.names, entry, NO_ENTRY, { actor: "test", reason: "replay", unreadable: 0 });
   await system.secrets.destroy(holdSecretName(holdId));
 }
 
@@ -100,7 +109,7 @@ test("a copy that can't be opened is kept while another hold covers it, and dele
   await lift(lasting);
   await owner.query("update purpose set raw_retention = '1 minute'");
   const client = await system.pool.connect();
-  await expire(client, erasurePorts(system)).finally(() => client.release());
+  await expire(client as Executor as Connection, erasurePorts(system)).finally(() => client.release());
   expect(await copies()).toEqual([]);
 });
 

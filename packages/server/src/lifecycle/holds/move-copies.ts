@@ -1,7 +1,15 @@
 import { openIfReadable } from "../../crypto/open-if-readable.ts";
-import { BEFORE_ALL, EVENT_COLUMNS, type SealedRow, storedEvent } from "../../events/event-row.ts";
+import {
+  BEFORE_ALL,
+  EVENT_COLUMNS,
+  EVENT_TYPES,
+  type FullKey,
+  type SealedRow,
+  storedEvent,
+} from "../../events/event-row.ts";
 import type { Sealer } from "../../ports.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
+import { query, sql } from "../../postgres/statement.ts";
 
 /** Copies whose payloads are in memory at once. */
 const PAGE = 50;
@@ -9,30 +17,35 @@ const PAGE = 50;
 type Copy = SealedRow & { readonly other: string };
 
 /**
- * Seals copies of a hold that ends again, under another active hold that covers them, in the owner's transaction, which
- * has the lock of all holds. A copy that can't be opened stays as it is: while another hold covers it, it is not deleted.
+ * Seals copies of a hold that ends again, under another active hold that covers them. The transaction has the lock of all
+ * holds. A copy that can't be opened stays as it is: while another hold covers it, it is not deleted.
  */
-export async function moveCopies(owner: Executor, sealer: Sealer, holdId: string): Promise<void> {
+export async function moveCopies(owner: OwnerTransaction, sealer: Sealer, holdId: string): Promise<void> {
   for await (const { other, ...row } of coveredCopies(owner, holdId)) {
     const event = storedEvent(row);
     const exact = await openIfReadable(sealer, event);
     if (exact === undefined) continue;
     const payload = await sealer.sealCopy(event, other, exact);
-    await owner.query(MOVE, [event.account, event.purpose, row.received_at, event.eventId, other, payload]);
+    await query(owner, MOVE, [event.account, event.purpose, row.received_at, event.eventId, other, payload]);
   }
 }
 
-async function* coveredCopies(owner: Executor, holdId: string): AsyncGenerator<Copy> {
-  const text = `select ${EVENT_COLUMNS}, payload, c.hold_id, null::uuid as key_id, other.hold_id as other
+const LIST_COVERED_COPIES = sql(
+  `select ${EVENT_COLUMNS}, payload, c.hold_id, null::uuid as key_id, other.hold_id as other
     from held_event c cross join lateral (
       select h.hold_id from legal_hold h where h.lifted_at is null and h.hold_id <> c.hold_id
         and (h.account = c.account or h.action_id = c.action_id or h.event_id = c.event_id)
         order by h.hold_id limit 1) other
     where c.hold_id = $1 and (c.account, c.purpose, c.received_at, c.event_id) > ($2, $3, $4, $5)
-    order by c.account, c.purpose, c.received_at, c.event_id limit ${PAGE}`;
-  let last: readonly unknown[] = BEFORE_ALL;
+    order by c.account, c.purpose, c.received_at, c.event_id limit ${PAGE}`,
+  ["uuid", "text", "int4", "timestamptz", "uuid"],
+  { ...EVENT_TYPES, payload: "bytea", hold_id: "uuid?", key_id: "uuid?", other: "uuid" },
+);
+
+async function* coveredCopies(owner: OwnerTransaction, holdId: string): AsyncGenerator<Copy> {
+  let last: FullKey = BEFORE_ALL;
   for (;;) {
-    const { rows } = await owner.query<Copy>(text, [holdId, ...last]);
+    const { rows } = await query(owner, LIST_COVERED_COPIES, [holdId, ...last]);
     yield* rows;
     const newest = rows.at(-1);
     if (!newest || rows.length < PAGE) return;
@@ -43,7 +56,10 @@ async function* coveredCopies(owner: Executor, holdId: string): AsyncGenerator<C
 const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
   action_type, session_id, event_type, sdk_version, platform, app_version`;
 /** A copy takes no update: it is deleted and inserted. */
-const MOVE = `with moved as (
+const MOVE = sql(
+  `with moved as (
     delete from held_event where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 returning *)
   insert into held_event (${ATTRIBUTES}, erased_by, hold_id, payload)
-    select ${ATTRIBUTES}, erased_by, $5, $6 from moved`;
+    select ${ATTRIBUTES}, erased_by, $5, $6 from moved`,
+  ["text", "int4", "timestamptz", "uuid", "uuid", "bytea"],
+);

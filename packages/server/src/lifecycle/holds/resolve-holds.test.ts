@@ -1,18 +1,22 @@
 /** The search for the subjects of holds that a replay placed, of which only keyed MACs are known. */
 import { randomUUID } from "node:crypto";
-import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../../e2e/support/database.ts";
 import { makeCredentials, openTestSystem } from "../../../../../e2e/support/parties.ts";
 import type { System } from "../../app/system.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { Executor, OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
 import { applyHoldOrder } from "./hold-orders.ts";
 import { type ResolveOptions, resolveHolds } from "./resolve-holds.ts";
 import { SearchBackoff } from "./search-backoff.ts";
 
 let database: TestDatabase;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 
 beforeAll(async () => {
   database = await sharedDatabase();
@@ -32,7 +36,7 @@ afterAll(() => database?.close());
 
 async function replayHold(account: string): Promise<void> {
   const mac = system.names.heldSubjectOf("account", account).toString("hex");
-  await applyHoldOrder(owner, {
+  await applyHoldOrder(owner as Executor as OwnerTransaction, {
     version: 1,
     sequence: 1,
     installation: system.codec.installation,
@@ -62,7 +66,7 @@ async function search(
       return system.pool.query(text, [...(values ?? [])]);
     },
   };
-  const asOwner = async (work: (executor: Executor) => Promise<void>): Promise<void> => {
+  const asOwner = async (work: (connection: OwnerConnection) => Promise<void>): Promise<void> => {
     owners++;
     await work(owner);
   };

@@ -1,19 +1,14 @@
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { Executor, OwnerExecutor } from "../../postgres/executor.ts";
 import { findPartitions } from "../../events/partition-slices.ts";
-import { searchEvents } from "../../events/search-events.ts";
+import { eventSearch, searchEvents } from "../../events/search-events.ts";
 import type { SearchBackoff } from "./search-backoff.ts";
+import { narrowed, query, sql, type Statement } from "../../postgres/statement.ts";
 
 /** Names that are compared at once. */
 const PAGE = 10_000;
 
 type SubjectKind = "account" | "action_id";
-
-/** Tables that name subjects; of an account that is erased only holds and their copies do. */
-const TABLES: Readonly<Record<SubjectKind, readonly string[]>> = {
-  account: ["account_identity", "session_token", "action", "idempotency_key", "held_event", "legal_hold"],
-  action_id: ["action", "legal_hold"],
-};
 
 interface UnresolvedHold {
   readonly hold_id: string;
@@ -29,10 +24,17 @@ export interface ResolveOptions {
   /** In a transaction, an executor that releases the locks of each read. */
   readonly reading?: Executor;
   /** Runs work on a connection of the owner, who alone may name the subject of a hold. */
-  readonly asOwner?: (work: (owner: Executor) => Promise<void>) => Promise<void>;
+  readonly asOwner: (work: (owner: OwnerExecutor) => Promise<void>) => Promise<void>;
   /** Spaces out searches that find nothing; without it, each call searches. */
   readonly backoff?: SearchBackoff;
 }
+
+const LIST_UNRESOLVED_HOLDS = sql(
+  `select hold_id, subject_kind, encode(subject_mac, 'hex') as mac from legal_hold
+      where lifted_at is null and num_nonnulls(account, action_id, event_id) = 0 order by hold_id`,
+  [],
+  { hold_id: "uuid", subject_kind: narrowed<SubjectKind>("text"), mac: "text" },
+);
 
 /**
  * Looks for the subjects of holds that a replay placed again: the journal knows keyed MACs of names, not the names.
@@ -41,12 +43,9 @@ export interface ResolveOptions {
 export async function resolveHolds(
   executor: Executor,
   names: Pseudonymizer,
-  { reading = executor, asOwner = (work) => work(executor), backoff }: ResolveOptions = {},
+  { reading = executor, asOwner, backoff }: ResolveOptions,
 ): Promise<void> {
-  const { rows: holds } = await executor.query<UnresolvedHold>(
-    `select hold_id, subject_kind, encode(subject_mac, 'hex') as mac from legal_hold
-      where lifted_at is null and num_nonnulls(account, action_id, event_id) = 0 order by hold_id`,
-  );
+  const { rows: holds } = await query(executor, LIST_UNRESOLVED_HOLDS);
   if (holds.length === 0) return;
   const ids = holds.map(({ hold_id }) => hold_id);
   if (backoff && !backoff.isDue(ids, await shortestPeriod(executor))) return;
@@ -58,10 +57,13 @@ export async function resolveHolds(
   backoff?.searched(ids);
 }
 
+const SHORTEST_PERIOD = sql("select extract(epoch from min(raw_retention))::float8 * 1000 as ms from purpose", [], {
+  ms: "float8?",
+});
+
 /** Milliseconds, or `undefined` where events are kept without end: nothing is deleted sooner after its receipt. */
 async function shortestPeriod(executor: Executor): Promise<number | undefined> {
-  const text = "select extract(epoch from min(raw_retention))::float8 * 1000 as ms from purpose";
-  return (await executor.query<{ ms: number | null }>(text)).rows[0]?.ms ?? undefined;
+  return (await query(executor, SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;
 }
 
 /** Ends with the name of the last subject that is looked for. */
@@ -85,35 +87,47 @@ async function findSubjects(
   return found;
 }
 
-async function nameSubjects(owner: Executor, found: readonly ResolvedHold[]): Promise<void> {
-  for (const { hold_id, subject_kind, name } of found) {
-    await owner.query(
-      `update legal_hold set ${subject_kind} = $2
+const nameSubject = (kind: SubjectKind): Statement<readonly [string, string], unknown> =>
+  sql(
+    `update legal_hold set ${kind} = $2
         where hold_id = $1 and num_nonnulls(account, action_id, event_id) = 0`,
-      [hold_id, name],
-    );
-  }
+    ["uuid", "text"],
+  );
+const NAME_SUBJECT = { account: nameSubject("account"), action_id: nameSubject("action_id") };
+
+async function nameSubjects(owner: OwnerExecutor, found: readonly ResolvedHold[]): Promise<void> {
+  for (const { hold_id, subject_kind, name } of found) await query(owner, NAME_SUBJECT[subject_kind], [hold_id, name]);
 }
+
+type NamesPage = Statement<readonly [string], { name: string }>;
+
+const namesIn = (table: string, column: SubjectKind): NamesPage =>
+  sql(
+    `select distinct ${column} as name from ${table} where ${column} > $1 order by ${column} limit ${PAGE}`,
+    ["text"],
+    { name: "text" },
+  );
+/** Tables that name subjects; of an account that is erased only holds and their copies do. */
+const NAMES: Readonly<Record<SubjectKind, readonly NamesPage[]>> = {
+  account: ["account_identity", "session_token", "action", "idempotency_key", "held_event", "legal_hold"].map((table) =>
+    namesIn(table, "account"),
+  ),
+  action_id: ["action", "legal_hold"].map((table) => namesIn(table, "action_id")),
+};
+const SEARCH_ACTIONS = eventSearch({ view: "kept_event", select: "distinct action_id as name", where: "true" }, [], {
+  name: "text",
+});
 
 /** Every name of a kind that the database knows; some come more than once. */
 async function* namesOf(reading: Executor, kind: SubjectKind): AsyncGenerator<string> {
-  for (const table of TABLES[kind]) yield* namesIn(reading, table, kind);
+  for (const page of NAMES[kind]) yield* namesOn(reading, page);
   if (kind === "account") return;
-  const partitions = await findPartitions(reading);
-  const actions = searchEvents<{ name: string }>(reading, {
-    view: "kept_event",
-    select: "distinct action_id as name",
-    where: "true",
-    partitions,
-    values: [],
-  });
-  for await (const { name } of actions) yield name;
+  for await (const { name } of searchEvents(reading, SEARCH_ACTIONS, await findPartitions(reading), [])) yield name;
 }
 
-async function* namesIn(reading: Executor, table: string, column: SubjectKind): AsyncGenerator<string> {
-  const page = `select distinct ${column} as name from ${table} where ${column} > $1 order by ${column} limit ${PAGE}`;
+async function* namesOn(reading: Executor, page: NamesPage): AsyncGenerator<string> {
   for (let last: string | undefined = ""; last !== undefined;) {
-    const { rows }: { rows: { name: string }[] } = await reading.query<{ name: string }>(page, [last]);
+    const { rows }: { rows: { name: string }[] } = await query(reading, page, [last]);
     for (const { name } of rows) yield name;
     last = rows.length === PAGE ? rows.at(-1)?.name : undefined;
   }

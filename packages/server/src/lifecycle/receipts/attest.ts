@@ -3,7 +3,7 @@ import type { Clock } from "../../ports.ts";
 import { policyVersion } from "../../policy/policy-table.ts";
 import type { RunStatement } from "../retention/runs.ts";
 import { acceptedSecretLosses } from "../../accounts/secret-losses.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { Executor } from "../../postgres/executor.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
 import { installationId } from "../recovery/installation.ts";

@@ -1,11 +1,12 @@
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { writeAudit } from "../../audit/audit.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
 import type { AppendPorts } from "../../journal/append-entry.ts";
 import { type KnownEntry, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import { findApplied, recordAcceptedLoss } from "../../journal/applied-entries.ts";
 import { type ErasureJournal, lossExists } from "../../journal/journal.ts";
+import { lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface LossStatement {
   readonly sequence: number;
@@ -14,19 +15,18 @@ export interface LossStatement {
 }
 
 /**
- * Accepts that an entry of the journal is lost for good, in the owner's transaction: the journal then continues after
- * it. What the entry erased may be readable again in a restored database, and what it held may be deleted.
+ * Accepts that an entry of the journal is lost for good: the journal then continues after it. What the entry erased may be readable again in a restored database, and what it held may be deleted.
  *
  * @param known what other stores know of the journal.
  * @throws journal-loss-unneeded where the entry is not the first one that is damaged. @throws Unavailable
  */
 export async function acceptLoss(
-  executor: Executor,
+  executor: OwnerTransaction,
   { journal, codec, clock }: Omit<AppendPorts, "keyStore">,
   known: readonly KnownEntry[],
   { sequence, actor, reason }: LossStatement,
 ): Promise<void> {
-  await executor.query("select lock_journal()");
+  await lockJournal(executor);
   await requireLoss({ journal, codec }, known, sequence);
   const digest =
     (await digestByNext(journal, codec, sequence)) ??

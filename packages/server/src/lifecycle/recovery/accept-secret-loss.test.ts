@@ -1,7 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import type { System } from "../../app/system.ts";
 import type { NewEvent } from "../../ports.ts";
@@ -13,7 +17,7 @@ import { acceptSecretLoss } from "./accept-secret-loss.ts";
 
 let database: TestDatabase;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let store: PostgresEventStore;
 
 beforeAll(async () => {
@@ -53,8 +57,8 @@ async function sealed(account: string): Promise<NewEvent> {
 const partitionSecret = async (): Promise<string> => (await system.partitions.find(1, Date.now())).secret;
 
 function accept(): ReturnType<typeof acceptSecretLoss> {
-  return inOneTransaction(owner, () =>
-    acceptSecretLoss(owner, system, { actor: "operator", reason: "no copy has it" }),
+  return inOneTransaction(owner, (transaction) =>
+    acceptSecretLoss(transaction, system, { actor: "operator", reason: "no copy has it" }),
   );
 }
 

@@ -7,9 +7,10 @@ import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
 import { holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { writeAudit } from "../../audit/audit.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
+import { lockHolds } from "../../postgres/advisory-locks.ts";
 
 export interface LossPorts {
   readonly secrets: Secrets;
@@ -22,7 +23,7 @@ export interface LossStatement {
 }
 
 /**
- * Accepts, in the owner's transaction, that secrets which the key store lacks are lost for good. From the commit on no
+ * Accepts that secrets which the key store lacks are lost for good. From the commit on no
  * event is sealed under their names: servers may still have keys in memory that they derived from the lost secrets, so
  * partitions and holds continue under secrets of new ids, and accounts under keys of new ids that are made at need.
  *
@@ -30,12 +31,12 @@ export interface LossStatement {
  * @throws Unavailable
  */
 export async function acceptSecretLoss(
-  executor: Executor,
+  executor: OwnerTransaction,
   { secrets, clock }: LossPorts,
   { actor, reason }: LossStatement,
 ): Promise<LossCounts | undefined> {
   // No pass copies held events or drops partitions meanwhile.
-  await executor.query("select lock_holds()");
+  await lockHolds(executor);
   const loss = await findLoss(releasingLocks(executor), secrets);
   if (isNothing(loss)) return undefined;
   const partitions = await makeSecrets(secrets, loss.partitions, partitionSecretName);

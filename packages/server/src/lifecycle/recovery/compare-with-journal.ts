@@ -6,7 +6,9 @@ import { type KnownEntry, type Link, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { EntryReference, ErasureJournal } from "../../journal/journal.ts";
 import { readLatestEntry, readWatermark, type Watermark } from "../../journal/key-store-watermark.ts";
-import { type DatabaseOptions, type Executor, inOneTransaction, withClient } from "../../postgres/database.ts";
+import { lockJournal } from "../../postgres/advisory-locks.ts";
+import { type DatabaseOptions, inOneTransaction, withClient } from "../../postgres/database.ts";
+import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { destroyedPartitions } from "./destroyed-partitions.ts";
 
@@ -115,9 +117,9 @@ export async function requireReplayed(
 async function lackingStill(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;
   const latest = await withClient(database, (client) =>
-    inOneTransaction(client, async () => {
-      await client.query("select lock_journal()");
-      return { ...(await findLatestApplied(client)), losses: new Set(await acceptedLosses(client)) };
+    inOneTransaction(client, async (transaction) => {
+      await lockJournal(transaction);
+      return { ...(await findLatestApplied(transaction)), losses: new Set(await acceptedLosses(transaction)) };
     }),
   );
   const isApplied = ({ sequence, entry }: Link): boolean =>

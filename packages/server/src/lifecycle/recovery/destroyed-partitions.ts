@@ -1,12 +1,17 @@
 import type { KeyStore } from "../../crypto/key-store.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
-import type { Executor } from "../../postgres/database.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import { query, sql } from "../../postgres/statement.ts";
+
+const DESTROYED_PARTITIONS = sql(
+  "select (partition_id || later_secrets)::text[] as secrets from event_partition where secret_destroyed_at is not null",
+  [],
+  { secrets: "text[]" },
+);
 
 /** Dropped partitions whose secrets are destroyed: the ids of the secrets of each. */
 export async function destroyedPartitions(executor: Executor): Promise<readonly (readonly string[])[]> {
-  const { rows } = await executor.query<{ secrets: string[] }>(
-    "select (partition_id || later_secrets)::text[] as secrets from event_partition where secret_destroyed_at is not null",
-  );
+  const { rows } = await query(executor, DESTROYED_PARTITIONS);
   return rows.map(({ secrets }) => secrets);
 }
 

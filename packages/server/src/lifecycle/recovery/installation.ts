@@ -1,16 +1,27 @@
 /** Whether the key store goes with the database. */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import type { Executor } from "../../postgres/database.ts";
 import { deriveKey } from "../../crypto/derive-key.ts";
 import { lostSince } from "./lost-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
+import { query, sql } from "../../postgres/statement.ts";
+
+const INSTALLATION_ID = sql("select installation_id as id from installation", [], { id: "uuid" });
 
 export async function installationId(executor: Executor): Promise<string> {
-  const { rows } = await executor.query<{ id: string }>("select installation_id as id from installation");
+  const { rows } = await query(executor, INSTALLATION_ID);
   if (!rows[0]) throw new Error("the database has no installation");
   return rows[0].id;
 }
+
+const READ_INSTALLATION = sql("select installation_id, key_check from installation", [], {
+  installation_id: "uuid",
+  key_check: "bytea?",
+});
+
+const HAS_SECRETS = sql("select from installation where key_check is not null");
+const SET_KEY_CHECK = sql("update installation set key_check = $1 where key_check is null", ["bytea"]);
 
 /**
  * Before a key store is opened that only reads.
@@ -26,7 +37,7 @@ export async function requireSecrets(executor: Executor): Promise<void> {
 
 /** Whether the database was ever used with a key store. */
 export async function hasSecrets(executor: Executor): Promise<boolean> {
-  return (await executor.query("select from installation where key_check is not null")).rowCount !== 0;
+  return (await query(executor, HAS_SECRETS)).rowCount !== 0;
 }
 
 /**
@@ -35,8 +46,7 @@ export async function hasSecrets(executor: Executor): Promise<boolean> {
  * installation's is noticed before anything is served.
  */
 export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
-  const read = "select installation_id, key_check from installation";
-  const { rows } = await executor.query<{ installation_id: string; key_check: Buffer | null }>(read);
+  const { rows } = await query(executor, READ_INSTALLATION);
   const installation = rows[0];
   if (!installation) throw new Error("the database has no installation row");
   const name = `installation/${installation.installation_id}`;
@@ -51,7 +61,7 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   const secret = standing ?? (await secrets.findOrCreate(name));
   const check = createHmac("sha256", deriveKey(secret, "installation check")).update("installation check").digest();
   if (!installation.key_check) {
-    await executor.query("update installation set key_check = $1 where key_check is null", [check]);
+    await query(executor, SET_KEY_CHECK, [check]);
   } else if (!timingSafeEqual(check, installation.key_check)) {
     throw new OperatorError(
       "key-store-mismatch",

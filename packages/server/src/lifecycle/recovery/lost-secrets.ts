@@ -1,15 +1,16 @@
 /** Secrets that a key store which went back in time has lost, and what was sealed under them. */
-import type { Executor } from "../../postgres/database.ts";
+import type { Executor } from "../../postgres/executor.ts";
 import { instant } from "../../postgres/instant.ts";
 import {
   findPartitions,
-  type Partition,
   PARTITION_COLUMNS,
+  PARTITION_TYPES,
+  partitionQuery,
   queryPartitions,
-  type Within,
 } from "../../events/partition-slices.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
+import { query, sql, type Statement } from "../../postgres/statement.ts";
 
 /** The newest that are looked for. */
 const PARTITIONS_LOOKED_AT = 5;
@@ -22,35 +23,50 @@ const SINCE_LOSS = "coalesce((select max(loss_accepted_at) from journal_entry), 
 const PARTITION_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], partition_id)";
 const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id)";
 
-const NEWEST_KEYS = `select key_id as id from account_key
+const NEWEST_KEYS = sql(
+  `select key_id as id from account_key
   where erased_by is null and lost_by is null and created_at > ${SINCE_LOSS}
-  order by created_at desc limit ${KEYS_LOOKED_AT}`;
+  order by created_at desc limit ${KEYS_LOOKED_AT}`,
+  [],
+  { id: "uuid" },
+);
 /** All of them: an old hold may have its first copy, and so its secret, since a moment ago. */
-const HOLDS = `select ${HOLD_SECRET} as id from legal_hold h
+const HOLDS = sql(
+  `select ${HOLD_SECRET} as id from legal_hold h
   where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and exists (select from held_event c
-    where c.hold_id = h.hold_id and octet_length(c.payload) > 0 and is_held(c.account, c.action_id, c.event_id))`;
+    where c.hold_id = h.hold_id and octet_length(c.payload) > 0 and is_held(c.account, c.action_id, c.event_id))`,
+  [],
+  { id: "uuid" },
+);
 /** A secret of an expired partition may have been destroyed, and the record of that lost with the database. */
 const UNEXPIRED = `p.dropped_at is null
   and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity') > now()`;
-const PARTITIONS = `select ${PARTITION_SECRET} as id from event_partition p where ${UNEXPIRED}`;
+const PARTITIONS = sql(`select ${PARTITION_SECRET} as id from event_partition p where ${UNEXPIRED}`, [], {
+  id: "uuid",
+});
 
 type Names = () => Promise<readonly string[]>;
 
-function namesIn(executor: Executor, query: string, nameOf: (id: string) => string): Names {
-  return async () => (await executor.query<{ id: string }>(query)).rows.map(({ id }) => nameOf(id));
+function namesIn(
+  executor: Executor,
+  statement: Statement<readonly [], { id: string }>,
+  nameOf: (id: string) => string,
+): Names {
+  return async () => (await query(executor, statement)).rows.map(({ id }) => nameOf(id));
 }
+
+const IS_NEEDED = `p.lower_bound <= now() and ${UNEXPIRED}`;
+const FIND_USED_SECRET = partitionQuery(
+  [],
+  { id: "uuid" },
+  (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
+      where p.partition_id = '${partition_id}' and ${IS_NEEDED} and exists (select from event e where ${within("e")})`,
+);
 
 /** Of partitions that hold an event and whose secrets are needed; newest first, each looked into by itself. */
 async function newestPartitions(executor: Executor): Promise<readonly string[]> {
   const found: string[] = [];
-  const needed = `p.lower_bound <= now() and ${UNEXPIRED}`;
-  const used = queryPartitions<{ id: string }>(
-    executor,
-    await findPartitions(executor),
-    [],
-    (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
-      where p.partition_id = '${partition_id}' and ${needed} and exists (select from event e where ${within("e")})`,
-  );
+  const used = queryPartitions(executor, FIND_USED_SECRET, await findPartitions(executor), []);
   for await (const { id } of used) if (found.push(partitionSecretName(id)) === PARTITIONS_LOOKED_AT) break;
   return found;
 }
@@ -155,14 +171,26 @@ export async function findLoss(executor: Executor, secrets: Secrets): Promise<Lo
   };
 }
 
-const HOLDS_WITH_COPIES = `select hold_id as id, ${HOLD_SECRET} as secret, true as "isOpen" from legal_hold h
+const HOLDS_WITH_COPIES = sql(
+  `select hold_id as id, ${HOLD_SECRET} as secret, true as "isOpen" from legal_hold h
   where secret_destroyed_at is null
-    and exists (select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0)`;
-const STARTED_PARTITIONS = `select partition_id as id, ${PARTITION_SECRET} as secret,
+    and exists (select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0)`,
+  [],
+  { id: "uuid", secret: "uuid", isOpen: "bool" },
+);
+const STARTED_PARTITIONS = sql(
+  `select partition_id as id, ${PARTITION_SECRET} as secret,
     upper_bound > now() - ${CLOCK_DIFFERENCE} as "isOpen"
-  from event_partition where dropped_at is null and lower_bound < now() + ${CLOCK_DIFFERENCE}`;
-const KEYS = `select key_id as id, key_id as secret, true as "isOpen", account, purpose, created_at from account_key
-  where erased_by is null and lost_by is null and key_id > $1 order by key_id limit ${KEYS_PAGE}`;
+  from event_partition where dropped_at is null and lower_bound < now() + ${CLOCK_DIFFERENCE}`,
+  [],
+  { id: "uuid", secret: "uuid", isOpen: "bool" },
+);
+const KEYS = sql(
+  `select key_id as id, key_id as secret, true as "isOpen", account, purpose, created_at from account_key
+  where erased_by is null and lost_by is null and key_id > $1 order by key_id limit ${KEYS_PAGE}`,
+  ["uuid"],
+  { id: "uuid", secret: "uuid", isOpen: "bool", account: "text", purpose: "int4", created_at: "timestamptz" },
+);
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
 
 interface Needed {
@@ -185,7 +213,7 @@ interface KeyRow extends NeededRow {
 async function lackingKeys(executor: Executor, secrets: Secrets): Promise<readonly (KeyRow & Needed)[]> {
   const found: (KeyRow & Needed)[] = [];
   for (let last = LEAST_ID; ;) {
-    const { rows } = await executor.query<KeyRow>(KEYS, [last]);
+    const { rows } = await query(executor, KEYS, [last]);
     found.push(...(await lackingOf(secrets, rows, accountSecretName)));
     if (rows.length < KEYS_PAGE) return found;
     last = rows.at(-1)?.id ?? last;
@@ -195,10 +223,10 @@ async function lackingKeys(executor: Executor, secrets: Secrets): Promise<readon
 async function lackingIds(
   executor: Executor,
   secrets: Secrets,
-  query: string,
+  statement: Statement<readonly [], NeededRow>,
   nameOf: (id: string) => string,
 ): Promise<readonly Needed[]> {
-  return lackingOf(secrets, (await executor.query<NeededRow>(query)).rows, nameOf);
+  return lackingOf(secrets, (await query(executor, statement)).rows, nameOf);
 }
 
 async function lackingOf<Row extends NeededRow>(
@@ -217,32 +245,39 @@ interface FoundEvents {
   readonly partitions: Set<string>;
 }
 
+const COUNTED = "e.account, count(*) as events from event e";
+const COUNT_OF_PARTITIONS = partitionQuery(
+  [],
+  { partition: "text", account: "text", events: "int8" },
+  (within, { partition_id }) =>
+    `select '${partition_id}' as partition, ${COUNTED} where ${within("e")} group by e.account`,
+);
+const COUNT_OF_KEYS = partitionQuery(
+  ["text[]", "int4[]", "uuid[]"],
+  { account: "text", events: "int8" },
+  (within) => `select ${COUNTED} join unnest($1::text[], $2::int4[], $3::uuid[]) lost (account, purpose, key_id)
+      on e.account = lost.account and e.purpose = lost.purpose and e.key_id = lost.key_id
+      where ${within("e")} group by e.account`,
+);
+
 /** Events of lost partitions, and in all others those of lost account keys. */
 async function countLost(executor: Executor, keys: readonly KeyRow[], lost: ReadonlySet<string>): Promise<FoundEvents> {
   const found: FoundEvents = { events: 0, accounts: new Set(), partitions: new Set() };
   const partitions = await findPartitions(executor);
   const since = Math.min(...keys.map(({ created_at }) => Date.parse(created_at)));
-  const counted = "e.account, count(*) as events from event e";
-  const whole = queryPartitions<{ partition: string; account: string; events: number }>(
-    executor,
-    partitions.filter(({ partition_id }) => lost.has(partition_id)),
-    [],
-    (within, { partition_id }) =>
-      `select '${partition_id}' as partition, ${counted} where ${within("e")} group by e.account`,
-  );
+  const lostPartitions = partitions.filter(({ partition_id }) => lost.has(partition_id));
+  const whole = queryPartitions(executor, COUNT_OF_PARTITIONS, lostPartitions, []);
   for await (const { partition, account, events } of whole) {
     found.events += events;
     found.accounts.add(account);
     found.partitions.add(partition);
   }
   if (keys.length === 0) return found;
-  const single = queryPartitions<{ account: string; events: number }>(
+  const single = queryPartitions(
     executor,
+    COUNT_OF_KEYS,
     partitions.filter(({ partition_id, upper_ms }) => !lost.has(partition_id) && upper_ms > since),
     [keys.map(({ account }) => account), keys.map(({ purpose }) => purpose), keys.map(({ id }) => id)],
-    (within) => `select ${counted} join unnest($1::text[], $2::int4[], $3::uuid[]) lost (account, purpose, key_id)
-      on e.account = lost.account and e.purpose = lost.purpose and e.key_id = lost.key_id
-      where ${within("e")} group by e.account`,
   );
   for await (const { account, events } of single) {
     found.events += events;
@@ -251,11 +286,14 @@ async function countLost(executor: Executor, keys: readonly KeyRow[], lost: Read
   return found;
 }
 
+const COUNT_COPIES = sql(
+  "select count(*) as copies from held_event where hold_id = any ($1::uuid[]) and octet_length(payload) > 0",
+  ["uuid[]"],
+  { copies: "int8" },
+);
+
 async function countCopies(executor: Executor, holds: readonly Needed[]): Promise<number> {
-  const { rows } = await executor.query<{ copies: number }>(
-    "select count(*) as copies from held_event where hold_id = any ($1::uuid[]) and octet_length(payload) > 0",
-    [holds.map(({ id }) => id)],
-  );
+  const { rows } = await query(executor, COUNT_COPIES, [holds.map(({ id }) => id)]);
   return rows[0]?.copies ?? 0;
 }
 
@@ -280,25 +318,40 @@ export async function sealedUnder(executor: Executor, name: string): Promise<Sea
   return { name, ...total };
 }
 
+const COUNT_TYPES = { events: "int8", first: "text?", last: "text?" } as const;
+const COUNT_OF_PARTITION = partitionQuery([], COUNT_TYPES, (within) => `${COUNT} from event e where ${within("e")}`);
+const COUNT_OF_KEY = partitionQuery(
+  ["text", "uuid"],
+  COUNT_TYPES,
+  (within) => `${COUNT} from event e where ${within("e")} and account = $1 and key_id = $2`,
+);
+const COUNT_COPIES_OF_HOLD = sql(
+  `${COUNT} from held_event where hold_id = (select hold_id from legal_hold where $1::uuid = any (hold_id || later_secrets))`,
+  ["uuid"],
+  COUNT_TYPES,
+);
+
+const FIND_PARTITION_OF_SECRET = sql(
+  `select ${PARTITION_COLUMNS} from event_partition p where $1::uuid = any (p.partition_id || p.later_secrets)`,
+  ["uuid"],
+  PARTITION_TYPES,
+);
+
+const FIND_KEY = sql("select account, purpose from account_key where key_id = $1", ["uuid"], {
+  account: "text",
+  purpose: "int4",
+});
+
 async function* countsOf(executor: Executor, kind: string | undefined, id: string): AsyncGenerator<Count> {
   if (kind === "hold") {
-    yield* (
-      await executor.query<Count>(
-        `${COUNT} from held_event where hold_id = (select hold_id from legal_hold where $1::uuid = any (hold_id || later_secrets))`,
-        [id],
-      )
-    ).rows;
+    yield* (await query(executor, COUNT_COPIES_OF_HOLD, [id])).rows;
   } else if (kind === "partition") {
-    const text = `select ${PARTITION_COLUMNS} from event_partition p where $1::uuid = any (p.partition_id || p.later_secrets)`;
-    const { rows } = await executor.query<Partition>(text, [id]);
-    yield* queryPartitions<Count>(executor, rows, [], (within) => `${COUNT} from event e where ${within("e")}`);
+    const { rows } = await query(executor, FIND_PARTITION_OF_SECRET, [id]);
+    yield* queryPartitions(executor, COUNT_OF_PARTITION, rows, []);
   } else {
-    const text = "select account, purpose from account_key where key_id = $1";
-    const [key] = (await executor.query<{ account: string; purpose: number }>(text, [id])).rows;
+    const [key] = (await query(executor, FIND_KEY, [id])).rows;
     if (!key) return;
-    const branch = (within: Within): string =>
-      `${COUNT} from event e where ${within("e")} and account = $1 and key_id = $2`;
-    yield* queryPartitions<Count>(executor, await findPartitions(executor, key), [key.account, id], branch);
+    yield* queryPartitions(executor, COUNT_OF_KEY, await findPartitions(executor, key), [key.account, id]);
   }
 }
 

@@ -10,8 +10,10 @@ import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { withMaintenanceLock, tryWithMaintenanceLock } from "../../postgres/maintenance-lock.ts";
-import { type DatabaseOptions, type Executor, inOneTransaction, withClient } from "../../postgres/database.ts";
+import { type DatabaseOptions, inOneTransaction, type OwnerDatabase, withOwner } from "../../postgres/database.ts";
 import { sqlState } from "../../postgres/errors.ts";
+import type { OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
+import { SQL_STATES } from "../../postgres/sql-states.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import type { ErasureOrigin } from "../erasure/erasures.ts";
@@ -27,13 +29,12 @@ import {
   type HoldOrderEntry,
   type EntryReference,
 } from "../../journal/journal.ts";
-
-const INSUFFICIENT_PRIVILEGE = "42501";
+import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts {
   /** Of a connection that may destroy secrets, and of one that is the owner's and may erase. */
   readonly database: DatabaseOptions;
-  readonly administration: DatabaseOptions;
+  readonly administration: OwnerDatabase;
   readonly secrets: Secrets;
   readonly sealer: Sealer;
   readonly names: Pseudonymizer;
@@ -92,13 +93,13 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
 
 const NOTHING = { erasures: 0, holdOrders: 0 };
 
-async function recordLosses(owner: Executor, links: readonly Link[]): Promise<void> {
+async function recordLosses(owner: OwnerConnection, links: readonly Link[]): Promise<void> {
   for (const { sequence } of links) await recordAcceptedLoss(owner, { sequence, ...AGAIN });
 }
 
-function asOwner<T>({ administration }: ReplayPorts, work: (executor: Executor) => Promise<T>): Promise<T> {
-  return withClient(administration, work).catch((error: unknown) => {
-    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnection) => Promise<T>): Promise<T> {
+  return withOwner(administration, work).catch((error: unknown) => {
+    if (sqlState(error) !== SQL_STATES.insufficientPrivilege) throw error;
     throw new OperatorError(
       "journal-owner-needed",
       "the database lacks entries of the erasure journal, and its login may not apply them: " +
@@ -109,7 +110,7 @@ function asOwner<T>({ administration }: ReplayPorts, work: (executor: Executor) 
 }
 
 /** Without the owner's login a pass deletes nothing; events are stored all the same. */
-async function nameAsOwner(ports: ReplayPorts, work: (owner: Executor) => Promise<void>): Promise<void> {
+async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) => Promise<void>): Promise<void> {
   return asOwner(ports, work).catch((error: unknown) => {
     if (!hasCode(error, "journal-owner-needed")) throw error;
     throw new Unavailable(
@@ -125,15 +126,15 @@ const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database l
 
 /** @returns how many of each the database lacked. */
 async function applyAll(
-  owner: Executor,
+  connection: OwnerConnection,
   ports: ReplayPorts,
   links: readonly Link[],
 ): Promise<Pick<Replayed, "erasures" | "holdOrders">> {
   const applied = { ...NOTHING };
   for (const link of links) {
-    await inOneTransaction(owner, async () => {
-      await owner.query("select lock_holds()");
-      await owner.query("select lock_journal()");
+    await inOneTransaction(connection, async (owner) => {
+      await lockHolds(owner);
+      await lockJournal(owner);
       // Its writer has committed by now, or another server was quicker.
       if ((await findLatestApplied(owner)).sequence >= link.sequence) return;
       if (!isReadable(link)) await recordLoss(owner, link);
@@ -156,13 +157,16 @@ const isReadable = (link: Link): link is ReadableLink => link.entry !== undefine
 const isHoldOrder = (entry: ErasureEntry | HoldOrderEntry): entry is HoldOrderEntry => "hold_id" in entry;
 
 async function replayErasure(
-  owner: Executor,
+  owner: OwnerTransaction,
   { sealer, names }: ReplayPorts,
   entry: ErasureEntry,
   digest: string,
 ): Promise<void> {
   // A hold that an earlier entry placed keeps what this one erases.
-  await resolveHolds(owner, names, { reading: releasingLocks(owner) });
+  await resolveHolds(owner, names, {
+    reading: releasingLocks(owner),
+    asOwner: (work) => work(owner),
+  });
   await copyHeldOf(owner, sealer, entry);
   // guard(right): the order of an erasure that was killed is found again
   // fails: e2e/erasure.test.ts › it is finished by the next, once
@@ -178,7 +182,7 @@ async function replayErasure(
 /**
  * An operator accepted the loss before the database was restored; only the audit of the lost database had the reason.
  */
-async function recordLoss(owner: Executor, link: EntryReference): Promise<void> {
+async function recordLoss(owner: OwnerTransaction, link: EntryReference): Promise<void> {
   await recordApplied(owner, link, "loss");
   await recordAcceptedLoss(owner, { sequence: link.sequence, ...AGAIN });
 }

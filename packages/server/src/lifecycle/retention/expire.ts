@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { QueryResultRow } from "pg";
+import type { QueryResult } from "pg";
 import type { OperatorError } from "../../errors/operator-error.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { destroyAll, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
@@ -13,16 +13,19 @@ import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
 import { partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { type Executor, inOneTransaction } from "../../postgres/database.ts";
+import { inOneTransaction } from "../../postgres/database.ts";
 import { sqlState } from "../../postgres/errors.ts";
-import { type Partition, PARTITION_COLUMNS } from "../../events/partition-slices.ts";
+import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
+import { SQL_STATES } from "../../postgres/sql-states.ts";
+import { type Partition, PARTITION_COLUMNS, PARTITION_TYPES } from "../../events/partition-slices.ts";
 import { isMaintenanceLockAwaited } from "../../postgres/maintenance-lock.ts";
 import { type FailedStep, runSteps, type Step } from "./steps.ts";
+import { lockHolds } from "../../postgres/advisory-locks.ts";
+import { query, sql } from "../../postgres/statement.ts";
 
 /** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
 const LOCK_WITHIN = "100ms";
-const LOCK_NOT_AVAILABLE = "55P03";
-const DEADLOCK = "40P01";
+const LOCK_IS_TAKEN = new Set<string | undefined>([SQL_STATES.lockNotAvailable, SQL_STATES.deadlockDetected]);
 const TRIES = 50;
 const RETRY_MS = 200;
 /** Rows that one statement deletes. */
@@ -47,47 +50,54 @@ export interface ExpiryOptions {
  * Deletes what has expired: rows, partitions, the secrets that open their backups, and idempotency keys whose replay window
  * is over. Each step is done once, also when a process is killed between two, and is recorded by the database.
  *
- * @param executor one connection: its lock time-out is set.
+ * @param connection its lock time-out is set.
  * @returns the steps that failed. A held event that can't be opened keeps its partition, and nothing else.
  */
-export async function expire(executor: Executor, options: ExpiryOptions): Promise<readonly FailedStep[]> {
+export async function expire(connection: Connection, options: ExpiryOptions): Promise<readonly FailedStep[]> {
   const steps: readonly Step[] = [
-    { name: "set the lock time-out", run: () => executor.query(`set lock_timeout = '${LOCK_WITHIN}'`) },
-    { name: "delete expired events", run: () => deleteRows(executor, options) },
-    { name: "drop expired partitions", run: () => dropPartitions(executor, options) },
-    { name: "delete released copies", run: () => releaseCopies(executor, options) },
-    { name: "destroy secrets of dropped partitions", run: () => destroySecrets(executor, options) },
-    { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(executor, options)) },
-    { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(executor, options) },
-    { name: "reset the lock time-out", run: () => executor.query("reset lock_timeout") },
+    { name: "set the lock time-out", run: () => connection.query(`set lock_timeout = '${LOCK_WITHIN}'`) },
+    { name: "delete expired events", run: () => deleteRows(connection, options) },
+    { name: "drop expired partitions", run: () => dropPartitions(connection, options) },
+    { name: "delete released copies", run: () => releaseCopies(connection, options) },
+    { name: "destroy secrets of dropped partitions", run: () => destroySecrets(connection, options) },
+    { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(connection, options)) },
+    { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
+    { name: "reset the lock time-out", run: () => connection.query("reset lock_timeout") },
   ];
   return runSteps(steps);
 }
 
+const LIST_PARTLY_EXPIRED = sql("select partition_id from partly_expired_partition order by lower_bound", [], {
+  partition_id: "uuid",
+});
+
 /** Of partitions that are longer than the period asks for. */
 async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promise<void> {
-  const { rows } = await executor.query<{ partition_id: string }>(
-    "select partition_id from partly_expired_partition order by lower_bound",
-  );
+  const { rows } = await query(executor, LIST_PARTLY_EXPIRED);
   for (const { partition_id } of rows) {
-    await inBatches(executor, "delete_expired_events($1, $2)", [partition_id], signal);
+    await inBatches(executor, () => query(executor, DELETE_EXPIRED_EVENTS, [partition_id, BATCH]), signal);
   }
 }
 
-/**
- * Calls a function that does at most so many and says how many it did, until none are left or somebody waits; the limit
- * is its last argument.
- */
+/** Calls of functions that do at most so many, their last argument, and return how many they did. */
+const DELETE_EXPIRED_EVENTS = sql("select delete_expired_events($1, $2) as done", ["uuid", "int4"], { done: "int8" });
+const DELETE_IDEMPOTENCY_KEYS = sql(
+  "select delete_idempotency_keys($1, $2, $3) as done",
+  ["uuid", "interval", "int4"],
+  { done: "int8" },
+);
+const DELETE_EXPIRED_TOMBSTONES = sql("select delete_expired_tombstones($1, $2) as done", ["interval", "int4"], {
+  done: "int8",
+});
+
+/** Runs a call until none are left or another worker waits. */
 async function inBatches(
   executor: Executor,
-  call: string,
-  values: readonly unknown[],
+  batch: () => Promise<QueryResult<{ done: number }>>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   for (;;) {
     if (signal?.aborted) return;
-    const batch = (): Promise<{ rows: { done: number }[] }> =>
-      executor.query<{ done: number }>(`select ${call} as done`, [...values, BATCH]);
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     // guard(left): a long pass gives way
     // fails: e2e/retention.test.ts › gives way
@@ -95,17 +105,21 @@ async function inBatches(
   }
 }
 
-/** @throws keys-destroyed, payload-damaged of a held event that can't be opened, or an AggregateError of several. */
-async function dropPartitions(executor: Executor, options: ExpiryOptions): Promise<void> {
-  const unreadable: OperatorError[] = [];
-  const { rows } = await executor.query<Partition>(
-    `select ${PARTITION_COLUMNS}
+const LIST_EXPIRED_PARTITIONS = sql(
+  `select ${PARTITION_COLUMNS}
       from event_partition p join purpose u on u.code = p.purpose
       where p.dropped_at is null and p.upper_bound + u.raw_retention <= now() order by p.upper_bound`,
-  );
+  [],
+  PARTITION_TYPES,
+);
+
+/** @throws keys-destroyed, payload-damaged of a held event that can't be opened, or an AggregateError of several. */
+async function dropPartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
+  const unreadable: OperatorError[] = [];
+  const { rows } = await query(connection, LIST_EXPIRED_PARTITIONS);
   for (const partition of rows) {
     try {
-      await drop(executor, partition, options);
+      await drop(connection, partition, options);
     } catch (error) {
       // guard(true): an event that can't be opened stops nothing else
       // fails: e2e/holds.test.ts › can't be opened keeps its partition
@@ -121,29 +135,31 @@ async function dropPartitions(executor: Executor, options: ExpiryOptions): Promi
  * Copies what is held, then drops: in one transaction, so that an event is always read from one place. Where a lock is
  * not available, the next run tries again.
  */
-async function drop(executor: Executor, partition: Partition, options: ExpiryOptions): Promise<void> {
-  await executor.query("begin");
-  try {
+async function drop(connection: Connection, partition: Partition, options: ExpiryOptions): Promise<void> {
+  const work = async (transaction: Transaction): Promise<boolean> => {
     const held = await unlessLocked(async () => {
-      await executor.query("select lock_holds()");
-      return copyHeldEvents(executor, options.sealer, findHeldOfPartition(executor, partition));
+      await lockHolds(transaction);
+      return copyHeldEvents(transaction, options.sealer, findHeldOfPartition(transaction, partition));
     });
-    const isDropped = held !== undefined && (await dropWhenUnlocked(executor, partition.partition_id, options.signal));
-    await executor.query(isDropped ? "commit" : "rollback");
-  } catch (error) {
-    await executor.query("rollback").catch(() => {});
-    throw error;
-  }
+    return held !== undefined && (await dropWhenUnlocked(transaction, partition.partition_id, options.signal));
+  };
+  await inOneTransaction(connection, work, (isDropped) => (isDropped ? "commit" : "rollback"));
 }
 
+const DROP_EXPIRED_PARTITION = sql("select from drop_expired_partition($1)", ["uuid"]);
+
 /** @returns whether it is dropped. */
-async function dropWhenUnlocked(executor: Executor, id: string, signal: AbortSignal | undefined): Promise<boolean> {
-  await executor.query("savepoint held");
+async function dropWhenUnlocked(
+  transaction: Transaction,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  await transaction.query("savepoint held");
   for (let tries = 0; tries < TRIES; tries++) {
     if (signal?.aborted) return false;
-    const result = await unlessLocked(() => executor.query("select from drop_expired_partition($1)", [id]));
+    const result = await unlessLocked(() => query(transaction, DROP_EXPIRED_PARTITION, [id]));
     if (result) return result.rowCount === 1;
-    await executor.query("rollback to held");
+    await transaction.query("rollback to held");
     await sleep(RETRY_MS);
   }
   return false;
@@ -156,65 +172,78 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   } catch (error) {
     // guard(drop): a lock that is taken is tried again
     // fails: e2e/retention.test.ts › waits for nobody for long
-    if ([LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(error) ?? "")) return undefined;
+    if (LOCK_IS_TAKEN.has(sqlState(error))) return undefined;
     throw error;
   }
 }
 
-interface ReleasedCopy {
-  readonly account: string;
-  readonly key: string;
-  readonly event_id: string;
-  /** Absent where the event is erased: then a tombstone has it. */
-  readonly request_mac: Buffer | null;
-}
+const LIST_RELEASED_COPIES = sql(
+  `select account, idempotency_key as key, event_id, request_mac from released_copy limit ${BATCH}`,
+  [],
+  {
+    account: "text",
+    key: "text",
+    event_id: "uuid" /** Null where the event is erased: then a tombstone has it. */,
+    request_mac: "bytea?",
+  },
+);
+
+const DELETE_RELEASED_COPIES = sql("select delete_released_copies($1::uuid[])", ["uuid[]"]);
 
 /**
  * Deletes copies that no hold covers any more. Their idempotency keys become tombstones, and existing tombstones are
  * renewed, so that the replay window begins when the last copy is deleted.
  */
-async function releaseCopies(executor: Executor, { names, signal }: ExpiryOptions): Promise<void> {
-  const text = `select account, idempotency_key as key, event_id, request_mac from released_copy limit ${BATCH}`;
+async function releaseCopies(connection: Connection, { names, signal }: ExpiryOptions): Promise<void> {
   for (;;) {
     if (signal?.aborted) return;
-    const { rows } = await executor.query<ReleasedCopy & QueryResultRow>(text);
+    const { rows } = await query(connection, LIST_RELEASED_COPIES);
     if (rows.length === 0) return;
     const ledger = rows.flatMap((row) => (row.request_mac ? [{ ...row, request_mac: row.request_mac }] : []));
-    await insertTombstones(executor, names, ledger);
-    await renewTombstones(executor, names, rows);
+    await insertTombstones(connection, names, ledger);
+    await renewTombstones(connection, names, rows);
     // From here on, every commit batch sees the tombstones.
-    if (ledger.length > 0) await inOneTransaction(executor, () => excludeIngestion(executor));
+    if (ledger.length > 0) await inOneTransaction(connection, excludeIngestion);
     const ids = rows.map(({ event_id }) => event_id);
-    const deleted = await unlessLocked(() => executor.query("select delete_released_copies($1::uuid[])", [ids]));
-    if (!deleted || rows.length < BATCH || (await isMaintenanceLockAwaited(executor))) return;
+    const deleted = await unlessLocked(() => query(connection, DELETE_RELEASED_COPIES, [ids]));
+    if (!deleted || rows.length < BATCH || (await isMaintenanceLockAwaited(connection))) return;
   }
 }
 
-/** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
-async function destroySecrets(executor: Executor, { secrets, signal }: ExpiryOptions): Promise<void> {
-  const { rows } = await executor.query<{ partition_id: string; secrets: string[] }>(
-    `select partition_id, (partition_id || later_secrets)::text[] as secrets from event_partition
+const LIST_DROPPED_PARTITIONS = sql(
+  `select partition_id, (partition_id || later_secrets)::text[] as secrets from event_partition
       where dropped_at is not null and secret_destroyed_at is null`,
-  );
+  [],
+  { partition_id: "uuid", secrets: "text[]" },
+);
+
+const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1, $2)", ["uuid", "bool"]);
+
+/** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
+async function destroySecrets(connection: Connection, { secrets, signal }: ExpiryOptions): Promise<void> {
+  const { rows } = await query(connection, LIST_DROPPED_PARTITIONS);
   for (const { partition_id, secrets: ids } of rows) {
     if (signal?.aborted) return;
     const existed = await destroyAll(secrets, ids.map(partitionSecretName));
-    await executor.query("select record_destroyed_secret($1, $2)", [partition_id, existed]);
+    await query(connection, RECORD_DESTROYED_SECRET, [partition_id, existed]);
   }
 }
+
+const LIST_PARTITIONS_OF_EXPIRED_KEYS = sql(
+  "select partition_id from event_partition where idempotency_keys_deleted_at is null and dropped_at + $1::interval <= now()",
+  ["interval"],
+  { partition_id: "uuid" },
+);
 
 async function deleteIdempotencyKeys(
   executor: Executor,
   { names, replayWindow, signal }: ExpiryOptions,
 ): Promise<void> {
   const window = `${replayWindow} milliseconds`;
-  const { rows } = await executor.query<{ partition_id: string }>(
-    "select partition_id from event_partition where idempotency_keys_deleted_at is null and dropped_at + $1::interval <= now()",
-    [window],
-  );
+  const { rows } = await query(executor, LIST_PARTITIONS_OF_EXPIRED_KEYS, [window]);
   for (const { partition_id } of rows) {
-    await inBatches(executor, "delete_idempotency_keys($1, $2, $3)", [partition_id, window], signal);
+    await inBatches(executor, () => query(executor, DELETE_IDEMPOTENCY_KEYS, [partition_id, window, BATCH]), signal);
   }
   await renewHeldTombstones(executor, names, window);
-  await inBatches(executor, "delete_expired_tombstones($1, $2)", [window], signal);
+  await inBatches(executor, () => query(executor, DELETE_EXPIRED_TOMBSTONES, [window, BATCH]), signal);
 }

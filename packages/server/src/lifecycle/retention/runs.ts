@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { type Executor, inOneTransaction } from "../../postgres/database.ts";
-import { type Partition, PARTITION_COLUMNS, queryPartitions } from "../../events/partition-slices.ts";
+import { inOneTransaction } from "../../postgres/database.ts";
+import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
+import { PARTITION_COLUMNS, PARTITION_TYPES, partitionQuery, queryPartitions } from "../../events/partition-slices.ts";
 import { instant } from "../../postgres/instant.ts";
+import { query, sql } from "../../postgres/statement.ts";
 
 /** What a pass has done; copies are those that a hold kept and that none covers any more. */
 export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
@@ -31,26 +33,39 @@ interface Run {
   readonly always: boolean;
 }
 
+const RECORD_RUN = sql(
+  `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
+        values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10)`,
+  ["uuid", "timestamptz", "text", "int4", "int8", "int8", "int4", "int8", "int8", "text"],
+);
+
 /**
  * Signs what the database recorded and no pass has signed yet, also what a killed pass did, in one transaction.
  * @param attest signs. @returns what was signed.
  */
 export function recordRun(
-  executor: Executor,
+  connection: Connection,
   attest: (statement: RunStatement) => Promise<string>,
   { actor, startedAt, always }: Run,
 ): Promise<Expired> {
-  return inOneTransaction(executor, async () => {
-    const expired = await takeRetentionEffects(executor);
+  return inOneTransaction(connection, async (transaction) => {
+    const expired = await takeRetentionEffects(transaction);
     if (!always && COUNTS.every((what) => expired[what] === 0)) return expired;
     const run = { run_id: randomUUID(), started_at: new Date(startedAt).toISOString(), actor };
     const receipt = await attest({ ...expired, ...run });
     const { partitions, rows, bytes, secrets, keys, copies } = expired;
-    await executor.query(
-      `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
-        values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10)`,
-      [run.run_id, run.started_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt],
-    );
+    await query(transaction, RECORD_RUN, [
+      run.run_id,
+      run.started_at,
+      actor,
+      partitions,
+      rows,
+      bytes,
+      secrets,
+      keys,
+      copies,
+      receipt,
+    ]);
     return expired;
   });
 }
@@ -59,12 +74,26 @@ const SUMS = ["partitions", "rows", "bytes", "deleted", "held", "copies", "keys"
   .map((what) => `coalesce(sum(${what}), 0)::int8 as ${what}`)
   .join(", ");
 
-async function takeRetentionEffects(executor: Executor): Promise<Expired> {
-  const { rows } = await executor.query<Expired>(
-    `select ${SUMS}, count(secret_of) as secrets,
+const TAKE_RETENTION_EFFECTS = sql(
+  `select ${SUMS}, count(secret_of) as secrets,
         coalesce(array_agg(secret_of::text order by effect_id) filter (where secret_of is not null), '{}') as destroyed_keys
       from take_retention_effects()`,
-  );
+  [],
+  {
+    partitions: "int8",
+    rows: "int8",
+    bytes: "int8",
+    deleted: "int8",
+    held: "int8",
+    copies: "int8",
+    keys: "int8",
+    secrets: "int8",
+    destroyed_keys: "text[]",
+  },
+);
+
+async function takeRetentionEffects(transaction: Transaction): Promise<Expired> {
+  const { rows } = await query(transaction, TAKE_RETENTION_EFFECTS);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];
 }
@@ -76,10 +105,26 @@ export interface RunRow extends Counts {
   readonly actor: string;
 }
 
+const LIST_RUNS = sql(
+  `select run_id, ${instant("started_at")}, ${instant("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies
+    from retention_run order by retention_run.started_at desc limit $1`,
+  ["int8"],
+  {
+    run_id: "uuid",
+    started_at: "text",
+    finished_at: "text",
+    actor: "text",
+    partitions: "int4",
+    rows: "int8",
+    bytes: "int8",
+    secrets: "int4",
+    keys: "int8",
+    copies: "int8",
+  },
+);
+
 export async function listRuns(executor: Executor, limit: number): Promise<readonly RunRow[]> {
-  const text = `select run_id, ${instant("started_at")}, ${instant("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies
-    from retention_run order by retention_run.started_at desc limit $1`;
-  return (await executor.query<RunRow>(text, [limit])).rows;
+  return (await query(executor, LIST_RUNS, [limit])).rows;
 }
 
 export interface RetentionState {
@@ -92,27 +137,26 @@ export interface RetentionState {
   readonly last_run_at: string | null;
 }
 
-/** Expired events that no hold covers, in partitions that are too long to wait for: they are deleted row by row. */
-export async function overdueRows(executor: Executor): Promise<number> {
-  const { rows: partitions } = await executor.query<Partition>(
-    `select ${PARTITION_COLUMNS} from partly_expired_partition p`,
-  );
-  const counts = queryPartitions<{ overdue: number }>(
-    executor,
-    partitions,
-    [],
-    (within) => `select count(*) as overdue from event e join purpose u on u.code = e.purpose where ${within("e")}
+const COUNT_OVERDUE = partitionQuery(
+  [],
+  { overdue: "int8" },
+  (within) => `select count(*) as overdue from event e join purpose u on u.code = e.purpose where ${within("e")}
       and e.received_at <= now() - u.raw_retention
       and not is_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)`,
-  );
+);
+const LIST_PARTLY_EXPIRED = sql(`select ${PARTITION_COLUMNS} from partly_expired_partition p`, [], PARTITION_TYPES);
+
+/** Expired events that no hold covers, in partitions that are too long to wait for: they are deleted row by row. */
+export async function overdueRows(executor: Executor): Promise<number> {
+  const { rows: partitions } = await query(executor, LIST_PARTLY_EXPIRED);
+  const counts = queryPartitions(executor, COUNT_OVERDUE, partitions, []);
   let total = 0;
   for await (const { overdue } of counts) total += overdue;
   return total;
 }
 
-export async function retentionState(executor: Executor): Promise<RetentionState> {
-  const { rows } = await executor.query<RetentionState>(
-    `select count(*) filter (where dropped_at is null) as overdue_partitions,
+const RETENTION_STATE = sql(
+  `select count(*) filter (where dropped_at is null) as overdue_partitions,
         coalesce(extract(epoch from max(now() - expired_at) filter (where dropped_at is null)), 0)::float8 as lag_seconds,
         count(*) filter (where dropped_at is not null) as secrets_to_destroy,
         (select ${instant("max(started_at)", "at")} from retention_run) as last_run_at
@@ -120,13 +164,21 @@ export async function retentionState(executor: Executor): Promise<RetentionState
         from event_partition p join purpose u on u.code = p.purpose
         where (p.dropped_at is null and p.upper_bound + u.raw_retention <= now())
           or (p.dropped_at is not null and p.secret_destroyed_at is null)) unfinished`,
-  );
+  [],
+  { overdue_partitions: "int8", lag_seconds: "float8", secrets_to_destroy: "int8", last_run_at: "text?" },
+);
+
+export async function retentionState(executor: Executor): Promise<RetentionState> {
+  const { rows } = await query(executor, RETENTION_STATE);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];
 }
 
+const FIND_RUN_RECEIPT = sql("select receipt from retention_run where run_id = $1 and receipt is not null", ["uuid"], {
+  receipt: "text",
+});
+
 /** The receipt of a retention pass. */
 export async function findRunReceipt(executor: Executor, runId: string): Promise<string | undefined> {
-  const text = "select receipt from retention_run where run_id = $1 and receipt is not null";
-  return (await executor.query<{ receipt: string }>(text, [runId])).rows[0]?.receipt;
+  return (await query(executor, FIND_RUN_RECEIPT, [runId])).rows[0]?.receipt;
 }

@@ -1,0 +1,48 @@
+import type { Executor, Transaction } from "./executor.ts";
+import type { LOCKS } from "./locks.ts";
+import { query, sql } from "./statement.ts";
+
+type Lock = (typeof LOCKS)[keyof typeof LOCKS];
+
+const LOCK = sql("select pg_advisory_lock($1)", ["int8"]);
+const LOCK_SHARED = sql("select pg_advisory_lock_shared($1)", ["int8"]);
+const TRY_LOCK = sql("select pg_try_advisory_lock($1) as is_locked", ["int8"], { is_locked: "bool" });
+const UNLOCK_ALL = sql("select pg_advisory_unlock_all()");
+const LOCK_TRANSACTION = sql("select pg_advisory_xact_lock($1)", ["int8"]);
+const LOCK_HOLDS = sql("select lock_holds()");
+const LOCK_JOURNAL = sql("select lock_journal()");
+
+/** Takes a lock until the end of the session. @param session one connection. */
+export async function lockSession(session: Executor, lock: Lock): Promise<void> {
+  await query(session, LOCK, [lock]);
+}
+
+/** The same for a lock that other sessions share. */
+export async function lockSessionShared(session: Executor, lock: Lock): Promise<void> {
+  await query(session, LOCK_SHARED, [lock]);
+}
+
+/** The same without waiting. @returns whether it is taken. */
+export async function tryLockSession(session: Executor, lock: Lock): Promise<boolean> {
+  return (await query(session, TRY_LOCK, [lock])).rows[0]?.is_locked ?? false;
+}
+
+/** Takes a lock until the end of the transaction. */
+export async function lockTransaction(transaction: Transaction, lock: Lock): Promise<void> {
+  await query(transaction, LOCK_TRANSACTION, [lock]);
+}
+
+/** Waits for transactions that place holds, lift them or delete events, and excludes later ones. */
+export async function lockHolds(transaction: Transaction): Promise<void> {
+  await query(transaction, LOCK_HOLDS);
+}
+
+/** Waits for transactions that append to the erasure journal, and excludes later ones. */
+export async function lockJournal(transaction: Transaction): Promise<void> {
+  await query(transaction, LOCK_JOURNAL);
+}
+
+/** Gives back all locks of the session. */
+export async function unlockSession(session: Executor): Promise<void> {
+  await query(session, UNLOCK_ALL);
+}

@@ -1,0 +1,25 @@
+/** Numbers of advisory locks. SQL functions contain some of them, which `locks.test.ts` compares. */
+export const LOCKS = {
+  /** Held by each process that uses an embedded PostgreSQL: the last one stops it. */
+  embeddedUsers: 7_236_510,
+  /** One server at a time uses an embedded PostgreSQL. */
+  embeddedServer: 7_236_511,
+  /** One process at a time migrates the schema. */
+  migration: 7_236_514,
+  /** With the purpose as second number: one transaction at a time creates a partition of a purpose. */
+  partitionCreation: 7_236_515,
+  /** One process at a time creates the tables of the key store. */
+  keyStoreSchema: 7_236_516,
+  /** One policy at a time is compared and applied: the second one sees what the first did. */
+  policy: 7_236_517,
+  /** One worker at a time, over all servers and commands, destroys or replaces secrets. */
+  maintenance: 7_236_518,
+  /** A transaction that places or lifts a hold excludes one that deletes events. */
+  holds: 7_236_519,
+  /** Shared by commit batches; an erasure, a policy or an accepted loss excludes them. */
+  ingestion: 7_236_520,
+  /** One transaction at a time appends to the erasure journal. */
+  journal: 7_236_521,
+  /** One process at a time creates the tables of the erasure journal. */
+  journalSchema: 7_236_522,
+} as const;

@@ -1,0 +1,153 @@
+import type { ClientBase, QueryResult } from "pg";
+import type { Executor } from "./executor.ts";
+
+/** What the driver gives for a column, by PostgreSQL's name of its type. */
+interface Column {
+  bool: boolean;
+  bytea: Buffer;
+  float8: number;
+  int4: number;
+  /** What is counted stays below 2^53. */
+  int8: number;
+  jsonb: unknown;
+  name: string;
+  numeric: string;
+  text: string;
+  /** To the microsecond. */
+  timestamptz: string;
+  uuid: string;
+}
+
+/** What the driver takes for a parameter. */
+interface Parameter {
+  bool: boolean;
+  bytea: Buffer;
+  date: string;
+  float8: number;
+  int4: number;
+  int8: number;
+  interval: string;
+  jsonb: string | object;
+  name: string;
+  numeric: string | number;
+  text: string;
+  timestamptz: string;
+  uuid: string;
+}
+
+/** A type, `?` where it may be null, `[]` for an array. */
+type Named<Types> = keyof Types | `${keyof Types & string}[]`;
+export type ColumnType = Named<Column> | `${Named<Column>}?`;
+export type ParameterType = Named<Parameter> | `${Named<Parameter>}?`;
+
+type ColumnOf<Type> =
+  Type extends Narrowed<infer Value>
+    ? Value
+    : Type extends `${infer Name}?`
+      ? ColumnOf<Name> | null
+      : Type extends `${infer Name}[]`
+        ? ColumnOf<Name>[]
+        : Type extends keyof Column
+          ? Column[Type]
+          : never;
+
+/** An array may come in PostgreSQL's binary format, as `binary-array.ts` makes it. */
+type ParameterOf<Type> = Type extends `${infer Name}?`
+  ? ParameterOf<Name> | null
+  : Type extends `${infer Name}[]`
+    ? readonly ParameterOf<Name>[] | Buffer
+    : Type extends keyof Parameter
+      ? Parameter[Type]
+      : never;
+
+/** A column whose values are known better than by its type, as those of a vocabulary are. */
+export interface Narrowed<Value> {
+  readonly type: ColumnType;
+  readonly value?: Value;
+}
+
+export const narrowed = <Value>(type: ColumnType): Narrowed<Value> => ({ type });
+
+export type Columns = Readonly<Record<string, ColumnType | Narrowed<unknown>>>;
+export type RowOf<Of extends Columns> = { -readonly [Name in keyof Of]: ColumnOf<Of[Name]> };
+export type ValuesOf<Of extends readonly ParameterType[]> = { readonly [Index in keyof Of]: ParameterOf<Of[Index]> };
+
+/** SQL with the types of its parameters and columns, which `statements.test.ts` compares with the migrated schema. */
+export interface Statement<Values extends readonly unknown[], Row> {
+  readonly text: string;
+  /** Of a text that is composed when it runs, the first parameters. */
+  readonly parameters: readonly ParameterType[];
+  /** `undefined` where its rows are not read. */
+  readonly columns: Columns | undefined;
+  /** For the compiler alone. */
+  readonly types?: { readonly values: Values; readonly row: Row };
+}
+
+/** A text that is composed when it runs, and its values. */
+export interface Composed<Row> {
+  readonly text: string;
+  readonly values: unknown[];
+  readonly types?: { readonly row: Row };
+}
+
+/** Every statement of the modules that are loaded, and a sample of each text that is composed when it runs. */
+export const STATEMENTS: Statement<readonly unknown[], unknown>[] = [];
+
+/** Declares a statement, at the top level of a module. */
+export function sql<
+  const Parameters extends readonly ParameterType[] = readonly [],
+  const Of extends Columns = Readonly<Record<string, never>>,
+>(text: string, parameters?: Parameters, columns?: Of): Statement<ValuesOf<Parameters>, RowOf<Of>> {
+  const statement = { text, parameters: parameters ?? [], columns };
+  STATEMENTS.push(statement);
+  return statement;
+}
+
+/**
+ * Declares a statement whose text is composed when it runs, at the top level of a module.
+ * @param samples arguments of `compose` that show each form of the text.
+ * @param parameters the first ones, where all forms have the same.
+ */
+export function composed<Arguments extends readonly unknown[], const Of extends Columns>(
+  compose: (...args: Arguments) => Omit<Composed<unknown>, "types">,
+  columns: Of,
+  samples: readonly Arguments[],
+  parameters: readonly ParameterType[] = [],
+): (...args: Arguments) => Composed<RowOf<Of>> {
+  for (const sample of samples) STATEMENTS.push({ text: compose(...sample).text, parameters, columns });
+  return compose;
+}
+
+export type Given<Values extends readonly unknown[]> = Values extends readonly []
+  ? [values?: Values]
+  : [values: Values];
+
+/** The values that a statement takes. */
+export type GivenTo<Of> = Of extends Statement<infer Values, unknown> ? Values : never;
+
+/** Runs a statement. */
+export function query<Values extends readonly unknown[], Row>(
+  executor: Executor,
+  { text }: Statement<Values, Row>,
+  ...[values]: Given<Values>
+): Promise<QueryResult<Row & object>> {
+  return executor.query(text, values);
+}
+
+/** Runs a statement whose text was composed. */
+export function queryComposed<Row>(
+  executor: Executor,
+  { text, values }: Composed<Row>,
+): Promise<QueryResult<Row & object>> {
+  return executor.query(text, values);
+}
+
+/** Runs a statement that the connection prepares once, under a name. */
+export function queryPrepared<Values extends readonly unknown[], Row>(
+  client: ClientBase,
+  name: string,
+  { text }: Statement<Values, Row>,
+  ...[values]: Given<Values>
+): Promise<QueryResult<Row & object>> {
+  return client.query({ name, text, values: values as unknown as unknown[] });
+}

@@ -41,8 +41,7 @@ const MARK_KEYS_LOST = sql(
 );
 
 /**
- * Records an accepted loss, while no commit batch is under way. Accounts get new keys from
- * then on.
+ * Records an accepted loss, while no commit batch is under way. Accounts get new keys from then on.
  * @returns its number.
  */
 export async function recordSecretLoss(executor: OwnerTransaction, loss: SecretLoss): Promise<number> {

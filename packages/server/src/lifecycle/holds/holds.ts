@@ -46,8 +46,8 @@ const INSERT_HOLD = {
 };
 
 /**
- * Places a hold: what is about to be let go of waits for it, or it for that. It covers what
- * is still there, be it past its period, and what comes later.
+ * Places a hold. It and the deletion of what it covers wait for each other. It covers what still exists, expired events
+ * included, and what comes later.
  *
  * @returns `undefined` where nothing is known of its subject.
  * @throws erasure-pending

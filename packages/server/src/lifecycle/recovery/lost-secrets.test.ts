@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import type { System } from "../../app/system.ts";
@@ -13,7 +12,7 @@ import { lostInUse, lostSince } from "./lost-secrets.ts";
 
 let database: TestDatabase;
 let system: System;
-let owner: pg.Client;
+let owner: OwnerClient;
 let past: Past;
 
 beforeAll(async () => {
@@ -37,12 +36,12 @@ async function holdWithCopy(): Promise<string> {
   const { eventId } = await past.store(0, { account });
   const subject = { of: "account", value: account } as const;
   const order = { subject, reason: "r", approver: "a", reviewOn: "2999-01-31", actor: "o" };
-  const id = (await inOneTransaction(owner, () => placeHold(owner, order)))?.hold_id ?? "";
-  await inOneTransaction(owner, async () => {
+  const id = (await inOneTransaction(owner, (transaction) => placeHold(transaction, order)))?.hold_id ?? "";
+  await inOneTransaction(owner, async (transaction) => {
     const text = "select account, purpose, received_at, event_id, $2::uuid as hold_id from event where event_id = $1";
     const { rows } = await owner.query<HeldEvent>(text, [eventId, id]);
     expect(
-      await copyHeldEvents(owner, system.sealer, () =>
+      await copyHeldEvents(transaction, system.sealer, () =>
         (async function* () {
           yield* rows;
         })(),

@@ -11,6 +11,8 @@ beforeAll(async () => {
   // It turns fsync off for all databases of its PostgreSQL.
   database = await startDatabase();
   environment = await database.environment();
+  // The first server makes the keys of the installation.
+  await (await startServer(environment)).stop();
 });
 
 afterAll(() => database.close());

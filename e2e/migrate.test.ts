@@ -3,14 +3,14 @@ import { readdir } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { command, objects } from "./support/command.ts";
-import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
-import { type Home, makeHome } from "./support/embedded.ts";
+import { connectAsOwner, startEmptyDatabase, type TestDatabase } from "./support/database.ts";
+import { type Home, makeEmptyHome } from "./support/embedded.ts";
 import { runDrs } from "./support/server.ts";
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startEmptyDatabase();
 });
 
 afterAll(() => database?.close());
@@ -64,7 +64,7 @@ describe("the embedded database", () => {
   afterEach(() => home.remove());
 
   test("is not made by a command that comes first, and is made by drs migrate", async () => {
-    home = await makeHome();
+    home = await makeEmptyHome();
     const { environment, dataDir, path } = home;
     for (const args of [["token", "list"], ["token", "issue", "--account", "a"], ["doctor"], ["migrate", "--check"]]) {
       const { code, stdout, stderr } = await command(environment, ...args);

@@ -230,6 +230,8 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await blocker.query("commit");
     const { code, stderr } = await erasing;
     expect([code, stderr]).toEqual([1, expect.stringContaining(`the ${TITLES[name]} gave no answer within`)]);
+    // The journal may hold the order that the database lacks.
+    expect((await command(environment, "erase", "replay")).code).toBe(0);
     const again = await erase();
     expect([again.code, again.stderr], again.stdout).toEqual([0, expect.any(String)]);
     const { rows } = await owner.query(

@@ -138,6 +138,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   delete_account_key: ["account_key"],
   delete_idempotency_keys: ["event_partition", "idempotency_key", "retention_effect"],
   delete_expired_tombstones: ["retention_effect", "tombstone"],
+  record_created_secret: ["event_partition"],
   record_destroyed_hold_secret: ["legal_hold"],
   record_destroyed_secret: ["event_partition", "retention_effect"],
   record_ended_hold: ["erasure", "journal_entry", "legal_hold"],

@@ -11,6 +11,7 @@ import {
   accountSecretName,
   createSealer,
   type PartitionDirectory,
+  type PartitionSecrets,
   partitionSecretName,
 } from "./sealer.ts";
 import { secretId, Secrets } from "./secrets.ts";
@@ -21,12 +22,23 @@ const KEY = randomBytes(32);
 const MAC_KEY = createSecretKey(randomBytes(32));
 
 /** One partition a purpose and day. */
-const partitions: PartitionDirectory = {
-  find(purpose, at) {
+class TestPartitions implements PartitionDirectory {
+  readonly #created = new Set<string>();
+
+  find(purpose: number, at: number): PartitionSecrets {
     const day = Math.floor(at / DAY_MS);
-    return { secret: `${purpose}-${day}`, lostSecrets: [], end: (day + 1) * DAY_MS };
-  },
-};
+    const secret = `${purpose}-${day}`;
+    return { secret, wasCreated: this.#created.has(secret), lostSecrets: [], end: (day + 1) * DAY_MS };
+  }
+
+  async ensure(purpose: number, at: number): Promise<PartitionSecrets> {
+    return this.find(purpose, at);
+  }
+
+  async recordCreated(secret: string): Promise<void> {
+    this.#created.add(secret);
+  }
+}
 
 function identityOf(change: Partial<EventIdentity> = {}): EventIdentity {
   return { account: "customer-1", eventId: uuidv7(NOW), purpose: 1, receivedAt: NOW, schemaVersion: 1, ...change };
@@ -49,7 +61,7 @@ function accountKeys(secrets: Secrets): AccountKeys {
 }
 
 /** The sealer over a key store, with an identity's own key. */
-function sealerOver(store: KeyStore, macKey = MAC_KEY) {
+function sealerOver(store: KeyStore, macKey = MAC_KEY, partitions: PartitionDirectory = new TestPartitions()) {
   const secrets = new Secrets(store, keysOf(KEY));
   const sealer = createSealer(secrets, accountKeys(secrets), partitions, async (hold) => [hold], macKey);
   return {
@@ -62,8 +74,9 @@ function sealerOver(store: KeyStore, macKey = MAC_KEY) {
 }
 
 function scene(keys = memoryKeyStore()) {
-  const open = () => sealerOver(keys.store);
-  return { keys, open, sealer: open() };
+  const partitions = new TestPartitions();
+  const open = () => sealerOver(keys.store, MAC_KEY, partitions);
+  return { keys, open, partitions, sealer: open() };
 }
 
 describe("sealing", () => {
@@ -95,17 +108,13 @@ describe("sealing", () => {
   });
 
   it("makes one secret per account and purpose, and one per partition, however many ask at once", async () => {
-    const { keys, sealer } = scene();
+    const { keys, partitions, sealer } = scene();
     await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
         sealer.seal(identityOf({ account: `customer-${index % 2}` }), payload(100, "json")),
       ),
     );
-    const names = [
-      "account/1-customer-0",
-      "account/1-customer-1",
-      `partition/${(await partitions.find(1, NOW)).secret}`,
-    ];
+    const names = ["account/1-customer-0", "account/1-customer-1", `partition/${partitions.find(1, NOW).secret}`];
     expect([...keys.entries.keys()].toSorted()).toEqual(names.map(secretId).toSorted());
     expect(keys.creations()).toBe(3);
   });
@@ -132,6 +141,39 @@ describe("sealing", () => {
     await expect(sealer.seal(identityOf(), payload(10, "json"))).rejects.toBeInstanceOf(Unavailable);
     away = false;
     expect((await sealer.seal(identityOf(), payload(10, "json"))).length).toBeGreaterThan(29);
+  });
+});
+
+describe("the secret of a partition", () => {
+  const name = secretId(partitionSecretName(new TestPartitions().find(1, NOW).secret));
+
+  it("of a partition that was lost is not created again under its name, by no instance", async () => {
+    const { keys, partitions, sealer, open } = scene();
+    await sealer.seal(identityOf(), payload(100, "json"));
+    keys.entries.delete(name);
+    const unaware: PartitionDirectory = {
+      ensure: (purpose, at) => partitions.ensure(purpose, at),
+      recordCreated: (secret) => partitions.recordCreated(secret),
+      find: (purpose, at) => ({ ...partitions.find(purpose, at), wasCreated: false }),
+    };
+    const other = identityOf({ account: "customer-2" });
+    for (const one of [sealer, open(), sealerOver(keys.store, MAC_KEY, unaware)]) {
+      await expect(one.seal(other, payload(100, "json"))).rejects.toThrow(Unavailable);
+    }
+    expect(keys.entries.has(name)).toBe(false);
+  });
+
+  it("is recorded as created before anything is sealed under it, also where it was found", async () => {
+    const { keys, partitions, sealer } = scene();
+    await sealer.seal(identityOf(), payload(100, "json"));
+    expect(partitions.find(1, NOW).wasCreated).toBe(true);
+    const restored = new TestPartitions();
+    await sealerOver(keys.store, MAC_KEY, restored).seal(identityOf(), payload(100, "json"));
+    expect(restored.find(1, NOW).wasCreated).toBe(true);
+    restored.recordCreated = () => Promise.reject(new Unavailable("away"));
+    const later = identityOf({ receivedAt: NOW + DAY_MS });
+    const sealed = sealerOver(keys.store, MAC_KEY, restored).seal(later, payload(100, "json"));
+    await expect(sealed).rejects.toThrow(Unavailable);
   });
 });
 

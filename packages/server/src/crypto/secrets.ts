@@ -29,6 +29,12 @@ export class Secrets {
     return wrapped && this.#unwrap(id, wrapped);
   }
 
+  /** The secret that something is about to be sealed under. A missing one is among those in use as well. */
+  findForUse(name: string): Promise<Buffer | undefined> {
+    this.#remember(name);
+    return this.find(name);
+  }
+
   /** Durable before it is returned. Whoever comes second gets the secret of whoever came first. */
   findOrCreate(name: string): Promise<Buffer> {
     const standing = this.#making.get(name);
@@ -43,7 +49,7 @@ export class Secrets {
     return making;
   }
 
-  /** Names that were last found or made because something was sealed under them. */
+  /** Names that were last searched or made because something was to be sealed under them. */
   get used(): readonly string[] {
     return [...this.#used];
   }

@@ -63,7 +63,8 @@ function sealer(): ReturnType<typeof createSealer> {
     generation: 0,
     onErased: () => {},
   };
-  const partitions = { find: () => ({ secret: partition_id, lostSecrets: [], end: Number.POSITIVE_INFINITY }) };
+  const partition = { secret: partition_id, wasCreated: true, lostSecrets: [], end: Number.POSITIVE_INFINITY };
+  const partitions = { find: () => partition, ensure: async () => partition, recordCreated: async () => {} };
   return createSealer(
     storedSecrets(),
     keys,

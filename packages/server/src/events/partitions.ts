@@ -31,12 +31,15 @@ export async function addPartitionSecrets(
 }
 
 const ENSURE = sql(
-  `select partition_id, (partition_id || later_secrets)::text[] as secrets, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
+  `select partition_id, (partition_id || later_secrets)::text[] as secrets,
+        secret_created or later_secrets <> '{}' as created, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
         extract(epoch from upper_bound)::float8 * 1000 as upper_ms
       from ensure_event_partition($1, $2)`,
   ["int4", "timestamptz"],
-  { partition_id: "uuid", secrets: "text[]", lower_ms: "float8", upper_ms: "float8" },
+  { partition_id: "uuid", secrets: "text[]", created: "bool", lower_ms: "float8", upper_ms: "float8" },
 );
+
+const RECORD_CREATED_SECRET = sql("select record_created_secret($1)", ["uuid"]);
 
 /**
  * The partitions of `event`: found, or made at need by a function of the owner's. Made ahead of time by `prepare`, so
@@ -74,12 +77,25 @@ export class Partitions implements PartitionDirectory {
     );
     const [row] = rows;
     if (!row) throw new Error("no partition was made");
-    const { partition_id: id, secrets, lower_ms: from, upper_ms: end } = row;
-    const partition: Partition = { id, secret: secrets.at(-1) ?? id, lostSecrets: secrets.slice(0, -1), from, end };
+    const { partition_id: id, secrets, created: wasCreated, lower_ms: from, upper_ms: end } = row;
+    const [secret, lostSecrets] = [secrets.at(-1) ?? id, secrets.slice(0, -1)];
+    const partition: Partition = { id, secret, wasCreated, lostSecrets, from, end };
     if (generation !== this.#generation) return partition;
     const others = (this.#known.get(purpose) ?? []).filter((other) => other.id !== id);
     this.#known.set(purpose, [partition, ...others].slice(0, MOST_KNOWN));
     return partition;
+  }
+
+  async recordCreated(secret: string): Promise<void> {
+    const generation = this.#generation;
+    await query(this.#executor, RECORD_CREATED_SECRET, [secret]).catch((error: unknown) => {
+      throw asUnavailable(error);
+    });
+    if (generation !== this.#generation) return;
+    for (const [purpose, partitions] of this.#known) {
+      const marked = partitions.map((one) => (one.secret === secret ? { ...one, wasCreated: true } : one));
+      this.#known.set(purpose, marked);
+    }
   }
 
   /**

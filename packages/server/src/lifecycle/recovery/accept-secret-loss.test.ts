@@ -8,12 +8,13 @@ import {
 } from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import type { System } from "../../app/system.ts";
-import type { NewEvent } from "../../ports.ts";
+import { type NewEvent, Unavailable } from "../../ports.ts";
 import { accountSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import { inOneTransaction } from "../../postgres/database.ts";
 import { PostgresEventStore } from "../../events/event-store.ts";
 import { newEvent } from "../../events/new-event.fixture.ts";
 import { acceptSecretLoss } from "./accept-secret-loss.ts";
+import { lostInUse } from "./lost-secrets.ts";
 
 let database: TestDatabase;
 let system: System;
@@ -107,4 +108,32 @@ test("a secret that was lost twice leaves the events of both times unreadable, a
     system.sealer.open(event, { keyId }, payload);
   for (const event of events) await expect(open(event)).rejects.toMatchObject({ code: "keys-destroyed" });
   expect(await open(last)).toEqual(EXACT);
+});
+
+test("a secret that was lost before an event was stored under it is not created again, and its loss can be accepted", async () => {
+  const environment = await database.environment();
+  const other = await openTestSystem(environment);
+  const login = await connectAsOwner(environment);
+  try {
+    const seal = (account: string): Promise<unknown> => other.sealer.seal(newEvent({ account }), EXACT);
+    const accepted = (): Promise<unknown> =>
+      inOneTransaction(login, (owner) =>
+        acceptSecretLoss(owner, other, { actor: "operator", reason: "no copy has it" }),
+      );
+    await other.partitions.ensure(1, Date.now());
+    expect(await accepted(), "the secret is not created yet").toBeUndefined();
+    await seal("one");
+    const name = partitionSecretName((await other.partitions.find(1, Date.now())).secret);
+    await other.secrets.destroy(name);
+    await expect(seal("two")).rejects.toThrow(Unavailable);
+    expect(await lostInUse(other.pool, other.secrets)).toEqual([name]);
+    expect(await accepted()).toMatchObject({ events: 0, partitions: 0 });
+    await seal("two");
+    await other.accountKeys.refresh();
+    expect(await lostInUse(other.pool, other.secrets)).toEqual([]);
+    expect(await other.secrets.findMissing([name])).toEqual([name]);
+  } finally {
+    await login.end();
+    await other.close();
+  }
 });

@@ -51,8 +51,7 @@ export async function acceptSecretLoss(
   return loss.counts;
 }
 
-/** A partition that takes events and has none yet may never have had a secret. */
-export const isNothing = ({ keys, holds, counts }: Loss): boolean => keys.length + holds.length + counts.events === 0;
+export const isNothing = ({ names }: Loss): boolean => names.length === 0;
 
 /** Each is durable before its id is in the database. @returns their ids. */
 async function makeSecrets(

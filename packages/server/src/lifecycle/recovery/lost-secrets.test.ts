@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import type { System } from "../../app/system.ts";

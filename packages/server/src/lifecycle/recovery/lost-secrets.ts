@@ -130,7 +130,7 @@ const CLOCK_DIFFERENCE = "interval '5 minutes'";
 /** Everything that needs a secret which the key store lacks. */
 export interface Loss {
   readonly keys: readonly string[];
-  /** Partitions that hold an event, or take events now. */
+  /** Partitions that hold an event, or take events now and had a secret. */
   readonly partitions: readonly string[];
   /** Holds with copies. */
   readonly holds: readonly string[];
@@ -180,7 +180,7 @@ const HOLDS_WITH_COPIES = sql(
 );
 const STARTED_PARTITIONS = sql(
   `select partition_id as id, ${PARTITION_SECRET} as secret,
-    upper_bound > now() - ${CLOCK_DIFFERENCE} as "isOpen"
+    upper_bound > now() - ${CLOCK_DIFFERENCE} and (secret_created or later_secrets <> '{}') as "isOpen"
   from event_partition where dropped_at is null and lower_bound < now() + ${CLOCK_DIFFERENCE}`,
   [],
   { id: "uuid", secret: "uuid", isOpen: "bool" },

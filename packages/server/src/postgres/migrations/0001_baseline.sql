@@ -71,6 +71,9 @@ create table event_partition (
   lower_bound timestamptz not null,
   upper_bound timestamptz not null,
   partition_id uuid not null default gen_random_uuid(),
+  -- Whether the first secret was created. It is true before anything is sealed under that secret: one that is missing
+  -- then is lost, and must not be created again under the same name.
+  secret_created boolean not null default false,
   table_name text not null unique,
   -- Ids of the secrets that followed the first one, each made when the loss of the one before was accepted; the last one
   -- is in use.

@@ -1,0 +1,9 @@
+-- Records that the first secret of a partition was created, before anything is sealed under it.
+create or replace function record_created_secret(in_partition uuid) returns void
+language sql security definer
+set search_path = drs, pg_temp set timezone = 'UTC' as $$
+  update event_partition set secret_created = true where partition_id = in_partition and not secret_created
+$$;
+
+revoke all on function record_created_secret(uuid) from public;
+grant execute on function record_created_secret(uuid) to drs_service;

@@ -72,6 +72,17 @@ export class PostgresAccountKeys implements AccountKeys {
     this.#generation++;
   }
 
+  /**
+   * Reads all erasures and accepted losses again: in a database that lost some and had them replayed, their numbers say
+   * nothing about what it knows. @throws Unavailable
+   */
+  async refreshAll(): Promise<void> {
+    while (this.#refreshing) await this.#refreshing.catch(() => {});
+    this.#erasure = 0;
+    this.#loss = 0;
+    await this.refresh();
+  }
+
   /** Told of keys that were erased, so that nothing that was derived from them stays in memory. */
   onErased(listener: (keyIds: readonly string[]) => void): void {
     this.#erasedKeys = listener;

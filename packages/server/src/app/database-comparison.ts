@@ -1,6 +1,7 @@
 import { isOfArea } from "../errors/operator-error.ts";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { OnError } from "../ports.ts";
+import type { Replayed } from "../lifecycle/recovery/replay-journal.ts";
 import { type DatabaseIdentity, isSameOrLater } from "../postgres/database-identity.ts";
 
 const UNCOMPARED = "may be an older copy: nothing is stored before it is compared with the erasure journal";
@@ -10,7 +11,9 @@ export interface ComparisonOptions {
   /** The database that was compared at start. */
   readonly identity: DatabaseIdentity;
   /** Compares the database with the journal, and applies what it lacks. @throws an error with a journal-… code, Unavailable */
-  readonly catchUp: () => Promise<unknown>;
+  readonly catchUp: () => Promise<Pick<Replayed, "erasures" | "holdOrders">>;
+  /** Forgets what was read before of a database that was replaced or that lacked entries of the journal. @throws Unavailable */
+  readonly forget: () => Promise<void>;
   readonly onError: OnError;
 }
 
@@ -25,6 +28,8 @@ export class DatabaseComparison {
   #present: DatabaseIdentity;
   #connections = 0;
   #isDue = false;
+  /** Whether what was read before may be wrong; until it is forgotten. */
+  #isReplaced = false;
   #running: Promise<unknown> | undefined;
   #reported: string | undefined;
 
@@ -44,7 +49,8 @@ export class DatabaseComparison {
       this.#connections++;
       if (!isKnown) database.report("behind", UNCOMPARED);
     }
-    this.#isDue ||= isNewConnection || !isKnown;
+    this.#isReplaced ||= !isKnown;
+    this.#isDue ||= isNewConnection || !isKnown || database.has("behind");
     if (!this.#isDue || this.#running) return;
     this.#isDue = false;
     this.#running = this.compare()
@@ -55,17 +61,20 @@ export class DatabaseComparison {
 
   /** @throws an error with a journal-… code, Unavailable */
   async compare(): Promise<void> {
-    const { database, catchUp } = this.#options;
+    const { database, catchUp, forget } = this.#options;
     const [connection, present] = [this.#connections, this.#present];
     try {
-      await catchUp();
+      const { erasures, holdOrders } = await catchUp();
+      this.#isReplaced ||= erasures + holdOrders > 0;
     } catch (error) {
       if (isOfArea(error, "journal")) database.report("behind", error.message);
       throw error;
     }
+    if (this.#isReplaced) await forget();
     // Another database may have taken its place meanwhile.
     if (connection !== this.#connections) return;
     this.#compared = present;
+    this.#isReplaced = false;
     database.resolve("behind");
   }
 

@@ -1,14 +1,35 @@
-import { expect, test } from "vitest";
-import { sharedDatabase } from "../../../../e2e/support/database.ts";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  connectAsOwner,
+  sharedDatabase,
+  temporaryFolder,
+  type TestDatabase,
+} from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { secretId } from "../crypto/secrets.ts";
+import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
 import { Unavailable } from "../ports.ts";
+import { inOneTransaction } from "../postgres/database.ts";
 import { superviseDependencies } from "./supervision.ts";
+import { erasurePorts } from "./system.ts";
+
+let database: TestDatabase;
+let folder: { path: string; remove: () => Promise<void> };
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  folder = await temporaryFolder();
+});
+
+afterAll(async () => {
+  await folder?.remove();
+  await database?.close();
+});
 
 test("an inspection is rejected while the key store lacks a secret, so that no pass runs", async () => {
-  const database = await sharedDatabase();
   const system = await openTestSystem(await database.environment());
   const past = new Past(system);
   const supervision = superviseDependencies(system, () => {});
@@ -29,6 +50,41 @@ test("an inspection is rejected while the key store lacks a secret, so that no p
     await supervision.close();
     await past.close();
     await system.close();
-    await database.close();
+  }
+});
+
+test("a key that was found in a database which lacked its erasure seals nothing after the replay", async () => {
+  const environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder.path, "journal") };
+  const system = await openTestSystem(environment);
+  const owner = await connectAsOwner(environment);
+  const past = new Past(system);
+  const supervision = superviseDependencies(system, () => {});
+  const { accountKeys, journal } = system;
+  if (!journal) throw new Error("no journal");
+  try {
+    await past.store(0, { account: "one" });
+    const ports = { ...erasurePorts(system), journal };
+    const order = {
+      subject: { kind: "account", account: "one" },
+      actor: "o",
+      reason: "r",
+      refuseLater: false,
+    } as const;
+    expect(await inOneTransaction(owner, () => beginErasure(owner, ports, order))).toBe(1);
+    await accountKeys.refresh();
+    // A failover to a standby that lacks the erasure, and a request that was accepted before.
+    await owner.query(`set session_replication_role = replica; update account_key set erased_by = null;
+      delete from erasure; delete from journal_entry`);
+    accountKeys.clear();
+    const { keyId } = await accountKeys.current("one", 1);
+    const { generation } = accountKeys;
+    await supervision.inspect();
+    expect((await accountKeys.current("one", 1)).keyId).not.toBe(keyId);
+    expect(accountKeys.generation, "what was sealed under it is stale").toBeGreaterThan(generation);
+  } finally {
+    await supervision.close();
+    await past.close();
+    await owner.end();
+    await system.close();
   }
 });

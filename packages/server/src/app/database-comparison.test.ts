@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { Dependencies, type Dependency } from "../dependencies/dependencies.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { DatabaseComparison } from "./database-comparison.ts";
+
+const IDENTITY = { name: "database", flushed: 1n };
+const NOTHING = { erasures: 0, holdOrders: 0 };
+
+interface Scene {
+  readonly comparison: DatabaseComparison;
+  readonly database: Dependency;
+  /** Whether the database was reported as behind each time that its caches were cleared. */
+  readonly forgotten: boolean[];
+}
+
+function scene(...answers: readonly (typeof NOTHING | Error)[]): Scene {
+  const database = new Dependencies(1000).get("database");
+  const forgotten: boolean[] = [];
+  const left = [...answers];
+  const comparison = new DatabaseComparison({
+    database,
+    identity: IDENTITY,
+    catchUp: async () => {
+      const answer = left.shift() ?? NOTHING;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    forget: async () => void forgotten.push(database.has("behind")),
+    onError: () => {},
+  });
+  return { comparison, database, forgotten };
+}
+
+test("a database that is behind is compared at each look, also on a connection to the one that is known", async () => {
+  const { comparison, database } = scene(new OperatorError("journal-missing", "no journal is named"));
+  comparison.observe(IDENTITY, true);
+  await comparison.close();
+  expect(database.has("behind")).toBe(true);
+  comparison.observe(IDENTITY, false);
+  await comparison.close();
+  expect(database.has("behind")).toBe(false);
+});
+
+test("what was read of a database that was replaced is forgotten before events are stored in it", async () => {
+  const { comparison, database, forgotten } = scene();
+  comparison.observe({ ...IDENTITY, name: "standby" }, true);
+  await comparison.close();
+  expect(forgotten).toEqual([true]);
+  expect(database.has("behind")).toBe(false);
+});
+
+test("what was read before the journal was replayed is forgotten, and nothing where the database lacked nothing", async () => {
+  const { comparison, forgotten } = scene(NOTHING, { erasures: 1, holdOrders: 0 });
+  await comparison.compare();
+  expect(forgotten).toEqual([]);
+  await comparison.compare();
+  await comparison.compare();
+  expect(forgotten).toEqual([false]);
+});

@@ -546,6 +546,7 @@ describe("a database that is away", () => {
       DRS_THROTTLE_RATE: "0",
       DRS_DEPENDENCY_TIMEOUT: "20s",
     };
+    expect((await command(environment, "migrate")).code).toBe(0);
     const [who, other] = [await credentials(environment, "who"), await credentials(environment, "other")];
     return { environment, server: await serve(environment), who, other };
   }

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { COSTLY } from "./costly-bodies.ts";
 import type { LoadResult } from "./load.ts";
-import { hostileLoad, load, openScene, print, printed, READY } from "./scene.ts";
+import { hostileLoad, load, migrate, openScene, print, printed, READY } from "./scene.ts";
 
 const run = promisify(execFile);
 const GOAL = 3;
@@ -36,6 +36,7 @@ const scene = await openScene();
 await scene.createDatabase("flood");
 const { DRS_THROTTLE_RATE: _, ...settings } = scene.environmentOf("flood");
 const env = { ...process.env, ...settings };
+await migrate(drs, env);
 
 interface Party {
   readonly token: string;

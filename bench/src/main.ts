@@ -11,7 +11,7 @@ import { parseArgs, promisify } from "node:util";
 import type pg from "pg";
 import { fullEvent } from "./full-event.ts";
 import type { LoadResult } from "./load.ts";
-import { load, openScene, print, printed, READY } from "./scene.ts";
+import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
 import { cpuOf, residentOf } from "./usage.ts";
 
 const run = promisify(execFile);
@@ -74,6 +74,7 @@ async function startServer(name: string, root: string): Promise<Subject> {
   const client = await scene.createDatabase(name);
   const env = { ...process.env, ...scene.environmentOf(name) };
   const drs = join(root, "packages/server/bin/drs.js");
+  await migrate(drs, env);
   const issue = ["token", "issue", "--account", "bench", "--ttl", "24h", "--json"];
   const { token } = JSON.parse((await run(process.execPath, [drs, ...issue], { env })).stdout) as { token: string };
   const register = ["action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h"];

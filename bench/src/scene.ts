@@ -1,9 +1,10 @@
 /** What every bench with a server needs: one PostgreSQL of one configuration (fsync on), databases in it, and load. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import pg from "pg";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
@@ -18,6 +19,13 @@ export interface Scene {
   /** Of a server on the database of the events, without a limit for an account. */
   readonly environmentOf: (database: string) => Record<string, string>;
   readonly close: () => Promise<void>;
+}
+
+/** Migrates the database of an environment. A server of an earlier release has no such command: it migrates by itself. */
+export async function migrate(drs: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await promisify(execFile)(process.execPath, [drs, "migrate"], { env }).catch((error: unknown) => {
+    if (!String((error as { stderr?: unknown }).stderr).includes("unknown command")) throw error;
+  });
 }
 
 export async function openScene(): Promise<Scene> {

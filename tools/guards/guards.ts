@@ -3,43 +3,15 @@
  * runs the test that must fail then. Prints a line for each and, last, `N passed, N failed`. `--only TEXT` runs those
  * whose file, rule or test holds the text, `--parallel N` that many at a time.
  */
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { copyTree } from "./copy-tree.ts";
-import { type Marker, MarkerInvalid, readMarkers } from "./marker.ts";
+import { findGuards, type Guard, ROOT } from "./find-guards.ts";
+import { MarkerInvalid } from "./marker.ts";
 import { runTests } from "./run-tests.ts";
 import { switchOff } from "./switch-off.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
-const SOURCES = ["packages"];
-const IS_SOURCE = /(?<!\.test|\.fixture|\.contract)\.(ts|sql)$/;
-
-interface Guard extends Marker {
-  readonly path: string;
-}
-
-async function findGuards(only: string): Promise<readonly Guard[]> {
-  const guards: Guard[] = [];
-  for (const folder of SOURCES) {
-    for (const name of (await readdir(join(ROOT, folder), { recursive: true })).toSorted()) {
-      const path = join(folder, name);
-      if (!IS_SOURCE.test(path) || path.includes("node_modules")) continue;
-      const text = await readFile(join(ROOT, path), "utf8");
-      guards.push(...readFileMarkers(path, text).map((marker) => ({ ...marker, path })));
-    }
-  }
-  return guards.filter(({ path, rule, test }) => `${path} ${rule} ${test.file} ${test.name}`.includes(only));
-}
-
-function readFileMarkers(path: string, text: string): readonly Marker[] {
-  try {
-    return readMarkers(text);
-  } catch (cause) {
-    throw cause instanceof MarkerInvalid ? new MarkerInvalid(`${path}, ${cause.message}`, { cause }) : cause;
-  }
-}
 
 /** Why a guard's test is no proof in this tree; a test that fails without any change would notice everything. */
 async function findUnusable(copy: string, guards: readonly Guard[]): Promise<ReadonlyMap<Guard, string>> {

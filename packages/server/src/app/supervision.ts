@@ -29,7 +29,7 @@ export function superviseDependencies(system: System, onError: OnError): Supervi
     catchUp: () => system.catchUp(),
     forget: async () => {
       // guard(drop): a key that was found before a replay seals nothing after it
-      // fails: app/supervision.test.ts › a key that was found
+      // fails: packages/server/src/app/supervision.test.ts › a key that was found
       await system.accountKeys.refreshAll();
       // In one go: what is sealed under a key or partition that was known before is of an earlier generation.
       system.accountKeys.clear();
@@ -83,7 +83,7 @@ export function superviseDependencies(system: System, onError: OnError): Supervi
     async inspect() {
       const problem = await inspectKeys();
       // guard(false): nothing is copied, replayed or deleted while the key store lacks secrets
-      // fails: app/supervision.test.ts › an inspection is rejected
+      // fails: packages/server/src/app/supervision.test.ts › an inspection is rejected
       if (problem !== undefined) throw new Unavailable(`the key store ${problem}`);
       await comparison.compare();
     },

@@ -124,8 +124,8 @@ export function createSealer(
       const present = await partitions.ensure(identity.purpose, identity.receivedAt);
       // Its loss was accepted.
       if (present.secret !== id) return partitionSecret(identity, present);
-      // guard(secrets.findOrCreate(name)): a lost secret is not created again under its name
-      // fails: crypto/sealer.test.ts › of a partition that was lost
+      // guard(false): a lost secret is not created again under its name
+      // fails: packages/server/src/crypto/sealer.test.ts › the secret of a partition
       secret = await (present.wasCreated ? secrets.find(name) : secrets.findOrCreate(name));
       if (!secret) throw new Unavailable(`the key store lacks the secret ${name}: restore it, or drs key accept-loss`);
     }

@@ -190,7 +190,7 @@ export class PostgresEventStore implements EventStore {
   async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
     const client = await this.#client(lane);
     // guard(drop): an event that was accepted before a dependency failed is not stored
-    // fails: events/event-store.test.ts › an event that was accepted before
+    // fails: packages/server/src/events/event-store.test.ts › an event that was accepted before
     this.#requireDependencies();
     const generation = this.#options.generation();
     if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");

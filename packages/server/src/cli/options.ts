@@ -1,3 +1,4 @@
+import { isUuid } from "../identifiers/uuidv7.ts";
 import { InvalidArgumentError } from "commander";
 import { duration as readDuration } from "../config/values.ts";
 import { accountOf, LONGEST_ACCOUNT } from "../identifiers/account.ts";
@@ -60,10 +61,8 @@ function dateOf(text: string): Date {
   return at;
 }
 
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-
 export function uuid(text: string): string {
-  if (!UUID.test(text)) throw new InvalidArgumentError("It must be an id as the endpoint or a list printed it.");
+  if (!isUuid(text)) throw new InvalidArgumentError("It must be an id as the endpoint or a list printed it.");
   return text.toLowerCase();
 }
 

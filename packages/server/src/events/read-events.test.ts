@@ -8,7 +8,7 @@ import type { NewEvent } from "../ports.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
 import { findPartitions, spansOf } from "./partition-slices.ts";
-import { type EventFilter, findEvent, isEventId, listEvents, listQuery, receivedAtOf } from "./read-events.ts";
+import { type EventFilter, findEvent, listEvents, listQuery, receivedAtOf } from "./read-events.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -126,23 +126,6 @@ describe("what is listed", () => {
 });
 
 describe("ids of events", () => {
-  it("are UUIDs, in either case", () => {
-    const id = uuidv7(TODAY);
-    expect([id, id.toUpperCase()].map(isEventId)).toEqual([true, true]);
-    for (const other of [
-      "",
-      "x",
-      id.slice(1),
-      `${id}0`,
-      id.replaceAll("-", ""),
-      `${id}\n`,
-      ` ${id}`,
-      id.replace(/.$/, "g"),
-    ]) {
-      expect(isEventId(other), other).toBe(false);
-    }
-  });
-
   it("tell the millisecond of receipt", () => {
     for (const at of [0, 1, TODAY, TODAY + 123, 2 ** 47]) expect(receivedAtOf(uuidv7(at)).getTime()).toBe(at);
   });

@@ -22,10 +22,6 @@ export interface EventFilter {
   readonly schemaVersion?: number;
 }
 
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-
-export const isEventId = (text: string): boolean => UUID.test(text);
-
 /** The last millisecond whose year has four digits. */
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 

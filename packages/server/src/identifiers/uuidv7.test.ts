@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { uuidv7 } from "./uuidv7.ts";
+import { isUuid, uuidv7 } from "./uuidv7.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00.123Z");
 
@@ -47,4 +47,21 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => uuidv7(NOW + index));
     expect(ids.toSorted()).toEqual(ids);
   });
+});
+
+it("a UUID is recognized in either case, and nothing around it is accepted", () => {
+  const id = uuidv7(NOW);
+  expect([id, id.toUpperCase()].map(isUuid)).toEqual([true, true]);
+  for (const other of [
+    "",
+    "x",
+    id.slice(1),
+    `${id}0`,
+    id.replaceAll("-", ""),
+    `${id}\n`,
+    ` ${id}`,
+    id.replace(/.$/, "g"),
+  ]) {
+    expect(isUuid(other), other).toBe(false);
+  }
 });

@@ -20,3 +20,8 @@ export function uuidv7(epochMs: number): string {
   const variant = (8 + (Number.parseInt(random.charAt(3), 16) & 3)).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
 }
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+/** Whether the text is a UUID of any version, in either case. */
+export const isUuid = (text: string): boolean => UUID.test(text);

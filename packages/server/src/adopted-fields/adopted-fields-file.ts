@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import { OperatorError } from "../errors/operator-error.ts";
 import { withDeadline } from "../dependencies/deadline.ts";
-import { onePerHang } from "../dependencies/file-calls.ts";
+import { limitHanging } from "../dependencies/file-calls.ts";
 import { type AdoptedFieldSet, Unavailable } from "../ports.ts";
 import { parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
 
@@ -40,7 +40,7 @@ async function readNow(path: string): Promise<ReadAdoptedFields> {
 function boundedReader(read: Reader, ms = READ_WITHIN_MS): Reader {
   const problem = `can't be read (no answer within ${ms} ms)`;
   const expired = (): Unavailable => new Unavailable(problem, { code: "dependency-silent" });
-  const bounded = onePerHang((call) => withDeadline({ ms, expired }, call), expired);
+  const bounded = limitHanging((call) => withDeadline({ ms, expired }, call), expired);
   return () => bounded(read).catch((): ReadAdoptedFields => ({ ok: false, problem }));
 }
 

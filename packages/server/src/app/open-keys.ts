@@ -1,7 +1,7 @@
 /** The key store, checked against the database, and what the installation's secret gives: names, MACs, the sealer. */
 import { PostgresAccountKeys } from "../accounts/account-keys.ts";
 import type { Config } from "../config/config.ts";
-import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
+import { boundedKeySource, boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { directoryKeyStore } from "../crypto/directory-key-store.ts";
 import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption.ts";
@@ -11,7 +11,7 @@ import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
 import { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { type CachingSealer, createSealer } from "../crypto/sealer.ts";
 import { Secrets } from "../crypto/secrets.ts";
-import type { Dependencies } from "../dependencies/dependencies.ts";
+import { type Bounded, boundedBy } from "../dependencies/file-calls.ts";
 import { Partitions } from "../events/partitions.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
@@ -41,9 +41,12 @@ export async function openKeys({ access, config, dependencies, opened, pool }: C
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
   const keyDatabase = databaseAt(config.DRS_KEY_DATABASE_URL, dependencies, "key_store");
-  const keyStore = await openKeyStore(config, keyDatabase, dependencies, creates);
+  const bounded = boundedBy(dependencies.get("key_store"));
+  const keyStore = await openKeyStore(config, keyDatabase, bounded, creates);
   opened.add("key store", () => keyStore.close());
-  const keyEncryption = new LocalKeyEncryption(await keyEncryptionKeys(config, creates));
+  const keyEncryption = new LocalKeyEncryption(
+    boundedKeySource(await bounded(() => keyEncryptionKeys(config, creates)), bounded),
+  );
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
   const partitions = new Partitions(pool);
@@ -68,11 +71,11 @@ export async function openKeys({ access, config, dependencies, opened, pool }: C
 async function openKeyStore(
   config: Config,
   database: DatabaseOptions | undefined,
-  dependencies: Dependencies,
+  bounded: Bounded,
   creates: boolean,
 ): Promise<KeyStore> {
   if (database) return postgresKeyStore(database, !creates);
-  return boundedKeyStore(await directoryKeyStore(config.DRS_KEY_DIR ?? "", creates), dependencies.get("key_store"));
+  return boundedKeyStore(await bounded(() => directoryKeyStore(config.DRS_KEY_DIR ?? "", creates)), bounded);
 }
 
 async function openReceipts(secrets: Secrets, access: Access): Promise<ReceiptSigner> {

@@ -1,10 +1,9 @@
-import type { Dependency } from "../dependencies/dependencies.ts";
-import { boundedBy, eachBounded } from "../dependencies/file-calls.ts";
+import { type Bounded, eachBounded } from "../dependencies/file-calls.ts";
+import type { KeySource } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 /** A key store in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
-export function boundedKeyStore(store: KeyStore, dependency: Dependency): KeyStore {
-  const bounded = boundedBy(dependency);
+export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   return {
     ...store,
     read: (id) => bounded(() => store.read(id)),
@@ -19,5 +18,15 @@ export function boundedKeyStore(store: KeyStore, dependency: Dependency): KeySto
     ids: () => eachBounded(bounded, store.ids()),
     readWatermark: (name) => bounded(() => store.readWatermark(name)),
     writeWatermark: (name, text) => bounded(() => store.writeWatermark(name, text)),
+  };
+}
+
+/** The keys that wrap secrets: reading and writing their file has the deadline, too. */
+export function boundedKeySource(source: KeySource, bounded: Bounded): KeySource {
+  const write = source.write?.bind(source);
+  return {
+    read: () => bounded(() => source.read()),
+    ...(write && { write: (keys) => bounded(() => write(keys)) }),
+    advice: source.advice,
   };
 }

@@ -10,9 +10,12 @@ import { until } from "../../../../e2e/support/embedded.ts";
 import { directoryJournal } from "../journal/directory-journal.ts";
 import type { StoredText } from "../journal/journal.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
-import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
+import type { Config } from "../config/config.ts";
+import { boundedKeySource, boundedKeyStore } from "../crypto/bounded-key-store.ts";
+import { keyEncryptionKeys } from "../crypto/key-encryption-key.ts";
 import { boundedJournal } from "../journal/bounded-journal.ts";
 import { Dependencies } from "./dependencies.ts";
+import { boundedBy } from "./file-calls.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
@@ -69,23 +72,47 @@ test("reading many secrets may take longer than the deadline", async () => {
     },
   };
   const ids = Array.from({ length: 60 }, (_, index) => String(index));
-  const store = boundedKeyStore(inner, new Dependencies(200).get("key_store"));
+  const store = boundedKeyStore(inner, boundedBy(new Dependencies(200).get("key_store")));
   expect(await store.findMissing(ids)).toEqual(ids);
 });
 
-test("a directory that hangs blocks one thread, however often it is called, and is used again when it answers", async () => {
+test("a directory that hangs blocks two threads at most, and is used again when it answers", async () => {
   const answers: (() => void)[] = [];
   const inner = {
     ...memoryKeyStore().store,
     readWatermark: () => new Promise<string>((resolve) => answers.push(() => resolve("mark"))),
   };
-  const store = boundedKeyStore(inner, new Dependencies(20).get("key_store"));
-  for (let call = 0; call < 5; call++)
-    await expect(store.readWatermark("mark")).rejects.toMatchObject({ code: "dependency-silent" });
-  expect(answers).toHaveLength(1);
-  answers[0]?.();
+  const store = boundedKeyStore(inner, boundedBy(new Dependencies(20).get("key_store")));
+  const silent = { code: "dependency-silent" };
+  const calls = Array.from({ length: 6 }, () => expect(store.readWatermark("mark")).rejects.toMatchObject(silent));
+  await Promise.all(calls);
+  await expect(store.readWatermark("mark")).rejects.toMatchObject(silent);
+  expect(answers).toHaveLength(2);
+  for (const answer of answers) answer();
   await sleep(0);
+  expect(answers, "a call that was given up does not begin").toHaveLength(2);
   const answered = store.readWatermark("mark");
-  answers[1]?.();
+  answers[2]?.();
   expect(await answered).toBe("mark");
+});
+
+test("calls wait for each other, and each gets its own answer", async () => {
+  const inner = { ...memoryKeyStore().store, readWatermark: async (name: string) => name };
+  const store = boundedKeyStore(inner as never, boundedBy(new Dependencies(1_000).get("key_store")));
+  const names = Array.from({ length: 50 }, (_, index) => String(index));
+  expect(await Promise.all(names.map((name) => store.readWatermark(name as never)))).toEqual(names);
+});
+
+test("the file of the key-encryption key has the deadline", async () => {
+  const path = join(folder.path, randomUUID());
+  execFileSync("mkfifo", [path]);
+  const bounded = boundedBy(new Dependencies(50).get("key_store"));
+  const config = { DRS_KEY_ENCRYPTION_KEY_FILE: path } as Config;
+  await expect(bounded(() => keyEncryptionKeys(config))).rejects.toMatchObject({ code: "dependency-silent" });
+  const source = boundedKeySource(
+    { read: () => new Promise(() => {}), advice: "" },
+    boundedBy(new Dependencies(50).get("key_store")),
+  );
+  await expect(source.read()).rejects.toMatchObject({ code: "dependency-silent" });
+  await (await open(path, "r+")).close();
 });

@@ -8,35 +8,56 @@ import type { Dependency } from "./dependencies.ts";
 
 export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 
+/** Calls that run at the same time: Node has four threads for all file operations and for compression. */
+const MAX_RUNNING = 2;
+
 /**
- * For calls that can't be cancelled: one that expired continues in a thread, of which Node has four. While it hangs, no other
- * begins.
+ * For calls that can't be cancelled: one that expired continues in a thread. While it hangs, no other begins, and before it
+ * expires, at most one runs next to it. Waiting for a place counts towards the deadline.
  * @param bounded gives up a call with dependency-silent. @param hanging the error of a call that does not begin.
  */
-export function onePerHang(bounded: Bounded, hanging: () => Unavailable): Bounded {
+export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Bounded {
+  const waiting: (() => void)[] = [];
+  let running = 0;
   let hung = 0;
+
+  /** @param isWanted whether the caller still waits. */
+  async function inPlace<T>(call: () => Promise<T>, isWanted: () => boolean): Promise<T> {
+    if (running >= MAX_RUNNING) await new Promise<void>((resolve) => waiting.push(resolve));
+    running++;
+    try {
+      if (hung > 0 || !isWanted()) throw hanging();
+      return await call();
+    } finally {
+      running--;
+      waiting.shift()?.();
+    }
+  }
+
   return async (call) => {
     if (hung > 0) throw hanging();
-    let running: Promise<unknown> | undefined;
+    let isWanted = true;
+    let started: Promise<unknown> | undefined;
     const start = (): ReturnType<typeof call> => {
-      const started = call();
-      running = started;
-      return started;
+      const result = call();
+      started = result;
+      return result;
     };
-    return bounded(start).catch((error: unknown) => {
-      if (hasCode(error, "dependency-silent")) {
+    return bounded(() => inPlace(start, () => isWanted)).catch((error: unknown) => {
+      isWanted = false;
+      if (started && hasCode(error, "dependency-silent")) {
         hung++;
-        void running?.catch(() => {}).finally(() => hung--);
+        void started.catch(() => {}).finally(() => hung--);
       }
       throw error;
     });
   };
 }
 
-/** Calls to the dependency, each within its deadline. */
+/** Calls to the dependency, each within its deadline. All file calls of one dependency share one of these. */
 export function boundedBy(dependency: Dependency): Bounded {
   const isAway = (error: unknown): boolean => error instanceof Unavailable;
-  return onePerHang(
+  return limitHanging(
     (call) => dependency.call(call, { isAway }),
     () => new Unavailable(`an earlier call to the ${dependency.title} still hangs`, { code: "dependency-silent" }),
   );

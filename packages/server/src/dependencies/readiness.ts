@@ -1,5 +1,8 @@
 import { statfs } from "node:fs/promises";
+import { Unavailable } from "../ports.ts";
+import { withDeadline } from "./deadline.ts";
 import type { Dependencies, Health } from "./dependencies.ts";
+import { limitHanging } from "./file-calls.ts";
 
 /** Below this, the embedded cluster's disk counts as full. */
 const LEAST_FREE_BYTES = 256 * 1024 * 1024;
@@ -33,8 +36,14 @@ function linesOf({ title, problems, since = 0 }: Health): string[] {
   return problems.map((problem) => `${title}: ${problem} (since ${new Date(since).toISOString()})`);
 }
 
+const STATFS_WITHIN_MS = 1_000;
+const noAnswer = (): Unavailable =>
+  new Unavailable(`the disk gave no answer within ${STATFS_WITHIN_MS} ms`, { code: "dependency-silent" });
+const bounded = limitHanging((call) => withDeadline({ ms: STATFS_WITHIN_MS, expired: noAnswer }, call), noAnswer);
+
+/** Free space of the disk that holds the path; `undefined` where the disk gives no answer. */
 export async function freeBytes(path: string): Promise<number | undefined> {
-  return statfs(path).then(
+  return bounded(() => statfs(path)).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => undefined,
   );

@@ -1,38 +1,17 @@
 /** A database or a key database that is replaced, beneath a running server, by an older copy; and a standby that does not answer. */
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
-import {
-  sharedDatabase,
-  SHARED_SOCKET,
-  startDatabase,
-  temporaryFolder,
-  type TestDatabase,
-} from "./support/database.ts";
-import { copyOf, disconnect, nameOf } from "./support/database-copy.ts";
+import { SHARED_SOCKET, startDatabase } from "./support/database.ts";
+import { copyOf, disconnect, nameOf, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 
-let shared: TestDatabase;
-let admin: pg.Client;
-let folder: { path: string; remove: () => Promise<void> };
-
-beforeAll(async () => {
-  shared = await sharedDatabase();
-  folder = await temporaryFolder();
-  admin = new pg.Client({ connectionString: shared.url("postgres") });
-  await admin.connect();
-});
-
-afterAll(async () => {
-  await admin?.end();
-  await folder?.remove();
-  await shared?.close();
-});
+const shared = useAdministeredCluster();
 
 const post = (server: ServerProcess, who: Credentials): Promise<Reply> =>
   send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
@@ -42,8 +21,8 @@ const ready = (server: ServerProcess): Promise<Reply> => send({ url: server.admi
 const SETTINGS = { DRS_THROTTLE_RATE: "0", DRS_DEPENDENCY_TIMEOUT: "2s", DRS_RETENTION_INTERVAL: "1s" };
 
 test("a key database that lost its last seconds: nothing is acknowledged, doctor lists what was lost, over when it is back", async () => {
-  const { DRS_KEY_DIR: _, ...events } = await shared.environment();
-  const keyUrl = (await shared.environment())["DRS_DATABASE_URL"] ?? "";
+  const { DRS_KEY_DIR: _, ...events } = await shared.database.environment();
+  const keyUrl = (await shared.database.environment())["DRS_DATABASE_URL"] ?? "";
   const environment = { ...events, ...SETTINGS, DRS_KEY_DATABASE_URL: keyUrl };
   const system = await openTestSystem(environment);
   const [before, since, later] = await Promise.all(
@@ -54,7 +33,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
   const server = await startServer(environment);
   try {
     expect((await post(server, before)).status).toBe(201);
-    const swap = await copyOf(admin, nameOf(keyUrl));
+    const swap = await copyOf(shared.admin, nameOf(keyUrl));
     await until(async () => (await post(server, since)).status === 201);
 
     await swap();
@@ -94,18 +73,18 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
 
 test("a database that went back, without the owner's login: readiness says what to run, and it is over when that was run", async () => {
   const owner = {
-    ...(await shared.environment()),
+    ...(await shared.database.environment()),
     ...SETTINGS,
-    DRS_ERASURE_JOURNAL: join(folder.path, "journal"),
+    DRS_ERASURE_JOURNAL: join(shared.folder, "journal"),
   } as Record<string, string>;
   const url = owner["DRS_DATABASE_URL"] ?? "";
-  await admin.query("create role behind_login login");
-  await admin.query("grant drs_service to behind_login");
+  await shared.admin.query("create role behind_login login");
+  await shared.admin.query("grant drs_service to behind_login");
   const [gone, stays] = [await credentials(owner, "gone"), await credentials(owner, "stays")];
   const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "behind_login@") });
   try {
     expect((await post(server, gone)).status).toBe(201);
-    const swap = await copyOf(admin, nameOf(url));
+    const swap = await copyOf(shared.admin, nameOf(url));
     const erased = await command(owner, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
@@ -121,14 +100,14 @@ test("a database that went back, without the owner's login: readiness says what 
     await until(async () => (await ready(server)).text === "ok\n");
   } finally {
     await server.stop();
-    await admin.query("drop owned by behind_login");
-    await admin.query("drop role behind_login");
+    await shared.admin.query("drop owned by behind_login");
+    await shared.admin.query("drop role behind_login");
   }
 });
 
 test("while the journal is silent, a database that went back stores nothing, and one that only lost its connections stores", async () => {
-  const { DRS_DATABASE_URL: url = "", ...rest } = await shared.environment();
-  const { DRS_DATABASE_URL: journal = "" } = await shared.environment();
+  const { DRS_DATABASE_URL: url = "", ...rest } = await shared.database.environment();
+  const { DRS_DATABASE_URL: journal = "" } = await shared.database.environment();
   const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
   const proxy = await startTcpProxy(join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432"));
   const proxied = `postgresql://postgres@127.0.0.1:${proxy.port}/${nameOf(journal)}?sslmode=disable`;
@@ -140,16 +119,16 @@ test("while the journal is silent, a database that went back stores nothing, and
   });
   try {
     expect((await post(server, gone)).status).toBe(201);
-    const swap = await copyOf(admin, nameOf(url));
+    const swap = await copyOf(shared.admin, nameOf(url));
     const erased = await command(direct, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
     proxy.fail("silent");
     await until(async () => (await ready(server)).text.includes("erasure journal: "));
-    await disconnect(admin, nameOf(url));
+    await disconnect(shared.admin, nameOf(url));
     await until(async () => (await ready(server)).status === 503);
-    await admin.query(`alter database ${nameOf(url)} allow_connections true`);
+    await shared.admin.query(`alter database ${nameOf(url)} allow_connections true`);
     await until(async () => (await post(server, stays)).status === 201);
 
     await swap();

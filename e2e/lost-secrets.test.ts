@@ -3,34 +3,19 @@ import { readFile, rename } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
-import { copyName, copyOf, nameOf } from "./support/database-copy.ts";
+import { connectAsOwner } from "./support/database.ts";
+import { copyName, copyOf, nameOf, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past } from "./support/past-event.ts";
 import { applyPeriod } from "./support/policy.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
-let shared: TestDatabase;
-let admin: pg.Client;
-let folder: { path: string; remove: () => Promise<void> };
-
-beforeAll(async () => {
-  shared = await sharedDatabase();
-  folder = await temporaryFolder();
-  admin = new pg.Client({ connectionString: shared.url("postgres") });
-  await admin.connect();
-});
-
-afterAll(async () => {
-  await admin?.end();
-  await folder?.remove();
-  await shared?.close();
-});
+const shared = useAdministeredCluster();
 
 const SETTINGS = { DRS_THROTTLE_RATE: "0", DRS_DEPENDENCY_TIMEOUT: "2s", DRS_RETENTION_INTERVAL: "1s" };
 const REASON = ["--reason", "failover, no copy has them"];
@@ -74,13 +59,13 @@ function payloadOf(receipt: string): Record<string, unknown> {
 }
 
 test("events are stored again once the loss is accepted; a store that was restored later opens the old ones too", async () => {
-  const { DRS_KEY_DIR: _, ...events } = await shared.environment();
-  const keyUrl = (await shared.environment())["DRS_DATABASE_URL"] ?? "";
+  const { DRS_KEY_DIR: _, ...events } = await shared.database.environment();
+  const keyUrl = (await shared.database.environment())["DRS_DATABASE_URL"] ?? "";
   const environment: Record<string, string> = {
     ...events,
     ...SETTINGS,
     DRS_KEY_DATABASE_URL: keyUrl,
-    DRS_ERASURE_JOURNAL: join(folder.path, "journal"),
+    DRS_ERASURE_JOURNAL: join(shared.folder, "journal"),
   };
   const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
   const [one, two] = [await credentials(environment, "one"), await credentials(environment, "two")];
@@ -91,7 +76,7 @@ test("events are stored again once the loss is accepted; a store that was restor
       stderr: expect.stringContaining("nothing is lost"),
     });
     // The key database loses the secrets of today's partition and of both accounts.
-    const swap = await copyOf(admin, nameOf(keyUrl));
+    const swap = await copyOf(shared.admin, nameOf(keyUrl));
     const lost = [await stored(server, one), await stored(server, two)];
     await swap();
     await until(async () => (await ready(server)).text.includes("key store: lacks 3 secrets"));
@@ -130,7 +115,7 @@ test("events are stored again once the loss is accepted; a store that was restor
     expect(objects((await drs("audit", "list", "--json")).stdout)).toContainEqual(
       expect.objectContaining({ operation: "key.accept-loss", outcome: "done", reason: REASON[1] }),
     );
-    const out = join(folder.path, "export");
+    const out = join(shared.folder, "export");
     expect((await drs("account", "export", "--account", "one", "--out", out, "--reason", "request 1")).code).toBe(0);
     expect(objects(await readFile(join(out, "events.ndjson"), "utf8")).map(({ unreadable }) => unreadable)).toEqual([
       undefined,
@@ -142,14 +127,14 @@ test("events are stored again once the loss is accepted; a store that was restor
     await swap();
     await until(async () => /key store: lacks \d secrets/.test((await ready(server)).text));
     expect((await post(server, one)).reply.status).toBe(503);
-    await addMissingSecrets(keyUrl, shared.url(copyName(nameOf(keyUrl))));
+    await addMissingSecrets(keyUrl, shared.database.url(copyName(nameOf(keyUrl))));
     const last = await stored(server, one);
     await until(async () => (await ready(server)).text === "ok\n");
     for (const sent of [...lost, ...after, last]) {
       expect(await read(environment, sent)).toMatchObject({ code: 0, stdout: sent.exact });
     }
 
-    const receipt = join(folder.path, "receipt");
+    const receipt = join(shared.folder, "receipt");
     const erased = await drs("erase", "run", "--account", "one", ...REASON, "--receipt", receipt, "--yes", "--json");
     expect(erased.code, erased.stderr).toBe(0);
     const [{ destroyed_keys, lost_keys } = {}] = objects(erased.stdout);
@@ -200,7 +185,7 @@ async function addMissingSecrets(to: string, from: string): Promise<void> {
 }
 
 test("a server that has not noticed the loss seals under new secrets once it is accepted", async () => {
-  const environment: Record<string, string> = { ...(await shared.environment()), DRS_THROTTLE_RATE: "0" };
+  const environment: Record<string, string> = { ...(await shared.database.environment()), DRS_THROTTLE_RATE: "0" };
   const system = await openTestSystem(environment);
   const [one, two] = [await makeCredentials(system, "one"), await makeCredentials(system, "two")];
   const server = await startServer(environment);
@@ -233,8 +218,8 @@ test("a server that has not noticed the loss seals under new secrets once it is 
 
 test("expiry, holds and erasure work with lost secrets: a copy keeps the attributes, and a hold goes on under a new secret", async () => {
   const environment: Record<string, string> = {
-    ...(await shared.environment()),
-    DRS_ERASURE_JOURNAL: join(folder.path, "journal of holds"),
+    ...(await shared.database.environment()),
+    DRS_ERASURE_JOURNAL: join(shared.folder, "journal of holds"),
   };
   const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
   const ok = async (...args: readonly string[]): Promise<Record<string, unknown>[]> => {
@@ -242,7 +227,7 @@ test("expiry, holds and erasure work with lost secrets: a copy keeps the attribu
     expect({ code, stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });
     return args.includes("--json") ? objects(stdout) : [];
   };
-  const aside = join(folder.path, "aside");
+  const aside = join(shared.folder, "aside");
   const lose = async (...names: readonly string[]): Promise<void> => {
     for (const name of names) {
       const id = idOf(name);
@@ -253,7 +238,7 @@ test("expiry, holds and erasure work with lost secrets: a copy keeps the attribu
   const owner = await connectAsOwner(environment);
   const past = new Past(system);
   try {
-    await applyPeriod(environment, folder.path, "PT1H");
+    await applyPeriod(environment, shared.folder, "PT1H");
     const partitionOf = async (hoursAgo: number): Promise<string> => {
       const text = `select partition_id as id from event_partition
         where now() - interval '${hoursAgo} hours' between lower_bound and upper_bound`;

@@ -1,6 +1,47 @@
 /** Databases that take each other's place, as a standby that was promoted takes the place of its primary. */
-import type pg from "pg";
+import pg from "pg";
+import { afterAll, beforeAll } from "vitest";
+import { sharedDatabase, temporaryFolder, type TestDatabase } from "./database.ts";
 import { until } from "./embedded.ts";
+
+/** Its members are there from the hooks of the file on. */
+export interface AdministeredCluster {
+  readonly database: TestDatabase;
+  /** A connection that may rename and connect databases. */
+  readonly admin: pg.Client;
+  /** Deleted at the end of the file. */
+  readonly folder: string;
+}
+
+/** The PostgreSQL of the test run, with a connection that administers it. */
+export function useAdministeredCluster(): AdministeredCluster {
+  let database: TestDatabase;
+  let admin: pg.Client;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  beforeAll(async () => {
+    database = await sharedDatabase();
+    folder = await temporaryFolder();
+    admin = new pg.Client({ connectionString: database.url("postgres") });
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin?.end();
+    await folder?.remove();
+    await database?.close();
+  });
+  return {
+    get database() {
+      return database;
+    },
+    get admin() {
+      return admin;
+    },
+    get folder() {
+      return folder.path;
+    },
+  };
+}
 
 export const nameOf = (url = ""): string => new URL(url).pathname.slice(1);
 

@@ -1,32 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
-import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
-import type { System } from "../app/system.ts";
 import type { IngestAudit } from "../ports.ts";
 import { type AuditRow, BufferedAuditLog, listAudit, writeAudit } from "./audit.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
 import { newEvent } from "../events/new-event.fixture.ts";
 
-let database: TestDatabase;
-let system: System;
+const opened = useTestSystem();
 let now: number;
 let made = 0;
 /** An account that no other test has. */
 let account: string;
 const clock = { now: () => now };
 const logs: BufferedAuditLog[] = [];
-
-beforeAll(async () => {
-  database = await sharedDatabase();
-  system = await openTestSystem(await database.environment());
-});
-
-afterAll(async () => {
-  await system?.close();
-  await database?.close();
-});
 
 beforeEach(() => {
   now = Date.parse("2026-03-01T12:00:00.000Z") + made * 1_000_000;
@@ -38,7 +25,7 @@ afterEach(async () => {
 });
 
 /** A log over the database, or over an executor that a test may break, and the errors that it told. */
-function openLog(executor: Executor = system.pool): { log: BufferedAuditLog; errors: unknown[] } {
+function openLog(executor: Executor = opened.system.pool): { log: BufferedAuditLog; errors: unknown[] } {
   const errors: unknown[] = [];
   const log = new BufferedAuditLog(executor, clock, (error) => errors.push(error));
   logs.push(log);
@@ -52,7 +39,7 @@ function breakable(): { executor: Executor; state: { away: boolean; gate?: Promi
     async query(text, values) {
       await state.gate;
       if (state.away) throw new Error("away");
-      return (system.pool as Executor).query(text, values);
+      return (opened.system.pool as Executor).query(text, values);
     },
   };
   return { executor, state };
@@ -64,11 +51,11 @@ const entry = (outcome: IngestAudit["outcome"], rest: Partial<IngestAudit> = {})
   ...rest,
 });
 
-const listed = (limit = 1_000): Promise<readonly AuditRow[]> => listAudit(system.pool, { account, limit });
+const listed = (limit = 1_000): Promise<readonly AuditRow[]> => listAudit(opened.system.pool, { account, limit });
 
 /** Everything in the table that nobody stands behind, since this test began. */
 async function anonymous(): Promise<readonly AuditRow[]> {
-  const rows = await listAudit(system.pool, { limit: 100_000 });
+  const rows = await listAudit(opened.system.pool, { limit: 100_000 });
   const since = new Date(now - 900_000).toISOString();
   return rows.filter((row) => row.account === null && row.at >= since);
 }
@@ -78,7 +65,7 @@ const total = (rows: readonly AuditRow[]): number => rows.reduce((sum, row) => s
 describe("what a person or a program did", () => {
   it("is an entry of its own, with all that is known", async () => {
     const eventId = uuidv7(now);
-    await writeAudit(system.pool, clock, {
+    await writeAudit(opened.system.pool, clock, {
       actor: "cli:anna",
       operation: "event.read-raw",
       outcome: "done",
@@ -103,7 +90,12 @@ describe("what a person or a program did", () => {
   });
 
   it("may know little, and is told when it can't be written", async () => {
-    await writeAudit(system.pool, clock, { actor: "cli:anna", operation: "drift.list", outcome: "done", account });
+    await writeAudit(opened.system.pool, clock, {
+      actor: "cli:anna",
+      operation: "drift.list",
+      outcome: "done",
+      account,
+    });
     expect(await listed()).toMatchObject([{ event_id: null, reason: null, detail: null }]);
     const { executor } = breakable();
     const written = writeAudit(executor, clock, { actor: "a", operation: "o", outcome: "done" });
@@ -137,22 +129,22 @@ describe("what the endpoint refused or replayed", () => {
     log.record(entry("idempotency-conflict", { account, eventId: single }));
     for (const eventId of [first, second, first]) log.record(entry("replayed", { account, eventId }));
     await log.flush(false);
-    expect(await listAudit(system.pool, { eventId: single, limit: 10 })).toMatchObject([
+    expect(await listAudit(opened.system.pool, { eventId: single, limit: 10 })).toMatchObject([
       { outcome: "idempotency-conflict", account, event_id: single },
     ]);
     for (const eventId of [first, second]) {
-      expect(await listAudit(system.pool, { eventId, limit: 10 })).toMatchObject([
+      expect(await listAudit(opened.system.pool, { eventId, limit: 10 })).toMatchObject([
         { outcome: "replayed", account, event_id: eventId },
       ]);
     }
-    expect(await listAudit(system.pool, { eventId: first, account: "another", limit: 10 })).toEqual([]);
+    expect(await listAudit(opened.system.pool, { eventId: first, account: "another", limit: 10 })).toEqual([]);
   });
 
   it("names at most a hundred events, and counts all", async () => {
     const { log } = openLog();
     for (let index = 0; index < 150; index++) log.record(entry("replayed", { account, eventId: uuidv7(now) }));
     await log.flush(false);
-    const { rows } = await system.pool.query(
+    const { rows } = await opened.system.pool.query(
       "select occurrences, cardinality(event_ids) as named from audit_entry where account = $1",
       [account],
     );
@@ -223,7 +215,7 @@ describe("more accounts than can be told apart", () => {
     for (let index = 0; index < 5; index++) log.record(entry("request-invalid", { account: `${account}-0` }));
     now += 60_000;
     await log.flush(true);
-    const { rows } = await system.pool.query<{ groups: number; total: number }>(
+    const { rows } = await opened.system.pool.query<{ groups: number; total: number }>(
       "select count(*) as groups, sum(occurrences)::int as total from audit_entry where account like $1",
       [`${account}-%`],
     );
@@ -296,7 +288,7 @@ describe("while the database is away", () => {
     }
     state.away = false;
     await log.flush(true);
-    const { rows } = await system.pool.query<{ groups: number; total: number }>(
+    const { rows } = await opened.system.pool.query<{ groups: number; total: number }>(
       "select count(*) as groups, sum(occurrences)::int as total from audit_entry where account like $1",
       [`${account}-%`],
     );
@@ -308,7 +300,7 @@ describe("while the database is away", () => {
 
 describe("listing", () => {
   it("shows an entry of a commit batch once for each event that is asked for", async () => {
-    const store = await openEventStore(system);
+    const store = await openEventStore(opened.system);
     const events = Array.from({ length: 12 }, (_, index) =>
       newEvent({ account: index % 3 === 0 ? account : "others" }),
     );
@@ -327,18 +319,23 @@ describe("listing", () => {
 
     const [one] = mine;
     const eventId = one?.eventId ?? "";
-    expect(await listAudit(system.pool, { eventId, limit: 10 })).toMatchObject([
+    expect(await listAudit(opened.system.pool, { eventId, limit: 10 })).toMatchObject([
       { outcome: "accepted", account, event_id: eventId },
     ]);
-    expect(await listAudit(system.pool, { eventId, account, limit: 10 })).toHaveLength(1);
-    expect(await listAudit(system.pool, { eventId, account: "others", limit: 10 })).toEqual([]);
-    expect(await listAudit(system.pool, { eventId: uuidv7(now), limit: 10 })).toEqual([]);
+    expect(await listAudit(opened.system.pool, { eventId, account, limit: 10 })).toHaveLength(1);
+    expect(await listAudit(opened.system.pool, { eventId, account: "others", limit: 10 })).toEqual([]);
+    expect(await listAudit(opened.system.pool, { eventId: uuidv7(now), limit: 10 })).toEqual([]);
   });
 
   it("is newest first, and ends at the limit", async () => {
     for (let index = 0; index < 5; index++) {
       now += 1_000;
-      await writeAudit(system.pool, clock, { actor: `actor-${index}`, operation: "o", outcome: "done", account });
+      await writeAudit(opened.system.pool, clock, {
+        actor: `actor-${index}`,
+        operation: "o",
+        outcome: "done",
+        account,
+      });
     }
     expect((await listed(3)).map((row) => row.actor)).toEqual(["actor-4", "actor-3", "actor-2"]);
   });

@@ -1,29 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
-import { openTestSystem } from "../../../../e2e/support/parties.ts";
-import type { System } from "../app/system.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { BufferedDriftLog, type DriftRow, listDrift } from "./drift.ts";
 
 const MOST_PATHS = 500;
 const MOST_VERSIONS = 200;
 
-let database: TestDatabase;
-let system: System;
+const opened = useTestSystem();
 let now: number;
 const clock = { now: () => now };
 const logs: BufferedDriftLog[] = [];
-
-beforeAll(async () => {
-  database = await sharedDatabase();
-  system = await openTestSystem(await database.environment());
-});
-
-afterAll(async () => {
-  await system?.close();
-  await database?.close();
-});
 
 beforeEach(() => {
   now = Date.parse("2026-03-01T12:00:00.000Z");
@@ -43,7 +30,7 @@ interface OpenLog {
 }
 
 /** Requests have few members, unless a test says otherwise. */
-function openLog(executor: Executor = system.pool): OpenLog {
+function openLog(executor: Executor = opened.system.pool): OpenLog {
   const errors: unknown[] = [];
   const log = new BufferedDriftLog(executor, clock, (error) => errors.push(error));
   logs.push(log);
@@ -61,7 +48,7 @@ function openLog(executor: Executor = system.pool): OpenLog {
 const fonts = (data: Record<string, unknown>): Record<string, unknown> => ({ fonts: { status: "success", data } });
 
 async function rowsOf(version: string): Promise<readonly DriftRow[]> {
-  return (await listDrift(system.pool)).filter((row) => row.sdk_version === version);
+  return (await listDrift(opened.system.pool)).filter((row) => row.sdk_version === version);
 }
 
 const total = (rows: readonly DriftRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
@@ -196,7 +183,7 @@ describe("names come from clients", () => {
       fonts({ novel: "a telling value", more: { inner: "another telling value" }, list: ["telling too"] }),
     );
     await log.flush();
-    const { rows } = await system.pool.query<{ row: string }>(
+    const { rows } = await opened.system.pool.query<{ row: string }>(
       "select d::text as row from drift d where sdk_version = '3.0.3'",
     );
     expect(rows).toHaveLength(3);
@@ -262,7 +249,7 @@ describe("what a client can fill", () => {
       for (let version = 0; version < 150; version++) log.observe(`5.${restart}.${version}`, fonts({ novel: 1 }));
       await log.close();
     }
-    const all = await listDrift(system.pool);
+    const all = await listDrift(opened.system.pool);
     expect(new Set(all.map((row) => row.sdk_version)).size).toBeLessThanOrEqual(MOST_VERSIONS + 1);
     expect(all.find((row) => row.sdk_version === "*" && row.path === "fonts.novel")?.occurrences).toBeGreaterThan(200);
     const { log } = openLog();
@@ -297,7 +284,7 @@ describe("while the database is away", () => {
     let away = true;
     const { log, errors } = openLog({
       query: (text, values) =>
-        away ? Promise.reject(new Error("away")) : (system.pool as Executor).query(text, values),
+        away ? Promise.reject(new Error("away")) : (opened.system.pool as Executor).query(text, values),
     });
     for (let round = 0; round < 3; round++) {
       log.observe("1.0.1", fonts({ away: "x" }));

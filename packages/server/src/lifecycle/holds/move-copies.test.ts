@@ -1,17 +1,11 @@
 /** The end of a hold whose copies another hold still covers. */
 import type pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  connectAsOwner,
-  type OwnerClient,
-  sharedDatabase,
-  type TestDatabase,
-} from "../../../../../e2e/support/database.ts";
-import { openTestSystem } from "../../../../../e2e/support/parties.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { applyErasure } from "../erasure/apply-erasure.ts";
 import { type ErasureEntry, NO_ENTRY } from "../../journal/journal.ts";
-import { erasurePorts, type System } from "../../app/system.ts";
+import { erasurePorts } from "../../app/system.ts";
 import { expire } from "../retention/expire.ts";
 import { lostSince } from "../recovery/lost-secrets.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
@@ -23,39 +17,25 @@ import { moveCopies } from "./move-copies.ts";
 
 const ACCOUNT = "one";
 
-let database: TestDatabase;
-let system: System;
-let owner: OwnerClient;
+const opened = useTestSystem("test");
 let past: Past;
 
-beforeAll(async () => {
-  database = await sharedDatabase();
+beforeEach(() => {
+  past = new Past(opened.system);
 });
 
-beforeEach(async () => {
-  const environment = await database.environment();
-  system = await openTestSystem(environment);
-  owner = await connectAsOwner(environment);
-  past = new Past(system);
-  return async () => {
-    await past.close();
-    await owner.end();
-    await system.close();
-  };
-});
-
-afterAll(() => database?.close());
+afterEach(() => past.close());
 
 async function hold(of: "account" | "action_id", value: string): Promise<string> {
   const why = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
-  const placed = await inOneTransaction(owner, (transaction) =>
+  const placed = await inOneTransaction(opened.owner, (transaction) =>
     placeHold(transaction, { subject: { of, value }, ...why }),
   );
   return placed?.hold_id ?? "";
 }
 
 const lift = (holdId: string): Promise<unknown> =>
-  inOneTransaction(owner, (transaction) => liftHold(transaction, holdId, "test", "settled"));
+  inOneTransaction(opened.owner, (transaction) => liftHold(transaction, holdId, "test", "settled"));
 
 async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<void> {
   async function* held(): AsyncGenerator<HeldEvent> {
@@ -63,16 +43,16 @@ async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<
       yield { account, purpose, received_at: new Date(receivedAt).toISOString(), event_id: eventId, hold_id: holdId };
     }
   }
-  await inOneTransaction(owner, (transaction) => copyHeldEvents(transaction, system.sealer, held));
+  await inOneTransaction(opened.owner, (transaction) => copyHeldEvents(transaction, opened.system.sealer, held));
 }
 
 /** Replays the entry that says that the hold has ended and its secret is destroyed. */
-async function replayEnd(holdId: string, executor: Executor = owner): Promise<void> {
+async function replayEnd(holdId: string, executor: Executor = opened.owner): Promise<void> {
   const entry: ErasureEntry = {
     version: 1,
     kind: "hold",
     sequence: 1,
-    installation: system.codec.installation,
+    installation: opened.system.codec.installation,
     at: new Date().toISOString(),
     previous: NO_ENTRY,
     erasure_id: crypto.randomUUID(),
@@ -84,32 +64,39 @@ async function replayEnd(holdId: string, executor: Executor = owner): Promise<vo
     refused: [],
   };
   const transaction = executor as OwnerTransaction;
-  await moveCopies(transaction, system.sealer, holdId);
-  await applyErasure(transaction, system.names, entry, NO_ENTRY, { actor: "test", reason: "replay", unreadable: 0 });
-  await system.secrets.destroy(holdSecretName(holdId));
+  await moveCopies(transaction, opened.system.sealer, holdId);
+  await applyErasure(transaction, opened.system.names, entry, NO_ENTRY, {
+    actor: "test",
+    reason: "replay",
+    unreadable: 0,
+  });
+  await opened.system.secrets.destroy(holdSecretName(holdId));
 }
 
 const copies = async (): Promise<unknown[]> =>
-  (await owner.query("select event_id, hold_id from held_event order by event_id")).rows;
+  (await opened.owner.query("select event_id, hold_id from held_event order by event_id")).rows;
 
 test("a copy that can't be opened is kept while another hold covers it, and deleted with that hold", async () => {
   const event = await past.store(1, { account: ACCOUNT });
   const ended = await hold("action_id", event.actionId);
   const lasting = await hold("account", ACCOUNT);
   await copyUnder(ended, [event]);
-  await owner.query("set session_replication_role = replica");
-  await owner.query("update held_event set payload = set_byte(payload, 20, get_byte(payload, 20) # 255)");
-  await owner.query("reset session_replication_role");
+  await opened.owner.query("set session_replication_role = replica");
+  await opened.owner.query("update held_event set payload = set_byte(payload, 20, get_byte(payload, 20) # 255)");
+  await opened.owner.query("reset session_replication_role");
 
   await lift(ended);
   await replayEnd(ended);
   expect(await copies()).toEqual([{ event_id: event.eventId, hold_id: ended }]);
-  expect(await lostSince(system.pool, system.secrets, false), "its secret is destroyed, not lost").toEqual([]);
+  expect(
+    await lostSince(opened.system.pool, opened.system.secrets, false),
+    "its secret is destroyed, not lost",
+  ).toEqual([]);
 
   await lift(lasting);
-  await owner.query("update purpose set raw_retention = '1 minute'");
-  const client = await system.pool.connect();
-  await expire(client as Executor as Connection, erasurePorts(system)).finally(() => client.release());
+  await opened.owner.query("update purpose set raw_retention = '1 minute'");
+  const client = await opened.system.pool.connect();
+  await expire(client as Executor as Connection, erasurePorts(opened.system)).finally(() => client.release());
   expect(await copies()).toEqual([]);
 });
 
@@ -124,7 +111,7 @@ test("copies move to the hold that still covers them, a bounded number at a time
   let most = 0;
   await replayEnd(ended, {
     async query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) {
-      const result = await owner.query<Row>(text, [...(values ?? [])]);
+      const result = await opened.owner.query<Row>(text, [...(values ?? [])]);
       most = Math.max(most, result.rows.length);
       return result;
     },
@@ -132,10 +119,10 @@ test("copies move to the hold that still covers them, a bounded number at a time
   expect(most).toBeLessThanOrEqual(50);
   expect(await copies()).toEqual(events.map(({ eventId }) => ({ event_id: eventId, hold_id: lasting })));
   const [{ payload } = { payload: Buffer.alloc(0) }] = (
-    await owner.query<{ payload: Buffer }>("select payload from held_event order by event_id desc limit 1")
+    await opened.owner.query<{ payload: Buffer }>("select payload from held_event order by event_id desc limit 1")
   ).rows;
   const last = events.at(-1);
   if (!last) throw new Error("no event");
   const identity = { ...last, collectedAt: new Date(last.receivedAt).toISOString().replace("Z", "000Z") };
-  expect((await system.sealer.open(identity, { holdId: lasting }, payload)).toString()).toBe(last.exact);
+  expect((await opened.system.sealer.open(identity, { holdId: lasting }, payload)).toString()).toBe(last.exact);
 });

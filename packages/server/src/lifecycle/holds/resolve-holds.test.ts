@@ -1,45 +1,21 @@
 /** The search for the subjects of holds that a replay placed, of which only keyed MACs are known. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  connectAsOwner,
-  type OwnerClient,
-  sharedDatabase,
-  type TestDatabase,
-} from "../../../../../e2e/support/database.ts";
-import { makeCredentials, openTestSystem } from "../../../../../e2e/support/parties.ts";
-import type { System } from "../../app/system.ts";
+import { expect, test } from "vitest";
+import { makeCredentials } from "../../../../../e2e/support/parties.ts";
+import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import type { Executor, OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
 import { applyHoldOrder } from "./hold-orders.ts";
 import { type ResolveOptions, resolveHolds } from "./resolve-holds.ts";
 import { SearchBackoff } from "./search-backoff.ts";
 
-let database: TestDatabase;
-let system: System;
-let owner: OwnerClient;
-
-beforeAll(async () => {
-  database = await sharedDatabase();
-});
-
-beforeEach(async () => {
-  const environment = await database.environment();
-  system = await openTestSystem(environment);
-  owner = await connectAsOwner(environment);
-  return async () => {
-    await owner.end();
-    await system.close();
-  };
-});
-
-afterAll(() => database?.close());
+const opened = useTestSystem("test");
 
 async function replayHold(account: string): Promise<void> {
-  const mac = system.names.heldSubjectOf("account", account).toString("hex");
-  await applyHoldOrder(owner as Executor as OwnerTransaction, {
+  const mac = opened.system.names.heldSubjectOf("account", account).toString("hex");
+  await applyHoldOrder(opened.owner as Executor as OwnerTransaction, {
     version: 1,
     sequence: 1,
-    installation: system.codec.installation,
+    installation: opened.system.codec.installation,
     previous: "",
     kind: "hold-placed",
     hold_id: randomUUID(),
@@ -50,7 +26,7 @@ async function replayHold(account: string): Promise<void> {
 }
 
 const accounts = async (): Promise<unknown[]> =>
-  (await owner.query<{ account: string }>("select account from legal_hold order by account")).rows.map(
+  (await opened.owner.query<{ account: string }>("select account from legal_hold order by account")).rows.map(
     ({ account }) => account,
   );
 
@@ -63,19 +39,19 @@ async function search(
   const reading: Executor = {
     query(text, values) {
       tables.push(/ as name from (\w+)/.exec(text)?.[1]);
-      return system.pool.query(text, [...(values ?? [])]);
+      return opened.system.pool.query(text, [...(values ?? [])]);
     },
   };
   const asOwner = async (work: (connection: OwnerConnection) => Promise<void>): Promise<void> => {
     owners++;
-    await work(owner);
+    await work(opened.owner);
   };
-  await resolveHolds(system.pool, system.names, { ...options, reading, asOwner });
+  await resolveHolds(opened.system.pool, opened.system.names, { ...options, reading, asOwner });
   return { tables, owners };
 }
 
 test("a search ends with the last subject that it finds, and takes one connection of the owner for all", async () => {
-  for (const account of ["alice", "bob", "carol"]) await makeCredentials(system, account);
+  for (const account of ["alice", "bob", "carol"]) await makeCredentials(opened.system, account);
   for (const account of ["bob", "alice", "alice"]) await replayHold(account);
   expect(await search()).toEqual({ tables: ["account_identity"], owners: 1 });
   expect(await accounts()).toEqual(["alice", "alice", "bob"]);
@@ -87,7 +63,7 @@ test("a hold whose subject is not known is searched for less and less often, and
   const backoff = new SearchBackoff(() => now);
   const pass = (): Promise<unknown> => search({ backoff });
   expect(await pass()).toMatchObject({ tables: expect.arrayContaining(["account_identity", "held_event"]), owners: 0 });
-  await makeCredentials(system, "erin");
+  await makeCredentials(opened.system, "erin");
   now = 9_999;
   expect(await pass()).toEqual({ tables: [], owners: 0 });
   now = 10_000;

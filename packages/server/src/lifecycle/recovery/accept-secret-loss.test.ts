@@ -1,13 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  connectAsOwner,
-  type OwnerClient,
-  sharedDatabase,
-  type TestDatabase,
-} from "../../../../../e2e/support/database.ts";
+import { connectAsOwner } from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
-import type { System } from "../../app/system.ts";
+import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { type NewEvent, Unavailable } from "../../ports.ts";
 import { accountSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import { inOneTransaction } from "../../postgres/database.ts";
@@ -16,19 +11,13 @@ import { newEvent } from "../../events/new-event.fixture.ts";
 import { acceptSecretLoss } from "./accept-secret-loss.ts";
 import { lostInUse } from "./lost-secrets.ts";
 
-let database: TestDatabase;
-let system: System;
-let owner: OwnerClient;
+const opened = useTestSystem();
 let store: PostgresEventStore;
 
-beforeAll(async () => {
-  database = await sharedDatabase();
-  const environment = await database.environment();
-  system = await openTestSystem(environment);
-  owner = await connectAsOwner(environment);
-  const { pool, partitions, names, accountKeys } = system;
+beforeAll(() => {
+  const { database, pool, partitions, names, accountKeys } = opened.system;
   store = new PostgresEventStore({
-    database: system.database,
+    database,
     executor: pool,
     partitions,
     names,
@@ -41,39 +30,34 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await store?.close();
-  await owner?.end();
-  await system?.close();
-  await database?.close();
-});
+afterAll(() => store?.close());
 
 const EXACT = Buffer.from('{"exact": 1.0}');
 
 async function sealed(account: string): Promise<NewEvent> {
   const event = newEvent({ account, idempotencyKey: randomUUID() });
-  return { ...event, sealed: await system.sealer.seal(event, EXACT) };
+  return { ...event, sealed: await opened.system.sealer.seal(event, EXACT) };
 }
 
-const partitionSecret = async (): Promise<string> => (await system.partitions.find(1, Date.now())).secret;
+const partitionSecret = async (): Promise<string> => (await opened.system.partitions.find(1, Date.now())).secret;
 
 function accept(): ReturnType<typeof acceptSecretLoss> {
-  return inOneTransaction(owner, (transaction) =>
-    acceptSecretLoss(transaction, system, { actor: "operator", reason: "no copy has it" }),
+  return inOneTransaction(opened.owner, (transaction) =>
+    acceptSecretLoss(transaction, opened.system, { actor: "operator", reason: "no copy has it" }),
   );
 }
 
 /** What the server has in memory fits the lost secrets: it must not seal by them. */
 async function expectNewNames(account: string, lostNames: readonly string[]): Promise<void> {
   const late = await sealed(account);
-  for (const name of lostNames) await system.secrets.destroy(name);
+  for (const name of lostNames) await opened.system.secrets.destroy(name);
   expect(await accept()).toMatchObject({ accounts: 1 });
 
   expect(await store.append(late), "sealed before the loss was accepted").toBe("stale");
   const again = await sealed(account);
   expect(await store.append(again)).toBe("stored");
-  expect(await system.sealer.open(again, again.sealed, again.sealed.payload)).toEqual(EXACT);
-  expect(await system.secrets.findMissing(lostNames), "no secret is made under a lost name").toEqual(lostNames);
+  expect(await opened.system.sealer.open(again, again.sealed, again.sealed.payload)).toEqual(EXACT);
+  expect(await opened.system.secrets.findMissing(lostNames), "no secret is made under a lost name").toEqual(lostNames);
   expect(await accept(), "nothing else is lost").toBeUndefined();
 }
 
@@ -87,7 +71,7 @@ test("a server that knows a lost secret of a partition seals under a new one fro
   const first = await sealed("two");
   expect(await store.append(first)).toBe("stored");
   const lost = await partitionSecret();
-  await owner.query("alter table event disable trigger all; delete from event where account <> 'two'");
+  await opened.owner.query("alter table event disable trigger all; delete from event where account <> 'two'");
   await expectNewNames("two", [partitionSecretName(lost)]);
   expect(await partitionSecret()).not.toBe(lost);
 });
@@ -98,20 +82,20 @@ test("a secret that was lost twice leaves the events of both times unreadable, a
     const event = await sealed("three");
     expect(await store.append(event)).toBe("stored");
     events.push(event);
-    await system.secrets.destroy(partitionSecretName(await partitionSecret()));
+    await opened.system.secrets.destroy(partitionSecretName(await partitionSecret()));
     expect(await accept()).toBeDefined();
-    await system.accountKeys.refresh();
+    await opened.system.accountKeys.refresh();
   }
   const last = await sealed("three");
   expect(await store.append(last)).toBe("stored");
   const open = ({ sealed: { keyId, payload }, ...event }: NewEvent): Promise<Buffer> =>
-    system.sealer.open(event, { keyId }, payload);
+    opened.system.sealer.open(event, { keyId }, payload);
   for (const event of events) await expect(open(event)).rejects.toMatchObject({ code: "keys-destroyed" });
   expect(await open(last)).toEqual(EXACT);
 });
 
 test("a secret that was lost before an event was stored under it is not created again, and its loss can be accepted", async () => {
-  const environment = await database.environment();
+  const environment = await opened.database.environment();
   const other = await openTestSystem(environment);
   const login = await connectAsOwner(environment);
   try {

@@ -1,0 +1,68 @@
+/** A database with an open system and an owner's connection, which the hooks of a test file open and close. */
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import type { System } from "../../packages/server/src/app/system.ts";
+import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./database.ts";
+import { openTestSystem } from "./parties.ts";
+
+/** Its members are there from the hooks on: a test reads them from here, not from a copy at the top of its file. */
+export interface TestSystem {
+  readonly database: TestDatabase;
+  readonly environment: Record<string, string>;
+  readonly system: System;
+  readonly owner: OwnerClient;
+}
+
+/**
+ * @param each - A database for the whole file, or one for each test.
+ * @param settings - In addition to the environment of the database, read when the system opens.
+ */
+export function useTestSystem(
+  each: "file" | "test" = "file",
+  settings: () => Record<string, string> = () => ({}),
+): TestSystem {
+  let database: TestDatabase;
+  let opened: Partial<Omit<TestSystem, "database">> = {};
+
+  const open = async (): Promise<void> => {
+    const environment = { ...(await database.environment()), ...settings() };
+    opened = { environment, system: await openTestSystem(environment) };
+    opened = { ...opened, owner: await connectAsOwner(environment) };
+  };
+  const close = async (): Promise<void> => {
+    await opened.owner?.end();
+    await opened.system?.close();
+    opened = {};
+  };
+  const member = <Name extends keyof typeof opened>(name: Name): TestSystem[Name] => {
+    const value = opened[name];
+    if (value === undefined) throw new Error("the system opens in a hook");
+    return value as TestSystem[Name];
+  };
+
+  beforeAll(async () => {
+    database = await sharedDatabase();
+    if (each === "file") await open();
+  });
+  afterAll(async () => {
+    await close();
+    await database?.close();
+  });
+  if (each === "test") {
+    beforeEach(open);
+    afterEach(close);
+  }
+  return {
+    get database() {
+      return database;
+    },
+    get environment() {
+      return member("environment");
+    },
+    get system() {
+      return member("system");
+    },
+    get owner() {
+      return member("owner");
+    },
+  };
+}

@@ -36,7 +36,7 @@ export function useTestSystem(
   const member = <Name extends keyof typeof opened>(name: Name): TestSystem[Name] => {
     const value = opened[name];
     if (value === undefined) throw new Error("the system opens in a hook");
-    return value as TestSystem[Name];
+    return value;
   };
 
   beforeAll(async () => {

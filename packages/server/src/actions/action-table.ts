@@ -97,7 +97,7 @@ export async function revokeAction(
 }
 
 // guard(no-rows): actions of the account are deleted
-// fails: e2e/erasure.test.ts › is gone: events
+// fails: e2e/erasure/account.test.ts › is gone: events
 const DELETE_ACTIONS = sql("delete from action where account = $1", ["text"]);
 
 /** @returns how many. */

@@ -15,7 +15,7 @@ export interface Confirmation {
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
   if (yes) return;
   // guard(drop): nothing is destroyed unasked
-  // fails: e2e/erasure.test.ts › nobody is not asked
+  // fails: e2e/erasure/records.test.ts › nobody is not asked
   if (!ask) throw new OperatorError("wrong-usage", `${what} Not a terminal: confirm with --yes.`);
   const answer = await ask(`${what} Type yes to go on: `);
   if (answer.trim() !== "yes") throw new OperatorError("wrong-usage", "Nothing was changed.");

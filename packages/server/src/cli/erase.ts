@@ -149,11 +149,11 @@ async function run(context: Context, installation: Installation, options: RunOpt
   }
   let sequence = before;
   // guard(left): an account that was erased can be refused later on
-  // fails: e2e/erasure.test.ts › that was erased before can be refused
+  // fails: e2e/erasure/account.test.ts › that was erased before can be refused
   if (sequence === undefined || refuses) {
     await confirm(context, { what, yes: options.yes });
     // guard(drop): a receipt that can't be written stops an erasure first
-    // fails: e2e/erasure.test.ts › can't be written stops it
+    // fails: e2e/erasure/records.test.ts › can't be written stops it
     if (options.receipt !== undefined) await requireWritable(resolve(context.directory, options.receipt));
     // Nothing is left where another command was quicker.
     sequence = (await erase(context, installation, subject, options)) ?? (await requireKnown(pool, mac));
@@ -177,7 +177,7 @@ async function run(context: Context, installation: Installation, options: RunOpt
   else print(context, `${sequence === before ? "Nothing is left. " : ""}${told(erasure)}`);
   const { still_held: kept } = await planErasure(pool, subject);
   // guard(drop): what a hold keeps is reported
-  // fails: e2e/erasure.test.ts › waits for its end
+  // fails: e2e/erasure/holds.test.ts › waits for its end
   if (kept > 0) throw partlyDone(kept);
 }
 

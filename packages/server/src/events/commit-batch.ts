@@ -18,13 +18,13 @@ const CLAIM_KEYS = sql(
     from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
     -- guard(true): what was sealed before an erasure is sealed again
-    -- fails: e2e/erasure.test.ts › a commit batch that waited
+    -- fails: e2e/erasure/concurrency.test.ts › a commit batch that waited
     where ${EPOCH} = $9
       -- guard(true): an event is stored under the policy in force
       -- fails: e2e/purposes.test.ts › is in force from the moment
       and ${POLICY} = $10
       -- guard(true): an idempotency key with a tombstone is taken
-      -- fails: e2e/erasure.test.ts › one event, one action
+      -- fails: e2e/erasure/account.test.ts › one event, one action
       and not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing
     returning event_id`,

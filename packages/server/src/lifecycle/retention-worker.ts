@@ -36,7 +36,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
     const expiry = await expire(client, options);
     const rest = await runSteps([
       // guard(drop): an erasure is finished by the next pass
-      // fails: e2e/erasure.test.ts › it is finished by the next, once
+      // fails: e2e/erasure/killed.test.ts › it is finished by the next, once
       { name: "finish erasures", run: () => finish(client, options) },
       {
         name: "record the pass",
@@ -68,7 +68,7 @@ async function finish(
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(connection))) return;
   // guard(drop): secrets of the erased are destroyed
-  // fails: e2e/erasure.test.ts › is gone: events
+  // fails: e2e/erasure/account.test.ts › is gone: events
   if (journal) await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
   await finishErasures(connection, { names, clock, attest: sign, ...(signal && { signal }) });

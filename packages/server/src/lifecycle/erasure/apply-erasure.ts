@@ -96,7 +96,7 @@ export async function copyHeldOf(
   const unreadable: string[] = [];
   const held = findHeldOfErasure(executor, entry, onlyRecent);
   // guard(drop): what a hold covers is copied first
-  // fails: e2e/erasure.test.ts › waits for its end
+  // fails: e2e/erasure/holds.test.ts › waits for its end
   await copyHeldEvents(executor, sealer, held, (eventId) => void unreadable.push(eventId));
   return unreadable;
 }

@@ -59,7 +59,7 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
       const receipt = await ports.attest(erasure, await transactionTime(transaction));
       const detail = { sequence, kind, subject_mac };
       // guard(drop): the audit says that an erasure is done
-      // fails: e2e/erasure.test.ts › it is finished by the next, once
+      // fails: e2e/erasure/killed.test.ts › it is finished by the next, once
       await writeAudit(transaction, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
       await query(transaction, FINISH_OPEN, [sequence, receipt]);
     });
@@ -107,11 +107,11 @@ async function deleteErased(connection: Connection, { names, signal }: FinishPor
     const { rows } = await query(connection, LIST_LEDGER_ROWS, [key.account, key.key_id]);
     if (rows.length === 0) return;
     // guard(drop): tombstones exist before the ledger rows are deleted
-    // fails: e2e/erasure.test.ts › is gone: events
+    // fails: e2e/erasure/account.test.ts › is gone: events
     await insertTombstones(connection, names, rows);
     await inOneTransaction(connection, async (transaction) => {
       // guard(drop): no batch is left that has not seen the tombstones
-      // fails: e2e/erasure.test.ts › the ledger goes when
+      // fails: e2e/erasure/concurrency.test.ts › the ledger goes when
       await excludeIngestion(transaction);
     });
     // A partition at a time: the locks of one transaction stay few.

@@ -58,7 +58,7 @@ export async function placeHold(executor: OwnerTransaction, hold: NewHold): Prom
   await lockHolds(executor);
   const { of, value } = hold.subject;
   // guard(drop): no hold brings back what is erased
-  // fails: e2e/erasure.test.ts › waits for its end
+  // fails: e2e/erasure/holds.test.ts › waits for its end
   await requireNoneErased(executor, hold.subject);
   const events = await countStored(releasingLocks(executor), eventsOf(hold.subject));
   if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;

@@ -71,7 +71,7 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
   // guard(false): what the database lacks is applied
   // fails: e2e/restore.test.ts › what was erased since
   // guard(false): running servers apply what the journal has
-  // fails: e2e/erasure.test.ts › a server that runs carries it out
+  // fails: e2e/erasure/killed.test.ts › a server that runs carries it out
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, missing)) : NOTHING;
   await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
   const ended = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? entry.holds : []));
@@ -169,7 +169,7 @@ async function replayErasure(
   });
   await copyHeldOf(owner, sealer, entry);
   // guard(right): the order of an erasure that was killed is found again
-  // fails: e2e/erasure.test.ts › it is finished by the next, once
+  // fails: e2e/erasure/killed.test.ts › it is finished by the next, once
   const order =
     // An erasure that was killed after it wrote the journal has its order of that day in the audit.
     (await findErasureOrder(owner, entry.subject, entry.at)) ?? AGAIN;

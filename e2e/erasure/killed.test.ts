@@ -1,0 +1,124 @@
+/** An erasure that is killed at any step: the next process completes it, once. */
+import { spawn } from "node:child_process";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { objects } from "../support/command.ts";
+import { AWAITED_LOCKS, connectAsOwner } from "../support/database.ts";
+import { until } from "../support/embedded.ts";
+import { ErasureScene } from "../support/erasure-scene.ts";
+import { startServer } from "../support/server.ts";
+import { rounds } from "../support/soak.ts";
+
+const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+
+const scene = new ErasureScene();
+const { drs, party, store, read, listed, entries, tablesWith } = scene;
+
+describe("killed", () => {
+  /** The command, killed when it was seen to wait for a lock that is held meanwhile. */
+  async function eraseAndKill(account: string, lock: string): Promise<void> {
+    const holder = await connectAsOwner(scene.environment);
+    await holder.query("begin");
+    await holder.query(lock, lock.includes("$1") ? [account] : []);
+    const args = ["erase", "run", "--account", account, "--reason", "killed", "--yes"];
+    const child = spawn(process.execPath, [DRS, ...args], {
+      env: { ...process.env, ...scene.environment },
+      stdio: "ignore",
+    });
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    // Workers wait for each other by advisory locks.
+    const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
+    await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount !== 0);
+    child.kill("SIGKILL");
+    await ended;
+    // Without its client, the statement that waits would go on.
+    await scene.owner.query(`select pg_terminate_backend(pid) ${waiting}`);
+    await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount === 0);
+    await holder.query("rollback");
+    await holder.end();
+  }
+
+  /** What the command waits for at each of its steps, and what is seen of it then. */
+  const STEPS: readonly (readonly [string, string, { readonly inDatabase: boolean; readonly ledger: number }])[] = [
+    [
+      "when the journal has it and the database does not",
+      "select from account_key where account = $1 for update",
+      { inDatabase: false, ledger: 1 },
+    ],
+    ["before its tombstones stand", "lock table tombstone in exclusive mode", { inDatabase: true, ledger: 1 }],
+    [
+      "before its ledger is deleted",
+      "select from idempotency_key where account = $1 for update",
+      { inDatabase: true, ledger: 1 },
+    ],
+    [
+      "before its events are deleted",
+      "select from event where account = $1 for update",
+      { inDatabase: true, ledger: 1 },
+    ],
+  ];
+
+  test.each(STEPS)("%s, it is finished by the next, once", async (_, lock, { inDatabase, ledger }) => {
+    const who = await party();
+    const stored = await store(who);
+    const [journalled, head] = [await entries(), (await scene.owner.query("select from erasure")).rowCount ?? 0];
+    await eraseAndKill(who.account, lock);
+    expect(await entries(), "it is in the journal").toBe(journalled + 1);
+    expect((await scene.owner.query("select from erasure")).rowCount).toBe(head + (inDatabase ? 1 : 0));
+    expect((await scene.owner.query("select from idempotency_key where account = $1", [who.account])).rowCount).toBe(
+      ledger,
+    );
+    expect(await listed(who.account)).toEqual([]);
+    expect((await drs("retention", "run")).code).toBe(0);
+    expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+    const [erasure] = objects((await drs("erase", "list", "--json")).stdout);
+    expect(erasure).toMatchObject({ events: 1, idempotency_keys: 1, finished_at: expect.any(String) });
+    expect([erasure?.["actor"], erasure?.["reason"]], "of the order, whoever finished it").toEqual([
+      expect.stringMatching(new RegExp(`^cli:${userInfo().username} \\(`)),
+      "killed",
+    ]);
+    const audited = objects((await drs("audit", "list", "--limit", "0", "--json")).stdout).filter(
+      ({ detail }) => (detail as { subject_mac?: string } | null)?.subject_mac === erasure?.["subject_mac"],
+    );
+    expect(audited.map(({ outcome }) => outcome).toSorted()).toEqual(["begun", "done"]);
+    expect((await drs("receipt", "get", String(erasure?.["erasure_id"]))).code).toBe(0);
+    expect(await read(stored.eventId)).toBeUndefined();
+    expect(await entries()).toBe(journalled + 1);
+  });
+
+  test("when the journal has it and the database does not, a server that runs carries it out", async () => {
+    const who = await party();
+    await store(who);
+    const server = await startServer({ ...scene.serving, DRS_RETENTION_INTERVAL: "1s" });
+    await eraseAndKill(who.account, "select from account_key where account = $1 for update");
+    await until(async () => (await tablesWith(who.account)).length === 1);
+    await server.stop();
+  });
+
+  test("at any moment, an erasure is finished by whoever comes next, once", async () => {
+    const who = await party();
+    for (let count = 0; count < 60; count++) await store(who);
+    const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes"];
+    const kills = rounds(3, 8);
+    for (let kill = 0; kill < kills; kill++) {
+      const child = spawn(process.execPath, args, { env: { ...process.env, ...scene.environment }, stdio: "ignore" });
+      const ended = new Promise((resolve) => child.once("close", resolve));
+      await new Promise((resolve) => setTimeout(resolve, 500 + (kill * 480) / kills));
+      child.kill("SIGKILL");
+      await ended;
+    }
+    // The next process: a server that starts, or a command.
+    const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
+    expect(run.code, run.stderr).toBe(0);
+    expect(await listed(who.account)).toEqual([]);
+    expect((await scene.owner.query("select from event where account = $1", [who.account])).rowCount).toBe(0);
+    const rows = objects<{ sequence: number }>((await drs("erase", "list", "--account", who.account, "--json")).stdout);
+    const again = await scene.owner.query<{ events: number }>(
+      "select sum(events)::int as events from erasure where kind = 'account' and sequence >= $1",
+      [Math.min(...rows.map(({ sequence }) => sequence))],
+    );
+    expect(again.rows[0]?.events).toBe(60);
+    expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+  }, 60_000);
+});

@@ -1,0 +1,149 @@
+/** The records of an erasure: the order, the journal, the audit and the receipt. */
+import { createPrivateKey, randomUUID } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CompactSign } from "jose";
+import { beforeAll, describe, expect, test } from "vitest";
+import { objects } from "../support/command.ts";
+import { ErasureScene } from "../support/erasure-scene.ts";
+
+const scene = new ErasureScene();
+const { drs, party, store, erase, read, purposeOf, receiptOf } = scene;
+
+const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+describe("the register", () => {
+  /** More than five entries of the journal, whichever tests run. */
+  beforeAll(async () => {
+    for (let count = 0; count < 6; count++) await erase("--account", (await party()).account);
+  });
+
+  test.each([
+    ["nothing named", ["--reason", "r"]],
+    ["two things", ["--account", "a", "--event", randomUUID(), "--reason", "r"]],
+    ["no reason", ["--account", "a"]],
+    ["a purpose without its account", ["--purpose", "default", "--reason", "r"]],
+  ])("%s is wrong usage", async (_, args) => {
+    expect(await drs("erase", "run", ...args, "--yes")).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("a receipt that can't be written stops it before anything is erased", async () => {
+    const who = await party();
+    const stored = await store(who);
+    const nowhere = ["--receipt", join(scene.folder, "nowhere", "receipt.jws")];
+    const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", ...nowhere);
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("Nothing is erased")]);
+    expect(await read(stored.eventId)).toBe(stored.text);
+  });
+
+  test("under a purpose is listed of its account, too", async () => {
+    const who = await party();
+    const { eventId } = await store(who);
+    await erase("--account", who.account, "--purpose", await purposeOf(eventId));
+    const found = objects((await drs("erase", "list", "--account", who.account, "--json")).stdout);
+    expect(found).toMatchObject([{ kind: "purpose", events: 1 }]);
+  });
+
+  test("a journal that was changed behind its head stops every command, the doctor too", async () => {
+    const entry = join(scene.folder, "journal", "000000", "000000001.json");
+    const text = await readFile(entry, "utf8");
+    await writeFile(entry, text.replace(/"at":"2/, '"at":"3'));
+    const broken = await drs("doctor", "--json");
+    await writeFile(entry, text);
+    expect(broken).toMatchObject({ code: 1, stdout: "" });
+    expect(broken.stderr).toContain("entry 1 of the erasure journal was changed: restore the journal");
+    expect((await drs("doctor")).code).toBe(0);
+  });
+
+  test("what nothing is known of is not erased, and nobody is not asked", async () => {
+    const unknown = await drs("erase", "run", "--account", "nobody-at-all", "--reason", "r", "--yes");
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    const who = await party();
+    const stored = await store(who);
+    const asked = await drs("erase", "run", "--account", who.account, "--reason", "r");
+    expect(asked).toMatchObject({ code: 2, stdout: "" });
+    expect(asked.stderr).toContain("--yes");
+    const dry = await drs("erase", "run", "--account", who.account, "--reason", "r", "--dry-run", "--json");
+    expect(objects(dry.stdout)[0]).toMatchObject({ events: 1, dry_run: true });
+    expect(await read(stored.eventId)).toBe(stored.text);
+  });
+
+  test("the journal names nobody, and the audit has each order", async () => {
+    const files = await readdir(join(scene.folder, "journal"), { recursive: true });
+    const texts = await Promise.all(
+      files
+        .filter((name) => name.endsWith(".json"))
+        .map((name) => readFile(join(scene.folder, "journal", name), "utf8")),
+    );
+    expect(texts.length).toBeGreaterThan(5);
+    for (const text of texts) expect(text).not.toMatch(/erased-\d/);
+    const orders = objects((await drs("audit", "list", "--limit", "1000", "--json")).stdout).filter(
+      ({ operation }) => operation === "erase.run",
+    );
+    expect(new Set(orders.map(({ outcome }) => outcome))).toEqual(new Set(["begun", "done"]));
+    expect(JSON.stringify(orders)).not.toMatch(/erased-\d/);
+  });
+});
+
+describe("a receipt", () => {
+  test("and the list of erasures have the same instant", async () => {
+    const { account } = await party();
+    const { erasure_id } = await erase("--account", account);
+    const [listed] = objects((await drs("erase", "list", "--account", account, "--json")).stdout);
+    expect((await receiptOf(String(erasure_id)))["finished_at"]).toBe(listed?.["finished_at"]);
+  });
+
+  test("holds by the right key alone, and by no bit less", async () => {
+    const who = await party();
+    await store(who);
+    const file = join(scene.folder, "signed.jws");
+    const key = join(scene.folder, "key.pem");
+    const erasure = await erase("--account", who.account, "--receipt", file);
+    await writeFile(key, (await drs("receipt", "key")).stdout);
+    const verified = await drs("receipt", "verify", file, "--public-key", key, "--json");
+    expect(verified.stderr).toBe("");
+    expect(objects(verified.stdout)[0]).toMatchObject({
+      receipt: "erasure",
+      erasure_id: erasure["erasure_id"],
+      events: 1,
+      destroyed_keys: erasure["destroyed_keys"],
+      reason: "request 17",
+      policy_version: expect.any(Number),
+      backups: { payloads_unreadable_after: expect.any(String), attributes_gone_after: expect.any(String) },
+    });
+    expect(verified.stdout).not.toContain(who.account);
+    const text = (await readFile(file, "utf8")).trim();
+    const lastOf = (characters: string): string =>
+      text.slice(0, -1) + (characters[characters.indexOf(text.at(-1) ?? "") ^ 1] ?? "");
+    const bad = join(scene.folder, "bad.jws");
+    const changed = [lastOf(BASE64URL), ` ${text}`, `\ufeff${text}`, `${text}==`, `${text}.`, text.slice(0, -1), ""];
+    for (let at = 0; at < text.length; at += 29) {
+      const flipped = BASE64URL[BASE64URL.indexOf(text[at] ?? "") ^ 1] ?? "A";
+      changed.push(text.slice(0, at) + flipped + text.slice(at + 1));
+    }
+    for (const one of changed) {
+      await writeFile(bad, one);
+      expect((await drs("receipt", "verify", bad, "--public-key", key)).code, one).toBe(1);
+    }
+    // The same key has signed something else.
+    const seed = await scene.system.secrets.find("receipts/1");
+    const head = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed ?? Buffer.alloc(0)]);
+    const signing = createPrivateKey({ key: head, format: "der", type: "pkcs8" });
+    const said = Buffer.from('{"receipt":"erasure"}');
+    await writeFile(bad, await new CompactSign(said).setProtectedHeader({ alg: "Ed25519" }).sign(signing));
+    expect((await drs("receipt", "verify", bad, "--public-key", key)).stderr).toContain("no receipt");
+    expect((await drs("retention", "run")).code).toBe(0);
+    const run = objects((await drs("retention", "status", "--json")).stdout)[0]?.["runs"] as { run_id: string }[];
+    const ofRun = objects((await drs("receipt", "get", run[0]?.run_id ?? "", "--json")).stdout)[0];
+    await writeFile(bad, `${String(ofRun?.["receipt"])}\n`);
+    const expiry = objects((await drs("receipt", "verify", bad, "--public-key", key, "--json")).stdout)[0];
+    expect(expiry).toMatchObject({
+      receipt: "expiry",
+      actor: expect.stringMatching(/^cli:/),
+      reason: expect.any(String),
+      destroyed_keys: expect.any(Array),
+      held: expect.any(Number),
+      backups: expect.any(Object),
+    });
+  });
+});

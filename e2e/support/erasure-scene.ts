@@ -1,0 +1,141 @@
+/** Two servers with a journal, events that are stored and erased, and a view of everything that an erasure changes. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import type { System } from "../../packages/server/src/app/system.ts";
+import { authorized, type Reply, send, transport } from "./client.ts";
+import { command, objects, type Printed } from "./command.ts";
+import type { OwnerClient } from "./database.ts";
+import { secretExists } from "./key-directory.ts";
+import { makeCredentials } from "./parties.ts";
+import { applyPeriod } from "./policy.ts";
+import { type Credentials, type ServerProcess, startServer } from "./server.ts";
+import { useTestSystem } from "./test-system.ts";
+import { useFolder } from "./use-folder.ts";
+
+export interface Stored {
+  readonly eventId: string;
+  readonly text: string;
+  readonly request: Omit<Parameters<typeof send>[0], "url">;
+}
+
+/** Made at the top of a test file: its hooks start and stop everything. */
+export class ErasureScene {
+  readonly #folder = useFolder();
+  readonly #opened = useTestSystem("file", () => ({
+    DRS_ERASURE_JOURNAL: join(this.folder, "journal"),
+    DRS_KEY_BACKUP_RETENTION: "7d",
+    DRS_BACKUP_RETENTION: "30d",
+  }));
+  readonly servers: ServerProcess[] = [];
+  #accounts = 0;
+  #turn = 0;
+
+  constructor() {
+    beforeAll(async () => {
+      await applyPeriod(this.environment, this.folder, "P30D");
+      this.servers.push(...(await Promise.all([startServer(this.serving), startServer(this.serving)])));
+    });
+    afterAll(async () => {
+      for (const server of this.servers) await server.stop();
+    });
+  }
+
+  get folder(): string {
+    return this.#folder();
+  }
+
+  get environment(): Record<string, string> {
+    return this.#opened.environment;
+  }
+
+  /** Environment of its servers. */
+  get serving(): Record<string, string> {
+    return { ...this.environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
+  }
+
+  get system(): System {
+    return this.#opened.system;
+  }
+
+  get owner(): OwnerClient {
+    return this.#opened.owner;
+  }
+
+  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
+
+  readonly party = (account = `erased-${this.#accounts++}`): Promise<Credentials> =>
+    makeCredentials(this.system, account);
+
+  /** By one server and then by the other. */
+  readonly post = (request: Stored["request"]): Promise<Reply> =>
+    send({ ...request, url: this.servers[this.#turn++ % this.servers.length]?.url ?? "" });
+
+  readonly store = async (who: Credentials): Promise<Stored> => {
+    const body = transport(who);
+    const request = { headers: authorized(who), body: JSON.stringify(body) };
+    const answer = await this.post(request);
+    expect(answer.status, answer.text).toBe(201);
+    return { eventId: String(answer.json["event_id"]), text: JSON.stringify(body.observations), request };
+  };
+
+  readonly erase = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
+    const run = await this.drs("erase", "run", ...args, "--reason", "request 17", "--yes", "--json");
+    expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
+    return objects(run.stdout)[0] ?? {};
+  };
+
+  readonly read = async (eventId: string): Promise<string | undefined> => {
+    const { code, stdout } = await this.drs("event", "get", eventId, "--raw", "--reason", "r");
+    return code === 0 ? stdout : undefined;
+  };
+
+  readonly listed = async (account: string): Promise<unknown[]> => {
+    const { stdout } = await this.drs("event", "list", "--account", account, "--limit", "0", "--json");
+    return objects(stdout).map(({ event_id }) => event_id);
+  };
+
+  readonly purposeOf = async (eventId: string): Promise<string> =>
+    String(objects((await this.drs("event", "get", eventId, "--json")).stdout)[0]?.["purpose"]);
+
+  readonly keysOf = async (account: string): Promise<string[]> => {
+    const text = "select key_id from account_key where account = $1";
+    const { rows } = await this.owner.query<{ key_id: string }>(text, [account]);
+    return rows.map(({ key_id }) => key_id);
+  };
+
+  readonly secretExists = (keyId: string): Promise<boolean> => secretExists(this.environment, accountSecretName(keyId));
+
+  /** Number of the journal's entries. */
+  readonly entries = async (): Promise<number> => {
+    const found = await readdir(join(this.folder, "journal"), { recursive: true }).catch(() => []);
+    return found.filter((name) => name.endsWith(".json")).length;
+  };
+
+  /** Every table that an erasure changes: which of them still hold the text. */
+  readonly tablesWith = async (text: string): Promise<string[]> => {
+    const { rows } = await this.owner.query<{ name: string }>(
+      "select relname as name from pg_class where relnamespace = 'drs'::regnamespace and relkind in ('r', 'p') and not relispartition",
+    );
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const holds = `select from ${name} t where t::text like '%' || $1 || '%' limit 1`;
+      if ((await this.owner.query(holds, [text])).rowCount) found.push(name);
+    }
+    return found;
+  };
+
+  /** What the receipt of an erasure says. */
+  readonly receiptOf = async (erasureId: string): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await this.drs("receipt", "get", erasureId);
+    expect(code, stderr).toBe(0);
+    return JSON.parse(Buffer.from(stdout.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
+  };
+}
+
+/** The request of an event with another body. */
+export const changed = ({ request }: Stored): Stored["request"] => ({
+  ...request,
+  body: String(request.body).replace('"sensorCount":23', '"sensorCount":24'),
+});

@@ -1,0 +1,15 @@
+import { afterAll, beforeAll } from "vitest";
+import { temporaryFolder } from "./database.ts";
+
+/** @returns the path of a folder that the hooks of a test file make and delete. */
+export function useFolder(): () => string {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>> | undefined;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+  });
+  afterAll(() => folder?.remove());
+  return () => {
+    if (folder === undefined) throw new Error("a hook makes the folder");
+    return folder.path;
+  };
+}

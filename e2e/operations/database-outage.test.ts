@@ -1,0 +1,109 @@
+/** A database that stops or does not answer: 503 at once, and recovery without a restart. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { freshKey, send } from "../support/client.ts";
+import { command } from "../support/command.ts";
+import { childrenOf, type Home, makeHome, until } from "../support/embedded.ts";
+import { expectRetryLater, get, post, ServerScene, type Stage } from "../support/server-scene.ts";
+
+const { stageOn } = new ServerScene();
+
+describe("a database that is away", () => {
+  let home: Home;
+  let standing: EmbeddedPostgres | undefined;
+
+  const start = async (): Promise<EmbeddedPostgres> => {
+    standing = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onError: () => {} });
+    return standing;
+  };
+
+  beforeAll(async () => {
+    home = await makeHome();
+    await start();
+  });
+
+  afterAll(async () => {
+    await standing?.close();
+    await home.remove();
+  });
+
+  async function stageHere(): Promise<Stage> {
+    const socket = encodeURIComponent(standing?.owner.host ?? "");
+    const environment = {
+      DRS_DATABASE_URL: `postgresql://postgres@localhost/postgres?host=${socket}`,
+      DRS_KEY_DIR: home.keyDir,
+      DRS_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64"),
+      DRS_THROTTLE_RATE: "0",
+      DRS_DEPENDENCY_TIMEOUT: "20s",
+    };
+    expect((await command(environment, "migrate")).code).toBe(0);
+    return stageOn(environment);
+  }
+
+  test("is 503 with Retry-After at once, not ready but alive, and over by itself when it is back", async () => {
+    const { server, who, other } = await stageHere();
+    expect((await post(server, who)).status).toBe(201);
+    await standing?.close();
+    await until(async () => (await get(server.adminUrl, "/readyz")).status === 503);
+    expect((await get(server.adminUrl, "/readyz")).text).toMatch(/^database: can't be reached \(since .+Z\)\n$/);
+
+    const key = freshKey();
+    const away = Date.now();
+    for (let n = 0; n < 100; n++) {
+      // One whose token is known, and one whose token would have to be looked up.
+      expectRetryLater(await post(server, n % 2 ? who : other, key), 503, "unavailable");
+    }
+    expect(Date.now() - away).toBeLessThan(5_000);
+    expect((await get(server.adminUrl, "/livez")).status).toBe(200);
+    const errors = server
+      .stderr()
+      .split("\n")
+      .filter((line) => line.includes('"error"'));
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.length).toBeLessThan(30);
+    for (const line of errors) {
+      const { code, operation, msg } = JSON.parse(line) as Record<string, string>;
+      expect(msg, line).toBe(`${operation} failed`);
+      expect(code, line).toMatch(/^(dependency|unexpected)-[a-z]+$/);
+    }
+
+    await start();
+    await until(async () => (await post(server, who, key)).status < 300);
+    expect(await get(server.adminUrl, "/readyz")).toMatchObject({ status: 200 });
+    expect((await post(server, other, key)).status).toBe(201);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("what the audit holds back is still written when the database comes back during the shutdown", async () => {
+    const { environment, server } = await stageHere();
+    expect((await send({ url: server.url })).status).toBe(401);
+    await standing?.close();
+    const ended = server.stop();
+    await until(() => server.stderr().includes('"draining"'));
+    await start();
+    expect(await ended).toBe(0);
+    const { stdout } = await command(environment, "audit", "list", "--json");
+    expect(stdout).toContain('"outcome":"credentials-missing"');
+  });
+
+  test("one that hangs is not ready either, and the requests that waited get their answers", async () => {
+    const { server, who } = await stageHere();
+    expect((await post(server, who)).status).toBe(201);
+    const [postmaster = 0] = await home.postgres();
+    const all = [postmaster, ...(await childrenOf(postmaster))];
+    for (const pid of all) process.kill(pid, "SIGSTOP");
+    try {
+      const waiting = post(server, who);
+      waiting.catch(() => {});
+      await until(async () => (await get(server.adminUrl, "/readyz")).status === 503, 5_000);
+      expect((await get(server.adminUrl, "/readyz")).text).toMatch(/^database: does not answer/);
+      for (const pid of all) process.kill(pid, "SIGCONT");
+      expect((await waiting).status).toBe(201);
+      await until(async () => (await get(server.adminUrl, "/readyz")).status === 200);
+    } finally {
+      // The server ends the backends of connections that it gave up.
+      for (const pid of await home.postgres()) process.kill(pid, "SIGCONT");
+    }
+    expect(await server.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,58 @@
+/** SIGTERM: accepted requests get their answers, new ones a 503. */
+import { Agent } from "node:http";
+import { describe, expect, test } from "vitest";
+import { authorized, type Reply, send, transport } from "../support/client.ts";
+import { command, objects } from "../support/command.ts";
+import { until } from "../support/embedded.ts";
+import { expectRetryLater, get, inFlight, post, ServerScene } from "../support/server-scene.ts";
+import { SlowRequest } from "../support/slow-request.ts";
+
+const { stage } = new ServerScene();
+
+describe("SIGTERM", () => {
+  test("answers what was accepted, refuses what comes, then ends with 0", async () => {
+    const { server, who, environment } = await stage();
+    const keepAlive = new Agent({ keepAlive: true });
+    const onIdleConnection = (): Promise<Reply> =>
+      send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)), agent: keepAlive });
+    expect((await onIdleConnection()).status).toBe(201);
+    const slow = new SlowRequest(server, who);
+    await until(async () => (await inFlight(server)) === 1);
+
+    const ended = server.stop();
+    await until(async () => (await get(server.adminUrl, "/readyz")).status === 503);
+    expect((await get(server.adminUrl, "/readyz")).text).toContain("draining");
+    expect((await get(server.adminUrl, "/livez")).status).toBe(200);
+    expectRetryLater(await post(server, who), 503, "draining");
+    expectRetryLater(await onIdleConnection(), 503, "draining");
+
+    const answer = await slow.finish();
+    expect(answer.status, answer.text).toBe(201);
+    const finished = Date.now();
+    expect(await ended).toBe(0);
+    expect(Date.now() - finished).toBeLessThan(2_500);
+    keepAlive.destroy();
+    await expect(post(server, who)).rejects.toThrow("ECONNREFUSED");
+
+    const { stdout } = await command(environment, "event", "list", "--json");
+    expect(objects(stdout)).toHaveLength(2);
+    expect(objects(stdout)[0]).toMatchObject({ event_id: answer.json["event_id"] });
+    const audit = objects((await command(environment, "audit", "list", "--json")).stdout);
+    // Written every second: in one entry, or in two.
+    const draining = audit.filter(({ outcome, account }) => outcome === "draining" && account === "who");
+    expect(draining.reduce((sum, { occurrences }) => sum + Number(occurrences), 0)).toBe(2);
+  });
+
+  test("waits no longer than it was told for a client that does not finish", async () => {
+    const { server, who, environment } = await stage({ DRS_DRAIN_TIMEOUT: "1s" });
+    const slow = new SlowRequest(server, who);
+    await until(async () => (await inFlight(server)) === 1);
+    const started = Date.now();
+    expect(await server.stop()).toBe(0);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
+    expect(Date.now() - started).toBeLessThan(4_000);
+    await expect(slow.reply).rejects.toThrow();
+    expect((await command(environment, "event", "list", "--json")).stdout).toBe("");
+    expect(server.stderr()).not.toContain('"error"');
+  });
+});

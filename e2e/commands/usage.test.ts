@@ -1,0 +1,195 @@
+/** What each command shows as help, refuses as wrong usage, and returns when it fails. */
+import { describe, expect, test } from "vitest";
+import { command, everyCommand, type Printed, REQUIRED } from "../support/command.ts";
+import { CommandScene } from "../support/command-scene.ts";
+import { runDrs } from "../support/server.ts";
+
+const NO_EVENT = "019a0000-0000-7000-8000-000000000000";
+
+const scene = new CommandScene();
+const { drs, object, store } = scene;
+
+describe("help, usage and failure", () => {
+  test.each(everyCommand().map((path) => [path.join(" "), path]))("drs %s --help", async (name, path) => {
+    const { code, stdout, stderr } = await drs(...path, "--help");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`^Usage: drs${name === "" ? "" : ` ${name}`}\\b`));
+    const [, examples = ""] = /\nExamples?:\n((?: {2}\$ .+\n)+)\n*$/.exec(stdout) ?? [];
+    expect(examples).toMatch(new RegExp(`^ {2}\\$ (DRS_\\w+=\\S+ )*drs ${name}`));
+  });
+
+  test("every command that the documents promise is there", () => {
+    const names = everyCommand().map((path) => path.join(" "));
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "serve",
+        "config",
+        "doctor",
+        "token issue",
+        "token list",
+        "token revoke",
+        "action register",
+        "action list",
+        "action revoke",
+        "event get",
+        "event list",
+        "audit list",
+        "drift list",
+      ]),
+    );
+  });
+
+  const wrong: string[][] = [
+    [],
+    ["nonsense"],
+    ["token"],
+    ["token", "nonsense"],
+    ...everyCommand()
+      .filter((path) => path.length > 0)
+      .map((path) => [...path, "--nonsense"]),
+    ["doctor", "more"],
+    ["token", "issue"],
+    ["token", "issue", "--account", ""],
+    ["token", "issue", "--account", "x".repeat(257)],
+    ["token", "issue", "--account", "a", "--ttl", "soon"],
+    ["token", "issue", "--account", "a", "--ttl", "0s"],
+    ["token", "issue", "--account", "a", "--ttl", "3651d"],
+    ["token", "revoke"],
+    ["token", "revoke", "no-uuid"],
+    ["action", "register", "--account", "a"],
+    ["action", "register", "--type", "t"],
+    ["action", "register", "--account", "a", "--type", "x".repeat(65)],
+    ["action", "register", "--account", "a", "--type", "t", "--id", "x".repeat(129)],
+    ["action", "register", "--account", "a", "--type", "t", "--session", "x".repeat(129)],
+    ["action", "revoke", "act_1"],
+    ["event", "get"],
+    ["event", "get", "no-uuid"],
+    ["event", "get", NO_EVENT, "--raw"],
+    ["event", "get", NO_EVENT, "--raw", "--reason", ""],
+    ["event", "list", "--limit", "-1"],
+    ["event", "list", "--limit", "many"],
+    ["event", "list", "--after", "no-uuid"],
+    ["hold", "add", "--account", "a", "--reason", "request 17", "--review", "2999-01-31", "--approver", " "],
+    ["request", "add", "--account", "a", "--kind", "access", "--identity", " \t"],
+    ["audit", "list", "--event", "no-uuid"],
+    ["audit", "list", "--limit", "1.5"],
+  ];
+  test.each(wrong.map((args) => [args.join(" ").slice(0, 60), args]))("wrong usage: drs %s", async (_, args) => {
+    const { code, stdout, stderr } = await drs(...args);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).not.toBe("");
+  });
+
+  test.each([
+    ["blank", "        "],
+    ["too short", "dispute"],
+    ["short within its blanks", "   dispute   "],
+    ["of three characters only", "abcabcabcabc"],
+    ["invisible", "\u200b\u200c\u200d\u2060\u200b\u200c\u200d\u2060"],
+    ["too long", "dispute ".repeat(126)],
+  ])("a reason that is %s is wrong usage wherever one is asked for", async (_, text) => {
+    const { DRS_REASON_MIN_LENGTH: __, ...usual } = scene.environment;
+    const commands = [
+      ["event", "get", NO_EVENT, "--raw", "--reason", text],
+      ["account", "export", "--account", "one", "--out", "/nowhere/export", "--reason", text],
+      ["erase", "run", "--account", "one", "--yes", "--reason", text],
+      ["hold", "add", "--account", "one", "--approver", "x", "--review", "2999-01-31", "--reason", text],
+      ["hold", "review", NO_EVENT, "--review", "2999-01-31", "--approver", "x", "--reason", text],
+      ["hold", "lift", NO_EVENT, "--yes", "--reason", text],
+      ["request", "extend", NO_EVENT, "--reason", text],
+      ["request", "close", NO_EVENT, "--outcome", "refused", "--reason", text],
+    ];
+    for (const args of commands) {
+      const { code, stdout, stderr } = await command(usual, ...args);
+      expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain("a reason has 8 to 1000 characters, 4 of them different");
+    }
+  });
+
+  test("the least length of a reason is DRS_REASON_MIN_LENGTH", async () => {
+    const get = (text: string, least: string): Promise<Printed> =>
+      command(
+        { ...scene.environment, DRS_REASON_MIN_LENGTH: least },
+        "event",
+        "get",
+        NO_EVENT,
+        "--raw",
+        "--reason",
+        text,
+      );
+    expect((await get("dispute 4711", "13")).code).toBe(2);
+    expect((await get("dispute 4711", "12")).code).toBe(1);
+    expect((await get("dispute 4711", "many")).stderr).toContain("DRS_REASON_MIN_LENGTH must be a whole number");
+  });
+
+  test("lengths count characters, not code units", async () => {
+    const account = "\u{1F600}".repeat(256);
+    const { token } = await object("token", "issue", "--account", account);
+    const { action_id } = await object("action", "register", "--account", account, "--type", "payment");
+    expect((await drs("token", "issue", "--account", `${account}x`)).code).toBe(2);
+    const who = { account, token: String(token), actionId: String(action_id), actionType: "payment", sessionId: "s" };
+    const eventId = await store(who);
+    expect(await object("event", "get", eventId)).toMatchObject({ account });
+  });
+
+  const failing: string[][] = [
+    ["event", "get", NO_EVENT],
+    ["event", "get", NO_EVENT, "--raw", "--reason", "curious"],
+    // An id that is none of ours, and says the year 10889.
+    ["event", "get", "ffffffff-ffff-4fff-bfff-ffffffffffff"],
+    ["token", "revoke", NO_EVENT],
+    ["action", "revoke", "no-such", "--account", "one"],
+  ];
+  test.each(failing.map((args) => [args.join(" "), args]))("failure: drs %s", async (_, args) => {
+    const { code, stdout, stderr } = await drs(...args);
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^There is no .+\n$/);
+  });
+
+  const leaves = everyCommand().filter(
+    (path) => path.length === 2 || ["doctor", "migrate", "serve"].includes(path[0] ?? ""),
+  );
+  const withDatabase = leaves.filter((path) => path.join(" ") !== "receipt verify");
+  test.each(withDatabase.map((path) => [path.join(" "), path]))("drs %s without a database", async (name, path) => {
+    const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
+    const { code, stdout, stderr } = await command(away, ...path, ...(REQUIRED[name] ?? []));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toBe("the database can't be reached: connection refused\n");
+  });
+
+  test("a configuration that is not valid names every problem, for every command", async () => {
+    const broken = { DRS_PORT: "x", DRS_PROT: "1", DRS_KEY_ENCRYPTION_KEY: "hunter2" };
+    for (const path of [...leaves, ["config"]]) {
+      const { code, stdout, stderr } = await command(broken, ...path, ...(REQUIRED[path.join(" ")] ?? []));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      for (const name of Object.keys(broken)) expect(stderr, path.join(" ")).toContain(name);
+      expect(stderr).not.toContain("hunter2");
+    }
+  });
+
+  test("a process of its own ends with the same codes", async () => {
+    const codes = await Promise.all(
+      [["--help"], ["nonsense"], ["token", "revoke", NO_EVENT]].map((args) => runDrs(scene.environment, args)),
+    );
+    expect(codes.map(({ code }) => code)).toEqual([0, 2, 1]);
+  });
+
+  test("a reader that leaves early is no failure", async () => {
+    const { execFile } = await import("node:child_process");
+    const script = `set -o pipefail; "$0" packages/server/bin/drs.js event list --help | true`;
+    const env = { PATH: process.env["PATH"], ...scene.environment };
+    const code = await new Promise((resolve) => {
+      execFile("bash", ["-c", script, process.execPath], { env }, (error) => resolve(error?.code ?? 0));
+    });
+    expect(code).toBe(0);
+  });
+});
+
+test("drs config prints durations as they are written", async () => {
+  const { stdout } = await command({ DRS_REQUEST_TIMEOUT: "5s", DRS_KEY_BACKUP_RETENTION: "30d" }, "config");
+  expect(stdout).toMatch(/^DRS_REQUEST_TIMEOUT=5s$/m);
+  expect(stdout).toMatch(/^DRS_KEY_BACKUP_RETENTION=30d$/m);
+  expect(stdout).toMatch(/^DRS_MAX_AGE=24h$/m);
+});

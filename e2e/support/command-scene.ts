@@ -1,0 +1,87 @@
+/** A server with two accounts, and `drs` with the environment of that server. */
+import type { Agent } from "node:http";
+import { afterAll, beforeAll, expect } from "vitest";
+import { authorized, type Reply, send, transport, type Transport } from "./client.ts";
+import { command, objects, type Printed } from "./command.ts";
+import { sharedDatabase, type TestDatabase } from "./database.ts";
+import { type Credentials, credentials, type ServerProcess, startServer } from "./server.ts";
+
+interface Opened {
+  readonly environment: Record<string, string>;
+  readonly one: Credentials;
+  readonly two: Credentials;
+  readonly server: ServerProcess;
+}
+
+/** Made at the top of a test file: its hooks start and stop the server. */
+export class CommandScene {
+  #database: TestDatabase | undefined;
+  #opened: Opened | undefined;
+
+  constructor() {
+    beforeAll(async () => {
+      this.#database = await sharedDatabase();
+      const environment = await this.#database.environment();
+      const one = await credentials(environment, "one");
+      const two = await credentials(environment, "two");
+      const server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
+      this.#opened = { environment, one, two, server };
+    });
+    afterAll(async () => {
+      await this.#opened?.server.stop();
+      await this.#database?.close();
+    });
+  }
+
+  get #now(): Opened {
+    if (this.#opened === undefined) throw new Error("a hook starts the server");
+    return this.#opened;
+  }
+
+  get environment(): Record<string, string> {
+    return this.#now.environment;
+  }
+
+  get one(): Credentials {
+    return this.#now.one;
+  }
+
+  get two(): Credentials {
+    return this.#now.two;
+  }
+
+  get server(): ServerProcess {
+    return this.#now.server;
+  }
+
+  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
+
+  /** What a command lists with `--json`. */
+  readonly listed = async (...args: readonly string[]): Promise<Record<string, unknown>[]> => {
+    const { code, stdout, stderr } = await this.drs(...args, "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return objects(stdout);
+  };
+
+  /** The only object that a command prints with `--json`. */
+  readonly object = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
+    const [only, ...others] = await this.listed(...args);
+    expect(others).toEqual([]);
+    return only ?? {};
+  };
+
+  readonly post = (who: Credentials, change: Partial<Transport> = {}, agent?: Agent): Promise<Reply> => {
+    const body = JSON.stringify({ ...transport(who), ...change });
+    return send({ url: this.server.url, headers: authorized(who), body, ...(agent && { agent }) });
+  };
+
+  /** @returns the id of the stored event. */
+  readonly store = async (who: Credentials, change?: Partial<Transport>, agent?: Agent): Promise<string> => {
+    const answer = await this.post(who, change, agent);
+    expect(answer.status, answer.text).toBe(201);
+    return answer.json["event_id"] as string;
+  };
+}
+
+/** A time as commands print it. */
+export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

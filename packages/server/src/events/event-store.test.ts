@@ -10,8 +10,12 @@ import {
 } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
+import { Dependencies } from "../dependencies/dependencies.ts";
+import { Monitor } from "../dependencies/monitor.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
 import { textArray, uuidArray } from "../postgres/binary-array.ts";
+import { boundTo } from "../postgres/database.ts";
+import { PostgresProbe } from "../postgres/postgres-probe.ts";
 import { commitBatch } from "./commit-batch.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import type { EventStoreOptions, PostgresEventStore } from "./event-store.ts";
@@ -193,7 +197,6 @@ describe("one bad row", () => {
     expect((outcomes[5] as PromiseRejectedResult).reason instanceof Unavailable, "passing trouble").toBe(isPassing);
     expect(await storedIds([...events, spoilt])).toEqual(idsOf(events));
     expect(await store.findKey(spoilt.account, spoilt.idempotencyKey)).toBeUndefined();
-    expect(store.available).toBe(true);
     expect(await store.append(newEvent({ idempotencyKey: spoilt.idempotencyKey }))).toBe("stored");
   });
 
@@ -352,7 +355,6 @@ describe("trouble that passes", () => {
       [events.map(({ idempotencyKey }) => idempotencyKey)],
     );
     expect(rows).toEqual([{ count: 10, keys: 10 }]);
-    await expect.poll(() => store.available, { timeout: 5_000 }).toBe(true);
   });
 
   it("an event that was accepted before a dependency failed is not stored: on no connection, old or new", async () => {
@@ -380,24 +382,31 @@ describe("trouble that passes", () => {
     await expect.poll(count).toBe(0);
   });
 
-  it("a database that is away: refused early, until it answers again", async () => {
-    let away = true;
-    const inner = await openStore({
-      database: { ...system.database, connectionString: database.url("no_such_database") },
-      executor: {
-        query: (text, values) =>
-          away
-            ? Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }))
-            : system.pool.query(text, values as unknown[]),
-      },
-    });
-    expect(inner.available).toBe(true);
-    await expect(inner.findKey("a", "b")).rejects.toBeInstanceOf(Unavailable);
-    expect(inner.available).toBe(false);
-    expect(errors).toHaveLength(1);
-    away = false;
-    await expect.poll(() => inner.available, { timeout: 5_000 }).toBe(true);
-    expect(await inner.findKey("a", "b")).toBeUndefined();
-    await inner.close();
+  it("a database that is away: rejected early from the first failed commit on, until its monitor says that it is back", async () => {
+    const dependencies = new Dependencies(2_000);
+    const dependency = dependencies.get("database");
+    const watchedDatabase = { ...boundTo(dependency, system.database), application_name: "watched" };
+    const monitor = new Monitor(dependency, new PostgresProbe({ dependency, database: watchedDatabase }));
+    const watched = await openStore({ database: watchedDatabase, canStore: () => dependencies.canStore });
+    try {
+      expect(await watched.append(newEvent())).toBe("stored");
+      await owner.query("begin; lock table idempotency_key in exclusive mode");
+      const waiting = watched.append(newEvent()).then(
+        () => undefined,
+        (error: unknown) => ({ error, available: watched.available }),
+      );
+      const cut = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'watched'";
+      await expect
+        .poll(async () => (await owner.query(`${cut} and wait_event_type = 'Lock'`)).rowCount, { interval: 20 })
+        .toBe(1);
+      expect(await waiting).toEqual({ error: expect.any(Unavailable), available: false });
+      await owner.query("rollback");
+      await expect.poll(() => watched.available, { timeout: 5_000 }).toBe(true);
+      expect(await watched.append(newEvent())).toBe("stored");
+    } finally {
+      await owner.query("rollback");
+      await watched.close();
+      await monitor.close();
+    }
   });
 });

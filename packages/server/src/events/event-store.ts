@@ -28,7 +28,6 @@ const LANES = 2;
 const LINGER_MS = 5;
 /** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
 const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
-const PROBE_EVERY_MS = 200;
 const COMMIT = "commit batch";
 
 /** A row that fits no partition breaks no constraint that has a name. */
@@ -42,7 +41,10 @@ export interface EventStoreOptions {
   readonly executor: Executor;
   readonly partitions: Partitions;
   readonly names: Pseudonymizer;
-  /** Whether all that an event needs is there, as far as is known. */
+  /**
+   * Whether all that an event needs is there, as far as is known: false from the first call that finds the database
+   * away or read-only, until its monitor says otherwise.
+   */
   readonly canStore: () => boolean;
   /** Learns what was erased and which secrets were lost, so that what is stale can be sealed again. */
   readonly onStale: () => Promise<void>;
@@ -66,10 +68,6 @@ class Failed {
   }
 }
 
-const IS_WRITABLE = sql("select current_setting('transaction_read_only') = 'off' as writable", [], {
-  writable: "bool",
-});
-
 const FIND_KEY = sql(
   `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
       from idempotency_key
@@ -91,8 +89,6 @@ export class PostgresEventStore implements EventStore {
   readonly #options: EventStoreOptions;
   readonly #clients: (Promise<pg.Client> | undefined)[] = [];
   readonly #batcher: MicroBatcher<NewEvent, Result>;
-  #available = true;
-  #probe: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: EventStoreOptions) {
@@ -106,7 +102,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   get available(): boolean {
-    return this.#available && this.#options.canStore();
+    return this.#options.canStore();
   }
 
   async append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry> {
@@ -149,7 +145,6 @@ export class PostgresEventStore implements EventStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#probe);
     await Promise.all(this.#clients.map((client) => endWhenOpen(client)));
   }
 
@@ -247,31 +242,9 @@ export class PostgresEventStore implements EventStore {
 
   /** Logs an unexpected or transient error, and returns the error for the request. */
   #noted(error: unknown, operation: string): unknown {
-    const passes = isTransient(error);
-    if (error instanceof Unavailable && !passes) return error;
+    if (error instanceof Unavailable && !isTransient(error)) return error;
     this.#options.onError(error, operation);
-    if (passes) this.#awaitReturn();
     return asUnavailable(error);
-  }
-
-  async #isWritable(): Promise<boolean> {
-    return query(this.#options.executor, IS_WRITABLE).then(
-      ({ rows }) => rows[0]?.writable ?? false,
-      () => false,
-    );
-  }
-
-  /** Refuses early until the database answers again. */
-  #awaitReturn(): void {
-    if (!this.#available || this.#closed) return;
-    this.#available = false;
-    const probe = (): void => {
-      void this.#isWritable().then((writable) => {
-        this.#available = writable;
-        if (!writable && !this.#closed) this.#probe = setTimeout(probe, PROBE_EVERY_MS);
-      });
-    };
-    this.#probe = setTimeout(probe, PROBE_EVERY_MS);
   }
 }
 

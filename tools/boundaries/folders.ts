@@ -13,7 +13,7 @@ export const FOLDERS: readonly Folder[] = [
   { name: "errors", purpose: "codes of errors for operators, and the class that carries one", imports: [] },
   { name: "ports", purpose: "what the ingest core needs: clock, store, sealer, registries", imports: ["errors"] },
   { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: [] },
-  { name: "caches", purpose: "a map of limited size", imports: [] },
+  { name: "caches", purpose: "a map of limited size, calls that share a result", imports: [] },
   { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: ["errors"] },
   { name: "files", purpose: "files that survive a power cut", imports: [] },
   { name: "config", purpose: "`DRS_*` variables, declared once, and warnings about them", imports: [] },
@@ -50,7 +50,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "crypto",
     purpose: "compression, encryption, secrets, key stores, pseudonyms",
-    imports: ["errors", "ports", "files", "config", "dependencies", "postgres"],
+    imports: ["errors", "ports", "caches", "files", "config", "dependencies", "postgres"],
   },
   {
     name: "accounts",

@@ -4,6 +4,7 @@ import type { AccountKeys, CurrentKey } from "../crypto/sealer.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
+import { InFlight } from "../caches/in-flight.ts";
 import { LimitedMap } from "../caches/limited-map.ts";
 import { Unavailable } from "../ports.ts";
 import { asUnavailable } from "../postgres/errors.ts";
@@ -41,8 +42,10 @@ export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
   readonly #secrets: Secrets;
   readonly #names: Pseudonymizer;
-  readonly #known = new LimitedMap<string>(MOST_KNOWN);
-  readonly #finding = new Map<string, Promise<CurrentKey>>();
+  /** `undefined` of an account that had no key when it was looked up: another server may have given it one since. */
+  readonly #known = new LimitedMap<string | undefined>(MOST_KNOWN);
+  #finding = new InFlight<Found>();
+  #creating = new InFlight<CurrentKey>();
   #refused: ReadonlySet<string> = new Set();
   /** The last erasure and the last accepted loss that it knows of. */
   #erasure = 0;
@@ -69,6 +72,8 @@ export class PostgresAccountKeys implements AccountKeys {
   /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
   clear(): void {
     this.#known.clear();
+    this.#finding = new InFlight();
+    this.#creating = new InFlight();
     this.#generation++;
   }
 
@@ -97,15 +102,14 @@ export class PostgresAccountKeys implements AccountKeys {
     const name = nameOf(account, purpose);
     const keyId = this.#known.get(name);
     if (keyId !== undefined) return { keyId, epoch: this.epoch };
-    const finding =
-      this.#finding.get(name) ?? this.#find(name, account, purpose).finally(() => this.#finding.delete(name));
-    this.#finding.set(name, finding);
-    return finding;
+    return this.#creating.join(name, () => this.#findOrCreate(name, account, purpose));
   }
 
   /** Whether the account has a key under the purpose. @throws Unavailable */
   isKnown(account: string, purpose: number): boolean | Promise<boolean> {
-    return this.#known.has(nameOf(account, purpose)) || this.#findKnown(account, purpose).then(Boolean);
+    const name = nameOf(account, purpose);
+    if (this.#known.has(name)) return this.#known.get(name) !== undefined;
+    return this.#find(name, account, purpose).then(({ keyId }) => keyId !== undefined);
   }
 
   /** Whether events of the account are refused since it was erased. */
@@ -136,21 +140,34 @@ export class PostgresAccountKeys implements AccountKeys {
     const refused = await this.#query(LIST_REFUSED);
     this.#refused = new Set(refused.rows.map(({ mac }) => mac));
     const gone = new Set(rows.flatMap(({ keys }) => keys));
-    for (const [name, keyId] of this.#known) if (gone.has(keyId)) this.#known.delete(name);
+    for (const [name, keyId] of this.#known) if (keyId !== undefined && gone.has(keyId)) this.#known.delete(name);
     this.#erasure = last.sequence;
     this.#erasedKeys([...gone]);
   }
 
-  async #find(name: string, account: string, purpose: number): Promise<CurrentKey> {
-    const { epoch, generation } = this;
-    const keyId = (await this.#findKnown(account, purpose)) ?? (await this.#create(account, purpose));
-    if (epoch === this.epoch && generation === this.generation) this.#known.set(name, keyId);
-    return { keyId, epoch };
+  #find(name: string, account: string, purpose: number): Promise<Found> {
+    return this.#finding.join(name, () =>
+      this.#remember(name, async () => (await this.#query(FIND_KEY, [account, purpose])).rows[0]?.key_id),
+    );
   }
 
-  async #findKnown(account: string, purpose: number): Promise<string | undefined> {
-    const { rows } = await this.#query(FIND_KEY, [account, purpose]);
-    return rows[0]?.key_id;
+  async #findOrCreate(name: string, account: string, purpose: number): Promise<CurrentKey> {
+    if (!this.#known.has(name)) {
+      const { keyId, epoch } = await this.#find(name, account, purpose);
+      if (keyId !== undefined) return { keyId, epoch };
+    }
+    return this.#remember(name, () => this.#create(account, purpose));
+  }
+
+  /** Remembers the result, unless keys changed meanwhile. */
+  async #remember<KeyId extends string | undefined>(
+    name: string,
+    find: () => Promise<KeyId>,
+  ): Promise<{ readonly keyId: KeyId; readonly epoch: number }> {
+    const { epoch, generation } = this;
+    const keyId = await find();
+    if (epoch === this.epoch && generation === this.generation) this.#known.set(name, keyId);
+    return { keyId, epoch };
   }
 
   /** The secret is durable before its id stands in the database: an id without a secret is a secret that was lost. */
@@ -171,6 +188,11 @@ export class PostgresAccountKeys implements AccountKeys {
       throw asUnavailable(error);
     });
   }
+}
+
+interface Found {
+  readonly keyId: string | undefined;
+  readonly epoch: number;
 }
 
 const nameOf = (account: string, purpose: number): string => `${purpose}/${account}`;

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { InFlight } from "../caches/in-flight.ts";
 import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
@@ -13,8 +14,7 @@ export const secretId = (name: string): string => createHash("sha256").update(na
 export class Secrets {
   readonly #store: KeyStore;
   readonly #keys: KeyEncryption;
-  /** Secrets that are being made: whoever asks for one meanwhile waits for the same. */
-  readonly #making = new Map<string, Promise<Buffer>>();
+  readonly #making = new InFlight<Buffer>();
 
   readonly #used = new Set<string>();
 
@@ -37,16 +37,11 @@ export class Secrets {
 
   /** Durable before it is returned. Whoever comes second gets the secret of whoever came first. */
   findOrCreate(name: string): Promise<Buffer> {
-    const standing = this.#making.get(name);
-    if (standing) return standing;
-    const making = this.#findOrCreate(name)
-      .then((secret) => {
-        this.#remember(name);
-        return secret;
-      })
-      .finally(() => this.#making.delete(name));
-    this.#making.set(name, making);
-    return making;
+    return this.#making.join(name, async () => {
+      const secret = await this.#findOrCreate(name);
+      this.#remember(name);
+      return secret;
+    });
   }
 
   /** Names that were last searched or made because something was to be sealed under them. */

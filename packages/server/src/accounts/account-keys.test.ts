@@ -1,0 +1,147 @@
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  temporaryFolder,
+  type TestDatabase,
+} from "../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../e2e/support/parties.ts";
+import { erasurePorts, type System } from "../app/system.ts";
+import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
+import { inOneTransaction } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { PostgresAccountKeys } from "./account-keys.ts";
+
+let database: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let system: System;
+let owner: OwnerClient;
+let statements: string[];
+/** What a statement that is sent now waits for before its answer is passed on. */
+let answered: Promise<void>;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  folder = await temporaryFolder();
+  const environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder.path, "journal") };
+  system = await openTestSystem(environment);
+  owner = await connectAsOwner(environment);
+});
+
+beforeEach(() => {
+  statements = [];
+  answered = Promise.resolve();
+});
+
+afterEach(() => system.accountKeys.clear());
+
+afterAll(async () => {
+  await owner?.end();
+  await system?.close();
+  await folder?.remove();
+  await database?.close();
+});
+
+function openAccountKeys(): PostgresAccountKeys {
+  const executor = {
+    query: async (text: string, values?: readonly unknown[]) => {
+      statements.push(text);
+      const mayAnswer = answered;
+      const result = await system.pool.query(text, values as unknown[]);
+      await mayAnswer;
+      return result;
+    },
+  };
+  return new PostgresAccountKeys(executor as Executor, system.secrets, system.names);
+}
+
+async function erase(account: string): Promise<void> {
+  const { journal } = system;
+  if (!journal) throw new Error("no journal");
+  const order = { subject: { kind: "account", account }, actor: "o", reason: "r", refuseLater: false } as const;
+  const ports = { ...erasurePorts(system), journal };
+  await inOneTransaction(owner, (transaction) => beginErasure(transaction, ports, order));
+}
+
+test("the first event of a known account takes one statement", async () => {
+  const { keyId } = await system.accountKeys.current("known", 1);
+  const keys = openAccountKeys();
+  expect(await keys.isKnown("known", 1)).toBe(true);
+  expect(await keys.current("known", 1)).toEqual({ keyId, epoch: keys.epoch });
+  expect(statements).toHaveLength(1);
+});
+
+test("the first event of a new account takes two statements, its next ones none", async () => {
+  const keys = openAccountKeys();
+  expect(await keys.isKnown("new", 1)).toBe(false);
+  const { keyId } = await keys.current("new", 1);
+  expect(statements).toHaveLength(2);
+  expect([await keys.isKnown("new", 1), await keys.isKnown("new", 2)]).toEqual([true, false]);
+  expect((await keys.current("new", 1)).keyId).toBe(keyId);
+  expect(statements).toHaveLength(3);
+});
+
+test("events that come at the same time share their statements and get one key", async () => {
+  const keys = openAccountKeys();
+  const known = await Promise.all(Array.from({ length: 10 }, () => keys.isKnown("crowd", 1)));
+  const current = await Promise.all(Array.from({ length: 10 }, () => keys.current("crowd", 1)));
+  expect([new Set(known), new Set(current.map(({ keyId }) => keyId)).size]).toEqual([new Set([false]), 1]);
+  expect(statements).toHaveLength(2);
+});
+
+test("an account that another server has stored since gets no second key", async () => {
+  const keys = openAccountKeys();
+  expect(await keys.isKnown("elsewhere", 1)).toBe(false);
+  const { keyId } = await system.accountKeys.current("elsewhere", 1);
+  expect((await keys.current("elsewhere", 1)).keyId).toBe(keyId);
+});
+
+test("an erasure between both looks is noticed", async () => {
+  const { keyId } = await system.accountKeys.current("erased", 1);
+  const keys = openAccountKeys();
+  await keys.refresh();
+  const { epoch } = keys;
+  expect(await keys.isKnown("erased", 1)).toBe(true);
+  await erase("erased");
+  expect(await keys.current("erased", 1), "sealed in an epoch that is over").toEqual({ keyId, epoch });
+  await keys.refresh();
+  expect(keys.epoch).not.toEqual(epoch);
+  expect(await keys.isKnown("erased", 1)).toBe(false);
+  expect((await keys.current("erased", 1)).keyId).not.toBe(keyId);
+});
+
+test("what was found while an erasure was noticed is not remembered", async () => {
+  await system.accountKeys.current("late", 1);
+  const keys = openAccountKeys();
+  await keys.refresh();
+  const answer = Promise.withResolvers<void>();
+  answered = answer.promise;
+  const finding = keys.isKnown("late", 1);
+  answered = Promise.resolve();
+  await erase("late");
+  await keys.refresh();
+  answer.resolve();
+  expect(await finding).toBe(true);
+  expect(await keys.isKnown("late", 1)).toBe(false);
+});
+
+test("a look that began before a failover is not shared after it", async () => {
+  const before = await system.accountKeys.current("moved", 1);
+  const keys = openAccountKeys();
+  const answer = Promise.withResolvers<void>();
+  answered = answer.promise;
+  const finding = keys.current("moved", 1);
+  answered = Promise.resolve();
+  // The database that is asked from here on lacks the account.
+  keys.clear();
+  await owner.query(
+    "set session_replication_role = replica; delete from account_key where account = 'moved'; reset session_replication_role",
+  );
+  const after = await keys.current("moved", 1);
+  answer.resolve();
+  expect((await finding).keyId).toBe(before.keyId);
+  expect(after.keyId).not.toBe(before.keyId);
+  expect(await keys.current("moved", 1)).toEqual(after);
+});

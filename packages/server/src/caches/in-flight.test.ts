@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { InFlight } from "./in-flight.ts";
+
+test("calls of one name share a result while the first is under way, and no longer", async () => {
+  const calls = new InFlight<number>();
+  let made = 0;
+  const call = async (): Promise<number> => ++made;
+  expect(await Promise.all([calls.join("a", call), calls.join("a", call), calls.join("b", call)])).toEqual([1, 1, 2]);
+  expect(await calls.join("a", call)).toBe(3);
+});
+
+test("a failure is shared as well, and the next call is made", async () => {
+  const calls = new InFlight<number>();
+  const failing = Array.from({ length: 2 }, () => calls.join("a", () => Promise.reject(new TypeError("failed"))));
+  expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await calls.join("a", async () => 1)).toBe(1);
+});

@@ -89,14 +89,16 @@ export async function commitBatch(
     (a, b) => compare(a.account, b.account) || compare(a.idempotencyKey, b.idempotencyKey),
   );
   try {
-    const stored = await claimKeys(client, sorted, names);
+    const columns = sharedColumns(sorted);
+    const stored = await claimKeys(client, sorted, columns, names);
     if (stored === "stale" || stored.length === 0) {
       await client.query("rollback");
       return events.map(() => (stored === "stale" ? "stale" : "taken"));
     }
+    const storedColumns = stored.length === sorted.length ? columns : sharedColumns(stored);
     const [, , commit] = await Promise.all([
-      queryPrepared(client, "insert_events", INSERT_EVENTS, eventColumns(stored)),
-      queryPrepared(client, "insert_batch_audit", INSERT_AUDIT, auditColumns(stored)),
+      queryPrepared(client, "insert_events", INSERT_EVENTS, eventColumns(stored, storedColumns)),
+      queryPrepared(client, "insert_batch_audit", INSERT_AUDIT, auditColumns(stored, storedColumns)),
       client.query("commit"),
     ]);
     if (commit.command !== "COMMIT") throw new Error("the transaction was rolled back");
@@ -113,6 +115,7 @@ export async function commitBatch(
 async function claimKeys(
   client: pg.Client,
   events: readonly NewEvent[],
+  { accounts, keys, eventIds, purposes, receivedAt, keyIds }: SharedColumns,
   names: Pseudonymizer,
 ): Promise<readonly NewEvent[] | "stale"> {
   const [first] = events;
@@ -120,16 +123,14 @@ async function claimKeys(
   const { policyVersion: policy } = first;
   const { epoch } = first.sealed;
   if (events.some((event) => event.sealed.epoch !== epoch || event.policyVersion !== policy)) return "stale";
-  const accounts = textArray(events.map((event) => event.account));
-  const keys = textArray(events.map((event) => event.idempotencyKey));
   const values = [
     accounts,
     keys,
-    uuidArray(events.map((event) => event.eventId)),
-    int4Array(events.map((event) => event.purpose)),
-    timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
+    eventIds,
+    purposes,
+    receivedAt,
     byteaArray(events.map((event) => event.requestMac)),
-    uuidArray(events.map((event) => event.sealed.keyId)),
+    keyIds,
     byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
     epoch,
     policy,
@@ -148,15 +149,39 @@ async function claimKeys(
   return events.filter((event) => ids.has(event.eventId));
 }
 
-function eventColumns(events: readonly NewEvent[]): GivenTo<typeof INSERT_EVENTS> {
+/** Arrays that several statements of a batch take, encoded once. */
+interface SharedColumns {
+  readonly accounts: Buffer;
+  readonly keys: Buffer;
+  readonly eventIds: Buffer;
+  readonly purposes: Buffer;
+  readonly receivedAt: Buffer;
+  readonly keyIds: Buffer;
+}
+
+function sharedColumns(events: readonly NewEvent[]): SharedColumns {
+  return {
+    accounts: textArray(events.map((event) => event.account)),
+    keys: textArray(events.map((event) => event.idempotencyKey)),
+    eventIds: uuidArray(events.map((event) => event.eventId)),
+    purposes: int4Array(events.map((event) => event.purpose)),
+    receivedAt: timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
+    keyIds: uuidArray(events.map((event) => event.sealed.keyId)),
+  };
+}
+
+function eventColumns(
+  events: readonly NewEvent[],
+  { accounts, keys, eventIds, purposes, receivedAt, keyIds }: SharedColumns,
+): GivenTo<typeof INSERT_EVENTS> {
   return [
-    textArray(events.map((event) => event.account)),
-    int4Array(events.map((event) => event.purpose)),
-    timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
-    uuidArray(events.map((event) => event.eventId)),
+    accounts,
+    purposes,
+    receivedAt,
+    eventIds,
     timestamptzArray(events.map((event) => event.collectedAt)),
     int4Array(events.map((event) => event.schemaVersion)),
-    textArray(events.map((event) => event.idempotencyKey)),
+    keys,
     textArray(events.map((event) => event.actionId)),
     textArray(events.map((event) => event.actionType)),
     textArray(events.map((event) => event.sessionId)),
@@ -165,16 +190,17 @@ function eventColumns(events: readonly NewEvent[]): GivenTo<typeof INSERT_EVENTS
     textArray(events.map((event) => event.platform)),
     textArray(events.map((event) => event.appVersion)),
     byteaArray(events.map((event) => event.sealed.payload)),
-    uuidArray(events.map((event) => event.sealed.keyId)),
+    keyIds,
   ];
 }
 
-function auditColumns(events: readonly NewEvent[]): GivenTo<typeof INSERT_AUDIT> {
-  const accounts = textArray(events.map((event) => event.account));
-  const ids = uuidArray(events.map((event) => event.eventId));
+function auditColumns(
+  events: readonly NewEvent[],
+  { accounts, eventIds }: SharedColumns,
+): GivenTo<typeof INSERT_AUDIT> {
   const at = events.reduce((latest, event) => Math.max(latest, event.receivedAt), 0);
-  const digest = createHash("sha256").update(accounts).update(ids).digest();
-  return [uuidv7(at), new Date(at).toISOString(), events.length, accounts, ids, digest];
+  const digest = createHash("sha256").update(accounts).update(eventIds).digest();
+  return [uuidv7(at), new Date(at).toISOString(), events.length, accounts, eventIds, digest];
 }
 
 function compare(a: string, b: string): number {

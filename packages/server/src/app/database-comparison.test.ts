@@ -31,15 +31,21 @@ function scene(...answers: readonly (typeof NOTHING | Error)[]): Scene {
   return { comparison, database, forgotten };
 }
 
-test("a database that is behind is compared at each look, also on a connection to the one that is known", async () => {
-  const { comparison, database } = scene(new OperatorError("journal-missing", "no journal is named"));
-  comparison.observe(IDENTITY, true);
-  await comparison.close();
-  expect(database.has("behind")).toBe(true);
-  comparison.observe(IDENTITY, false);
-  await comparison.close();
-  expect(database.has("behind")).toBe(false);
-});
+test.each([
+  new OperatorError("journal-missing", "no journal is named"),
+  new OperatorError("key-store-outdated", "the key store lacks keys of what a hold keeps"),
+])(
+  "a database that is behind is compared at each look, also on a connection to the one that is known: %s",
+  async (error) => {
+    const { comparison, database } = scene(error);
+    comparison.observe(IDENTITY, true);
+    await comparison.close();
+    expect(database.has("behind")).toBe(true);
+    comparison.observe(IDENTITY, false);
+    await comparison.close();
+    expect(database.has("behind")).toBe(false);
+  },
+);
 
 test("what was read of a database that was replaced is forgotten before events are stored in it", async () => {
   const { comparison, database, forgotten } = scene();

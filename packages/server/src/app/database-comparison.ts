@@ -1,4 +1,4 @@
-import { isOfArea } from "../errors/operator-error.ts";
+import { hasCode, isOfArea } from "../errors/operator-error.ts";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { OnError } from "../ports.ts";
 import type { Replayed } from "../lifecycle/recovery/replay-journal.ts";
@@ -67,7 +67,7 @@ export class DatabaseComparison {
       const { erasures, holdOrders } = await catchUp();
       this.#isReplaced ||= erasures + holdOrders > 0;
     } catch (error) {
-      if (isOfArea(error, "journal")) database.report("behind", error.message);
+      if (isOfArea(error, "journal") || hasCode(error, "key-store-outdated")) database.report("behind", error.message);
       throw error;
     }
     if (this.#isReplaced) await forget();

@@ -10,7 +10,8 @@ import type { Connection } from "../app/connect.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { type Keys, openKeys } from "../app/open-keys.ts";
 import { requireRecovered } from "../app/recover.ts";
-import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { compareWithJournal } from "../lifecycle/recovery/compare-with-journal.ts";
+import { destroyedSecrets } from "../lifecycle/recovery/destroyed-secrets.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
@@ -85,11 +86,11 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
     ? await withConnection(context, "read", async (connection) => countLoss(connection, await openKeys(connection)))
     : await withInstallation(context, "change", async (installation) => {
         const { administration, clock, pool, secrets } = installation;
-        // Secrets that an entry of the journal has destroyed are not lost.
-        await requireReplayed({ ...installation, executor: pool }, "start");
-        await confirm(context, { what: lossSentence(await countLoss(installation, installation)), yes });
+        // A replay may have to wait for the acceptance: what it has still to apply must not stand in the way.
+        const destroyed = destroyedSecrets(await compareWithJournal({ ...installation, executor: pool }, "start"));
+        await confirm(context, { what: lossSentence(await countLoss(installation, installation, destroyed)), yes });
         return inOwnerTransaction(administration, (owner) =>
-          acceptSecretLoss(owner, { secrets, clock }, { actor: operatorOf(context), reason }),
+          acceptSecretLoss(owner, { secrets, clock, destroyed }, { actor: operatorOf(context), reason }),
         );
       });
   if (!accepted)
@@ -100,8 +101,12 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
 }
 
 /** @throws Failure where nothing is lost. */
-async function countLoss({ pool }: Connection, { secrets }: Keys): Promise<LossCounts> {
-  const loss = await findLoss(pool, secrets);
+async function countLoss(
+  { pool }: Connection,
+  { secrets }: Keys,
+  destroyed?: ReadonlySet<string>,
+): Promise<LossCounts> {
+  const loss = await findLoss(pool, secrets, destroyed);
   if (isNothing(loss))
     throw new OperatorError("state-conflict", "The key store has every secret that an event needs: nothing is lost.");
   return loss.counts;

@@ -1,8 +1,10 @@
 import { hasCode, type OperatorError } from "../errors/operator-error.ts";
 import type { Sealer, StoredEvent } from "../ports.ts";
 
+export type Unreadable = OperatorError<"keys-destroyed"> | OperatorError<"payload-damaged">;
+
 /** Whether an error says that an event can't be opened: its keys are lost, or its row was damaged. */
-export const isUnreadable = (error: unknown): error is OperatorError<"keys-destroyed" | "payload-damaged"> =>
+export const isUnreadable = (error: unknown): error is Unreadable =>
   hasCode(error, "keys-destroyed", "payload-damaged");
 
 /** @returns the exact bytes, or `undefined` for what can't be opened. @throws Unavailable */

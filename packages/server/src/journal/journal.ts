@@ -70,6 +70,8 @@ export interface HoldLiftedEntry extends EntryBase {
 export type HoldOrderEntry = HoldPlacedEntry | HoldReviewedEntry | HoldLiftedEntry;
 export type JournalEntry = ErasureEntry | HoldOrderEntry;
 
+export const isHoldOrder = (entry: JournalEntry): entry is HoldOrderEntry => "hold_id" in entry;
+
 /** An operator's statement that an entry is lost for good; it takes the entry's place in the chain. */
 export interface AcceptedLoss {
   readonly version: 1;

@@ -8,7 +8,7 @@ import type { ErasureEntry } from "../../journal/journal.ts";
 import type { Sealer } from "../../ports.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { deleteTokens } from "../../sessions/opaque-tokens.ts";
-import { copyHeldEvents, type ErasedIds, findHeldOfErasure } from "../holds/copy-held-events.ts";
+import { copyHeldEvents, type ErasedIds, findHeldOfErasure, type OnUnreadable } from "../holds/copy-held-events.ts";
 import {
   countCopiesErasedBy,
   deleteUnheldCopies,
@@ -82,21 +82,29 @@ async function eraseEvents(
   });
 }
 
+export interface CopyOptions {
+  /** Copies only what was committed since the transaction began: the rest is copied already. */
+  readonly onlyRecent?: boolean;
+  readonly onUnreadable?: OnUnreadable;
+}
+
 /**
  * Copies what holds cover of an entry, before it is carried out.
- * @param onlyRecent copies only what was committed since the transaction began: the rest is copied already.
  * @returns ids of events that can't be opened: their payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(
   executor: OwnerTransaction,
   sealer: Sealer,
   entry: ErasedIds,
-  onlyRecent = false,
+  { onlyRecent = false, onUnreadable }: CopyOptions = {},
 ): Promise<readonly string[]> {
   const unreadable: string[] = [];
   const held = findHeldOfErasure(executor, entry, onlyRecent);
   // guard(drop): what a hold covers is copied first
   // fails: e2e/erasure/holds.test.ts › waits for its end
-  await copyHeldEvents(executor, sealer, held, (eventId) => void unreadable.push(eventId));
+  await copyHeldEvents(executor, sealer, held, (eventId, reason) => {
+    onUnreadable?.(eventId, reason);
+    unreadable.push(eventId);
+  });
   return unreadable;
 }

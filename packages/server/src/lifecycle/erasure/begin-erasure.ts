@@ -77,7 +77,7 @@ export async function beginErasure(
   const found = findRecent
     ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
     : await findErased(executor, subject);
-  for (const id of await copyHeldOf(executor, ports.sealer, found, true)) unreadable.add(id);
+  for (const id of await copyHeldOf(executor, ports.sealer, found, { onlyRecent: true })) unreadable.add(id);
 
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: subject.kind,

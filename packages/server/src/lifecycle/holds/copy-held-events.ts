@@ -1,5 +1,5 @@
 import { areKeysDestroyed, type Sealer, type StoredEvent } from "../../ports.ts";
-import { isUnreadable } from "../../crypto/open-if-readable.ts";
+import { isUnreadable, type Unreadable } from "../../crypto/open-if-readable.ts";
 import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
 import type { Executor, Transaction } from "../../postgres/executor.ts";
 import { EVENT_COLUMNS, EVENT_TYPES, type SealedRow, storedEvent } from "../../events/event-row.ts";
@@ -31,12 +31,15 @@ export interface HeldEvent {
 /** Events to be copied. Each is copied before the next one is requested, or `passedOver` names it. */
 export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
 
+/** May throw: then nothing of the transaction is done. */
+export type OnUnreadable = (eventId: string, reason: Unreadable) => void;
+
 /**
  * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in a
  * transaction that has the lock of all holds. Of an event whose secrets were lost, and the loss accepted, the copy has
  * the attributes alone.
  *
- * @param onUnreadable called with what can't be opened, and so not be copied; without it, that is thrown.
+ * @param onUnreadable called with what can't be opened, and so not be copied, and with the reason; without it, that is thrown.
  * @returns how many.
  * @throws keys-destroyed, payload-damaged
  */
@@ -44,7 +47,7 @@ export async function copyHeldEvents(
   executor: Transaction,
   sealer: Sealer,
   held: HeldEvents,
-  onUnreadable?: (eventId: string) => void,
+  onUnreadable?: OnUnreadable,
 ): Promise<number> {
   const passedOver: string[] = [];
   const reading = releasingLocks(executor);
@@ -53,14 +56,13 @@ export async function copyHeldEvents(
     const values = [key.account, key.purpose, key.received_at, key.event_id] as const;
     const [row] = (await query(reading, READ, values)).rows;
     const event = row && storedEvent({ ...row, hold_id: null });
-    const payload = event && (await sealCopyOf(reading, sealer, event, hold_id, onUnreadable !== undefined));
+    const payload = event && (await sealCopyOf(reading, sealer, event, hold_id, onUnreadable));
     if (row && payload !== undefined) {
       await query(executor, INSERT, [...values, ...attributesOf(row), hold_id, payload]);
       copies++;
       continue;
     }
     // The ledger also names events that have expired and were deleted row by row.
-    if (event) onUnreadable?.(event.eventId);
     passedOver.push(key.event_id);
   }
   return copies;
@@ -69,16 +71,13 @@ export async function copyHeldEvents(
 /** The payload of a copy whose secrets were lost before it was made: the attributes are all that a hold can keep. */
 const LOST = Buffer.alloc(0);
 
-/**
- * @param passesOver whether an event that can't be opened has no copy; otherwise that is thrown.
- * @throws keys-destroyed, payload-damaged
- */
+/** @returns the payload of the copy; `undefined` where `onUnreadable` accepted that there is none. @throws as `copyHeldEvents` does */
 async function sealCopyOf(
   executor: Executor,
   sealer: Sealer,
   event: StoredEvent,
   holdId: string,
-  passesOver: boolean,
+  onUnreadable: OnUnreadable | undefined,
 ): Promise<Buffer | undefined> {
   try {
     const exact = await sealer.open(event, event.sealedUnder, event.payload);
@@ -86,8 +85,9 @@ async function sealCopyOf(
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     if (areKeysDestroyed(error) && (await isAcceptedLoss(executor, error.detail.secrets))) return LOST;
-    if (passesOver) return undefined;
-    throw error;
+    if (!onUnreadable) throw error;
+    onUnreadable(event.eventId, error);
+    return undefined;
   }
 }
 

@@ -15,6 +15,8 @@ import { lockHolds } from "../../postgres/advisory-locks.ts";
 export interface LossPorts {
   readonly secrets: Secrets;
   readonly clock: Clock;
+  /** Names of secrets that the key store has destroyed for the journal: they are not lost. */
+  readonly destroyed?: ReadonlySet<string>;
 }
 
 export interface LossStatement {
@@ -32,12 +34,12 @@ export interface LossStatement {
  */
 export async function acceptSecretLoss(
   executor: OwnerTransaction,
-  { secrets, clock }: LossPorts,
+  { secrets, clock, destroyed }: LossPorts,
   { actor, reason }: LossStatement,
 ): Promise<LossCounts | undefined> {
   // No pass copies held events or drops partitions meanwhile.
   await lockHolds(executor);
-  const loss = await findLoss(releasingLocks(executor), secrets);
+  const loss = await findLoss(releasingLocks(executor), secrets, destroyed);
   if (isNothing(loss)) return undefined;
   const partitions = await makeSecrets(secrets, loss.partitions, partitionSecretName);
   const holds = await makeSecrets(secrets, loss.holds, holdSecretName);

@@ -13,7 +13,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { destroyedPartitions } from "./destroyed-partitions.ts";
 
 /** What a look at the database, the key store and the journal finds. */
-interface Comparison {
+export interface Comparison {
   /** The latest entry that the database has applied. */
   readonly latest: EntryReference;
   /** Entries after it. */

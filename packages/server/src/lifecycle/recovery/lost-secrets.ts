@@ -99,6 +99,10 @@ export async function lostInUse(executor: Executor, secrets: Secrets): Promise<r
   return lostOfEach(secrets, [...keysAndHolds(executor), partitions]);
 }
 
+/** Names of the secrets of holds with copies that the key store has lost. @throws Unavailable */
+export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<readonly string[]> =>
+  lostOf(secrets, namesIn(executor, HOLDS, holdSecretName));
+
 const keysAndHolds = (executor: Executor): Names[] => [
   namesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
@@ -149,11 +153,19 @@ export interface LossCounts {
   readonly copies: number;
 }
 
-/** Looks for all lost secrets, however old. @throws Unavailable */
-export async function findLoss(executor: Executor, secrets: Secrets): Promise<Loss> {
-  const keys = await lackingKeys(executor, secrets);
-  const holds = await lackingIds(executor, secrets, HOLDS_WITH_COPIES, holdSecretName);
-  const partitions = await lackingIds(executor, secrets, STARTED_PARTITIONS, partitionSecretName);
+/**
+ * Looks for all lost secrets, however old.
+ * @param destroyed names of secrets that the key store lacks and that are not lost. @throws Unavailable
+ */
+export async function findLoss(
+  executor: Executor,
+  secrets: Secrets,
+  destroyed: ReadonlySet<string> = new Set(),
+): Promise<Loss> {
+  const findLost: FindLost = async (names) => (await secrets.findMissing(names)).filter((name) => !destroyed.has(name));
+  const keys = await lackingKeys(executor, findLost);
+  const holds = await lackingIds(executor, findLost, HOLDS_WITH_COPIES, holdSecretName);
+  const partitions = await lackingIds(executor, findLost, STARTED_PARTITIONS, partitionSecretName);
   const found = await countLost(executor, keys, new Set(partitions.map(({ id }) => id)));
   const isNeeded = ({ id, isOpen }: Needed): boolean => isOpen || found.partitions.has(id);
   const lostPartitions = partitions.filter(isNeeded);
@@ -210,11 +222,14 @@ interface KeyRow extends NeededRow {
   readonly created_at: string;
 }
 
-async function lackingKeys(executor: Executor, secrets: Secrets): Promise<readonly (KeyRow & Needed)[]> {
+/** @returns those of the names whose secrets are lost. */
+type FindLost = (names: readonly string[]) => Promise<readonly string[]>;
+
+async function lackingKeys(executor: Executor, findLost: FindLost): Promise<readonly (KeyRow & Needed)[]> {
   const found: (KeyRow & Needed)[] = [];
   for (let last = LEAST_ID; ;) {
     const { rows } = await query(executor, KEYS, [last]);
-    found.push(...(await lackingOf(secrets, rows, accountSecretName)));
+    found.push(...(await lackingOf(findLost, rows, accountSecretName)));
     if (rows.length < KEYS_PAGE) return found;
     last = rows.at(-1)?.id ?? last;
   }
@@ -222,20 +237,20 @@ async function lackingKeys(executor: Executor, secrets: Secrets): Promise<readon
 
 async function lackingIds(
   executor: Executor,
-  secrets: Secrets,
+  findLost: FindLost,
   statement: Statement<readonly [], NeededRow>,
   nameOf: (id: string) => string,
 ): Promise<readonly Needed[]> {
-  return lackingOf(secrets, (await query(executor, statement)).rows, nameOf);
+  return lackingOf(findLost, (await query(executor, statement)).rows, nameOf);
 }
 
 async function lackingOf<Row extends NeededRow>(
-  secrets: Secrets,
+  findLost: FindLost,
   rows: readonly Row[],
   nameOf: (id: string) => string,
 ): Promise<readonly (Row & Needed)[]> {
   const named = rows.map((row) => ({ ...row, name: nameOf(row.secret) }));
-  const lacking = new Set(await secrets.findMissing(named.map(({ name }) => name)));
+  const lacking = new Set(await findLost(named.map(({ name }) => name)));
   return named.filter(({ name }) => lacking.has(name));
 }
 

@@ -1,0 +1,136 @@
+/** A restored database, and a key store that lacks secrets: a replay erases nothing that another copy of it opens. */
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { command, objects, type Printed } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { copyOf, nameOf } from "./support/database-copy.ts";
+import { openTestSystem } from "./support/parties.ts";
+import { Past, type PastEvent } from "./support/past-event.ts";
+import { applyPeriod } from "./support/policy.ts";
+
+let shared: TestDatabase;
+let admin: pg.Client;
+let folder: { path: string; remove: () => Promise<void> };
+
+beforeAll(async () => {
+  shared = await sharedDatabase();
+  folder = await temporaryFolder();
+  admin = new pg.Client({ connectionString: shared.url("postgres") });
+  await admin.connect();
+});
+
+afterAll(async () => {
+  await admin?.end();
+  await folder?.remove();
+  await shared?.close();
+});
+
+const WHY = ["--reason", "a test of a restore"];
+const REFUSED = /the key store lacks keys of what a hold keeps.*Restore the latest copy.*drs key accept-loss/;
+
+/** Copies of the key store: from before its account or its hold had secrets, as new as the events, and the present one. */
+type Copy = "without the account" | "without the hold" | "of the backup" | "of now";
+
+interface Restored {
+  readonly environment: Record<string, string>;
+  readonly drs: (...args: readonly string[]) => Promise<Printed>;
+  readonly use: (copy: Copy) => Promise<void>;
+  readonly start: () => Promise<void>;
+  /** Of the account under the hold. */
+  readonly events: readonly PastEvent[];
+  readonly read: (event: PastEvent) => Promise<Printed>;
+}
+
+/**
+ * An account under a hold was erased after the backup of the events, which are restored.
+ * @param hoursAgo times of its events; the hold has copied what expired, which is after an hour.
+ */
+async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
+  const own = await shared.environment();
+  const environment: Record<string, string> = {
+    ...own,
+    DRS_ERASURE_JOURNAL: join(folder.path, nameOf(own["DRS_DATABASE_URL"])),
+  };
+  const keys = environment["DRS_KEY_DIR"] ?? "";
+  const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+  const keep = (copy: Copy): Promise<void> => cp(keys, `${keys} ${copy}`, { recursive: true });
+  await applyPeriod(environment, folder.path, "PT1H");
+  const system = await openTestSystem(environment);
+  const past = new Past(system);
+  await past.store(0, { account: "other" });
+  await keep("without the account");
+  const events: PastEvent[] = [];
+  for (const hours of hoursAgo) events.push(await past.store(hours, { account: "held" }));
+  await keep("without the hold");
+  await past.close();
+  await system.close();
+  const order = ["--account", "held", ...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
+  expect(await drs("hold", "add", ...order)).toMatchObject({ code: 0 });
+  expect(await drs("retention", "run")).toMatchObject({ code: 0 });
+  const restore = await copyOf(admin, nameOf(environment["DRS_DATABASE_URL"]));
+  await keep("of the backup");
+  expect(await drs("erase", "run", "--account", "held", ...WHY, "--yes")).toMatchObject({ code: 3 });
+  await keep("of now");
+  await restore();
+  return {
+    environment,
+    drs,
+    events,
+    use: async (copy) => {
+      await rm(keys, { recursive: true });
+      await cp(`${keys} ${copy}`, keys, { recursive: true });
+    },
+    start: async () => (await openTestSystem(environment)).close(),
+    read: ({ eventId }) => drs("event", "get", eventId, "--raw", ...WHY),
+  };
+}
+
+test.each<{ first: Copy; hoursAgo: readonly number[] }>([
+  { first: "of the backup", hoursAgo: [0, 40] },
+  { first: "without the account", hoursAgo: [0] },
+  { first: "without the hold", hoursAgo: [0, 40] },
+])("a replay keeps what a hold covers; the first key store is the one $first", async ({ first, hoursAgo }) => {
+  const { drs, use, start, events, read } = await restored(...hoursAgo);
+  if (first !== "of the backup") {
+    await use(first);
+    await expect(start()).rejects.toThrow(REFUSED);
+    for (const args of [
+      ["erase", "replay"],
+      ["retention", "run"],
+    ]) {
+      expect(await drs(...args)).toMatchObject({ code: 1, stderr: expect.stringMatching(REFUSED) });
+    }
+  }
+  await use("of the backup");
+  await start();
+  for (const event of events) expect(await read(event)).toMatchObject({ code: 0, stdout: event.exact });
+});
+
+test("the acceptance of the loss lets the replay go on: the hold keeps the attributes", async () => {
+  const { drs, use, start, events, read } = await restored(0);
+  await use("without the account");
+  const accepted = await drs("key", "accept-loss", ...WHY, "--yes", "--json");
+  expect(objects(accepted.stdout), accepted.stderr).toMatchObject([{ events: 1, accounts: 1, copies: 0 }]);
+  await start();
+  const listed = objects((await drs("event", "list", "--account", "held", "--json")).stdout);
+  expect(listed.map(({ event_id }) => event_id)).toEqual(events.map(({ eventId }) => eventId));
+  for (const event of events) {
+    expect(await read(event)).toMatchObject({ code: 1, stderr: expect.stringContaining("the loss was accepted") });
+  }
+});
+
+test("secrets that the key store has destroyed for the erasure itself stop no replay, and are not lost", async () => {
+  const { environment, drs, use, start, events, read } = await restored(40, 0);
+  await use("of now");
+  expect(await drs("key", "accept-loss", ...WHY, "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("nothing is lost"),
+  });
+  await start();
+  const owner = await connectAsOwner(environment);
+  expect((await owner.query("select unreadable::int from erasure")).rows).toEqual([{ unreadable: 1 }]);
+  await owner.end();
+  expect((await Promise.all(events.map(read))).map(({ stdout }) => stdout)).toEqual([events[0]?.exact, ""]);
+});

@@ -356,6 +356,7 @@ test("a key store that lacks a hold's key is an older one", async () => {
   await system.secrets.destroy(holdSecretName(id));
   await expect(requireKeys(system.pool, system.secrets, false)).rejects.toThrow(/older than the events/);
   await owner.query("delete from held_event");
+  await owner.query("update legal_hold set lifted_at = now(), lifted_by = 'test', lift_reason = 'it is lost'");
 });
 
 test("a pass reports what is gone and what a hold keeps, and so does the receipt of one after a killed pass", async () => {
@@ -396,9 +397,13 @@ test("a hold's secret that can't be destroyed is tried again", async () => {
     return (await owner.query("select secret_of from take_retention_effects()")).rows;
   };
   expect(await destroyed()).toEqual([{ secret_of: id }]);
-  const without = await hold("--event", (await past.store(0, { account: newAccount() })).eventId);
-  await drs("hold", "lift", without, "--reason", "settled", "--yes");
-  expect(await destroyed(), "it never copied anything").toEqual([]);
+  const unused = await hold("--event", (await past.store(0, { account: newAccount() })).eventId);
+  await drs("hold", "lift", unused, "--reason", "settled", "--yes");
+  expect(await destroyed(), "a hold that copied nothing has a secret, too").toEqual([{ secret_of: unused }]);
+  const lost = await hold("--event", (await past.store(0, { account: newAccount() })).eventId);
+  await drs("hold", "lift", lost, "--reason", "settled", "--yes");
+  await system.secrets.destroy(holdSecretName(lost));
+  expect(await destroyed(), "what was lost is not destroyed").toEqual([]);
 });
 
 test("lifting says how many events go, and asks where any do", async () => {

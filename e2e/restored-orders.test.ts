@@ -96,6 +96,20 @@ async function read(environment: Environment, { eventId }: PastEvent): Promise<s
   return code === 0 ? stdout : undefined;
 }
 
+/** @returns how many secrets the hold has had, of which the key store has none. */
+async function expectNoSecrets(environment: Environment, holdId: string): Promise<number> {
+  const owner = await connectAsOwner(environment);
+  const text = "select unnest(hold_id || later_secrets) as id from legal_hold where hold_id = $1";
+  const { rows } = await owner.query<{ id: string }>(text, [holdId]);
+  await owner.end();
+  for (const { id } of rows) {
+    const digest = createHash("sha256").update(holdSecretName(id)).digest("hex");
+    const secret = join(environment["DRS_KEY_DIR"] ?? "", "secrets", digest.slice(0, 2), digest);
+    await expect(stat(secret), "a secret of the ended hold").rejects.toThrow(/ENOENT/);
+  }
+  return rows.length;
+}
+
 const entryFile = (environment: Environment, sequence: number): string =>
   join(environment["DRS_ERASURE_JOURNAL"] ?? "", "000000", `${String(sequence).padStart(9, "0")}.json`);
 
@@ -131,10 +145,29 @@ test("the replayed end of one hold keeps what another one holds", async () => {
   await restore();
   await run(environment, 0, "retention", "run");
   expect(await read(environment, event)).toBe(event.exact);
-  const digest = createHash("sha256").update(holdSecretName(ended)).digest("hex");
-  const secret = join(environment["DRS_KEY_DIR"] ?? "", "secrets", digest.slice(0, 2), digest);
-  await expect(stat(secret), "the secret of the ended hold is destroyed again").rejects.toThrow(/ENOENT/);
+  expect(await expectNoSecrets(environment, ended)).toBe(1);
 });
+
+test.each(["after", "before"])(
+  "a hold placed %s the backup ends again, although its secret is destroyed",
+  async (when) => {
+    const environment = await installation("P1Y");
+    const event = await store(environment, "carol");
+    const before = when === "before" && (await hold(environment, "--account", "carol"));
+    const restore = await backUp(environment, "database");
+    const ended = before || (await hold(environment, "--account", "carol"));
+    await erase(environment, 3, "--account", "carol");
+    await lift(environment, ended);
+    await run(environment, 0, "retention", "run");
+    expect(await expectNoSecrets(environment, ended)).toBe(1);
+    await restore();
+    await run(environment, 0, "erase", "replay");
+    await run(environment, 0, "retention", "run");
+    expect(await expectNoSecrets(environment, ended), "one of the replay").toBe(2);
+    expect(await read(environment, event)).toBeUndefined();
+    await run(environment, 0, "doctor");
+  },
+);
 
 test("after an accepted loss a database that was restored alone serves, and the lost erasure can be repeated", async () => {
   const environment = await installation("P1Y");

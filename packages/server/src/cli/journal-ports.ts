@@ -13,10 +13,10 @@ import { type Context, inOwnersTransaction, withInstallation } from "./context.t
  * @throws journal-required where no erasure journal is configured.
  */
 export function journalPorts(
-  { clock, codec, keyStore, names, journal }: Installation,
+  { clock, codec, keyStore, names, secrets, journal }: Installation,
   watch?: AppendWatch,
 ): HoldOrderPorts {
-  if (journal) return { clock, codec, keyStore, names, journal: watch?.watch(journal) ?? journal };
+  if (journal) return { clock, codec, keyStore, names, secrets, journal: watch?.watch(journal) ?? journal };
   throw new OperatorError(
     "journal-required",
     "There is no erasure journal, and without one the restore of a backup would undo this: name a directory in " +

@@ -17,7 +17,7 @@ import { liftHold, placeHold } from "../lifecycle/holds/holds.ts";
 import { examine, partitionFinding } from "../diagnostics/doctor.ts";
 import type { System } from "../app/system.ts";
 import { sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
-import { accountSecretName, partitionSecretName } from "../crypto/sealer.ts";
+import { accountSecretName, holdSecretName, partitionSecretName } from "../crypto/sealer.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
 import type { Connection, Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";
@@ -199,7 +199,9 @@ describe("an order among many partitions takes few locks", () => {
     const order = { subject, actor, reason: "request", refuseLater: false };
     const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor };
     const locks = await locksOf(async (transaction) => {
-      await placeHold(transaction, { ...hold, subject: { of: "action_id", value: events[0]?.actionId ?? "" } });
+      const held = { of: "action_id", value: events[0]?.actionId ?? "" } as const;
+      const placed = await placeHold(transaction, { ...hold, subject: held });
+      await system.secrets.findOrCreate(holdSecretName(placed?.hold_id ?? ""));
       await beginErasure(transaction, ports, order);
       const attest = async (): Promise<string> => "receipt";
       await finishErasures(withoutTransactions(transaction), { names, clock, attest });

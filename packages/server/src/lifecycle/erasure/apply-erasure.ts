@@ -47,7 +47,7 @@ export async function applyErasure(
   // fails: e2e/restore.test.ts › what was erased since
   for (const id of entry.accounts) await eraseAccount(executor, sequence, id);
   for (const mac of entry.refused) await refuseAccount(executor, Buffer.from(mac, "hex"), sequence);
-  for (const id of entry.holds) await endHold(executor, id, actor, reason);
+  for (const id of entry.holds) await endHold(executor, id, { actor, reason, destroyed: entry.holds });
 }
 
 /** Its tokens and actions; its keys are in the entry. */

@@ -95,9 +95,10 @@ export async function countCopiesErasedBy(executor: Executor, sequence: number):
 
 const END_HOLD = sql(
   `update legal_hold set lifted_at = coalesce(lifted_at, now()), lifted_by = coalesce(lifted_by, $2),
-        lift_reason = coalesce(lift_reason, $3), secret_destroyed_at = now()
+        lift_reason = coalesce(lift_reason, $3),
+        secret_destroyed_at = case when (hold_id || later_secrets) <@ $4::uuid[] then now() end
       where hold_id = $1 and secret_destroyed_at is null`,
-  ["uuid", "text", "text"],
+  ["uuid", "text", "text", "uuid[]"],
 );
 
 const DELETE_COPIES_OF_HOLD = sql(
@@ -109,14 +110,23 @@ const DELETE_COPIES_OF_HOLD = sql(
   { purpose: "int4", received_at: "timestamptz" },
 );
 
-/** Ends a hold whose secret the journal says is destroyed, and deletes its copies except those that another hold covers. */
+export interface HoldEnd {
+  readonly actor: string;
+  readonly reason: string;
+  /** Ids of the destroyed secrets. */
+  readonly destroyed: readonly string[];
+}
+
+/**
+ * Ends a hold as the journal says, and deletes its copies except those that another hold covers. A secret that a replay
+ * has created for it is left to the next pass, which destroys it and writes that into the journal.
+ */
 export async function endHold(
   executor: OwnerTransaction,
   holdId: string,
-  actor: string,
-  reason: string,
+  { actor, reason, destroyed }: HoldEnd,
 ): Promise<void> {
-  await query(executor, END_HOLD, [holdId, actor, reason]);
+  await query(executor, END_HOLD, [holdId, actor, reason, destroyed]);
   const { rows } = await query(executor, DELETE_COPIES_OF_HOLD, [holdId]);
   // Idempotency keys that were kept for these copies alone.
   await reopenIdempotencyKeys(executor, rows);

@@ -9,6 +9,8 @@ import type {
 } from "../../journal/journal.ts";
 import { recordApplied } from "../../journal/applied-entries.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
+import { holdSecretName } from "../../crypto/sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import {
@@ -20,11 +22,13 @@ import {
   placeHold,
   reviewHold,
 } from "./holds.ts";
+import { renewHoldSecrets } from "./renew-hold-secrets.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
 export interface HoldOrderPorts extends AppendPorts {
   readonly names: Pseudonymizer;
+  readonly secrets: Secrets;
 }
 
 /**
@@ -39,6 +43,8 @@ export async function orderHold(
 ): Promise<PlacedHold | undefined> {
   const placed = await placeHold(executor, hold);
   if (placed && ports) {
+    // A hold has its secret before it is active: one that is missing later is lost.
+    await ports.secrets.findOrCreate(holdSecretName(placed.hold_id));
     await append<HoldPlacedEntry>(executor, ports, {
       kind: "hold-placed",
       hold_id: placed.hold_id,
@@ -108,11 +114,21 @@ const REPLAY_LIFTED_HOLD = sql(
   ["uuid", "timestamptz", "text", "text"],
 );
 
-/** Repeats an order on a restored database. */
-export async function applyHoldOrder(executor: OwnerTransaction, entry: HoldOrderEntry): Promise<void> {
+export interface ReplayHoldPorts {
+  readonly secrets: Secrets;
+  /** Names of secrets that the key store has destroyed for later entries. */
+  readonly destroyed: ReadonlySet<string>;
+}
+
+/** Repeats an order on a restored database. @throws Unavailable */
+export async function applyHoldOrder(
+  executor: OwnerTransaction,
+  ports: ReplayHoldPorts,
+  entry: HoldOrderEntry,
+): Promise<void> {
   switch (entry.kind) {
     case "hold-placed":
-      return replayPlacedHold(executor, entry);
+      return replayPlacedHold(executor, ports, entry);
     case "hold-reviewed":
       await query(executor, REPLAY_REVIEWED_HOLD, [entry.hold_id, entry.review_on]);
       return;
@@ -130,12 +146,13 @@ const REPLAY_PLACED_HOLD = sql(
 
 async function replayPlacedHold(
   executor: OwnerTransaction,
+  { secrets, destroyed }: ReplayHoldPorts,
   { hold_id, subject, review_on, at }: HoldPlacedEntry,
 ): Promise<void> {
   const eventId = subject.of === "event_id" ? subject.event_id : null;
   const receivedAt = eventId === null ? null : receivedAtOf(eventId).toISOString();
   const [kind, mac] = subject.of === "event_id" ? [null, null] : [subject.of, Buffer.from(subject.mac, "hex")];
-  await query(executor, REPLAY_PLACED_HOLD, [
+  const { rowCount } = await query(executor, REPLAY_PLACED_HOLD, [
     hold_id,
     eventId,
     receivedAt,
@@ -146,4 +163,7 @@ async function replayPlacedHold(
     review_on,
     at,
   ]);
+  if (rowCount === 0) return;
+  if (destroyed.has(holdSecretName(hold_id))) await renewHoldSecrets(executor, secrets, [hold_id]);
+  else await secrets.findOrCreate(holdSecretName(hold_id));
 }

@@ -31,7 +31,9 @@ async function hold(of: "account" | "action_id", value: string): Promise<string>
   const placed = await inOneTransaction(opened.owner, (transaction) =>
     placeHold(transaction, { subject: { of, value }, ...why }),
   );
-  return placed?.hold_id ?? "";
+  const id = placed?.hold_id ?? "";
+  await opened.system.secrets.findOrCreate(holdSecretName(id));
+  return id;
 }
 
 const lift = (holdId: string): Promise<unknown> =>

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../ports.ts";
 import { addPartitionSecrets } from "../../events/partitions.ts";
 import { recordSecretLoss } from "../../accounts/secret-losses.ts";
-import { addHoldSecrets } from "../holds/holds.ts";
+import { renewHoldSecrets } from "../holds/renew-hold-secrets.ts";
 import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
-import { holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
+import { partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
@@ -41,13 +41,12 @@ export async function acceptSecretLoss(
   await lockHolds(executor);
   const loss = await findLoss(releasingLocks(executor), secrets, destroyed);
   if (isNothing(loss)) return undefined;
-  const partitions = await makeSecrets(secrets, loss.partitions, partitionSecretName);
-  const holds = await makeSecrets(secrets, loss.holds, holdSecretName);
+  const partitions = await createPartitionSecrets(secrets, loss.partitions);
+  await renewHoldSecrets(executor, secrets, loss.holds);
   // Batches that are under way are sealed under the old names; later ones are refused as stale.
   await excludeIngestion(executor);
   const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor, reason });
   await addPartitionSecrets(executor, loss.partitions, partitions);
-  await addHoldSecrets(executor, loss.holds, holds);
   const detail = { loss: id, secrets: loss.names.length, ...loss.counts };
   await writeAudit(executor, clock, { actor, operation: "key.accept-loss", outcome: "done", reason, detail });
   return loss.counts;
@@ -56,12 +55,8 @@ export async function acceptSecretLoss(
 export const isNothing = ({ names }: Loss): boolean => names.length === 0;
 
 /** Each is durable before its id is in the database. @returns their ids. */
-async function makeSecrets(
-  secrets: Secrets,
-  lost: readonly string[],
-  nameOf: (id: string) => string,
-): Promise<readonly string[]> {
-  const made = lost.map(() => randomUUID());
-  for (const id of made) await secrets.findOrCreate(nameOf(id));
-  return made;
+async function createPartitionSecrets(secrets: Secrets, lost: readonly string[]): Promise<readonly string[]> {
+  const created = lost.map(() => randomUUID());
+  for (const id of created) await secrets.findOrCreate(partitionSecretName(id));
+  return created;
 }

@@ -22,11 +22,13 @@ export function destroyedSecrets({
 /** Throws where one of the secrets, which the key store lacks, may be in another copy of it. */
 export type RequireDestroyed = (lacking: readonly string[]) => void;
 
-/** For a replay to what was compared. @returns a function that throws key-store-outdated */
-export function requiringDestroyed(compared: Comparison): RequireDestroyed {
-  const destroyed = destroyedSecrets(compared);
+/** @param destroyed as `destroyedSecrets` finds them. @returns a function that throws key-store-outdated */
+export function requiringDestroyed(
+  destroyed: ReadonlySet<string>,
+  { isDatabaseBehind }: Pick<Comparison, "isDatabaseBehind">,
+): RequireDestroyed {
   const isDestroyed = (name: string): boolean =>
-    destroyed.has(name) || (compared.isDatabaseBehind && name.startsWith(partitionSecretName("")));
+    destroyed.has(name) || (isDatabaseBehind && name.startsWith(partitionSecretName("")));
   return (lacking) => {
     // guard(true): a replay erases no evidence that another copy of the key store opens
     // fails: e2e/replay-lost-secrets.test.ts › keeps what a hold covers

@@ -4,6 +4,7 @@ import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
 import { inOneTransaction } from "../../postgres/database.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "../holds/copy-held-events.ts";
 import { placeHold } from "../holds/holds.ts";
 import { lostInUse, lostSince } from "./lost-secrets.ts";
@@ -17,26 +18,25 @@ beforeAll(() => {
 
 afterAll(() => past?.close());
 
-/** @returns the id of a hold on a new account, which has a copy of its event. */
-async function holdWithCopy(): Promise<string> {
-  const account = randomUUID();
-  const { eventId } = await past.store(0, { account });
+const inOwnerTransaction = <T>(work: (transaction: OwnerTransaction) => Promise<T>): Promise<T> =>
+  inOneTransaction(opened.owner, work);
+
+async function placeOn(account: string): Promise<string> {
   const subject = { of: "account", value: account } as const;
   const order = { subject, reason: "r", approver: "a", reviewOn: "2999-01-31", actor: "o" };
-  const id = (await inOneTransaction(opened.owner, (transaction) => placeHold(transaction, order)))?.hold_id ?? "";
-  await inOneTransaction(opened.owner, async (transaction) => {
-    const text = "select account, purpose, received_at, event_id, $2::uuid as hold_id from event where event_id = $1";
-    const { rows } = await opened.owner.query<HeldEvent>(text, [eventId, id]);
-    expect(
-      await copyHeldEvents(transaction, opened.system.sealer, () =>
-        (async function* () {
-          yield* rows;
-        })(),
-      ),
-    ).toBe(1);
-  });
+  const id = (await inOwnerTransaction((transaction) => placeHold(transaction, order)))?.hold_id ?? "";
+  await opened.system.secrets.findOrCreate(holdSecretName(id));
   return id;
 }
+
+const copyUnder = (holdId: string, eventId: string): Promise<number> =>
+  inOwnerTransaction(async (transaction) => {
+    const text = "select account, purpose, received_at, event_id, $2::uuid as hold_id from event where event_id = $1";
+    const { rows } = await opened.owner.query<HeldEvent>(text, [eventId, holdId]);
+    return copyHeldEvents(transaction, opened.system.sealer, async function* () {
+      yield* rows;
+    });
+  });
 
 const lost = (): Promise<readonly (readonly string[])[]> =>
   Promise.all([
@@ -44,13 +44,36 @@ const lost = (): Promise<readonly (readonly string[])[]> =>
     lostSince(opened.system.pool, opened.system.secrets, false),
   ]);
 
-test("the secret of the oldest of many holds is looked for, and of a hold whose copies have no payload none is", async () => {
-  const oldest = await holdWithCopy();
-  for (let later = 0; later < 5; later++) await holdWithCopy();
-  const name = holdSecretName(oldest);
+test("the secret of the oldest of many active holds is looked for", async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 6; count++) {
+    const { account } = await past.store(0, { account: randomUUID() });
+    ids.push(await placeOn(account));
+  }
+  const name = holdSecretName(ids[0] ?? "");
   await opened.system.secrets.destroy(name);
   expect(await lost()).toEqual([[name], [name]]);
-  await opened.owner.query("alter table held_event disable trigger all");
-  await opened.owner.query("update held_event set payload = '' where hold_id = $1", [oldest]);
-  expect(await lost()).toEqual([[], []]);
+  await opened.owner.query("update legal_hold set lifted_at = now(), lifted_by = 'o', lift_reason = 'r'");
+  expect(await lost(), "a lifted hold without a copy needs none").toEqual([[], []]);
+});
+
+test("no copy is made under a lost secret, and a copy under it is one that is lost", async () => {
+  const account = randomUUID();
+  const first = await past.store(0, { account });
+  const second = await past.store(0, { account });
+  const lifted = await placeOn(account);
+  await placeOn(account);
+  expect(await copyUnder(lifted, first.eventId)).toBe(1);
+  const name = holdSecretName(lifted);
+  await opened.system.secrets.destroy(name);
+  await expect(copyUnder(lifted, second.eventId)).rejects.toThrow(`lacks the secret ${name}`);
+  expect(await opened.system.secrets.findMissing([name])).toEqual([name]);
+
+  const end = "update legal_hold set lifted_at = now(), lifted_by = 'o', lift_reason = 'r' where hold_id = $1";
+  await opened.owner.query(end, [lifted]);
+  expect(await lost(), "the other hold covers the copy").toEqual([[name], [name]]);
+  await opened.owner.query("set session_replication_role = replica");
+  await opened.owner.query("update held_event set payload = '' where hold_id = $1", [lifted]);
+  await opened.owner.query("reset session_replication_role");
+  expect(await lost(), "a copy without a payload needs no secret").toEqual([[], []]);
 });

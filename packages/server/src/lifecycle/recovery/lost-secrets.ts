@@ -30,11 +30,12 @@ const NEWEST_KEYS = sql(
   [],
   { id: "uuid" },
 );
-/** All of them: an old hold may have its first copy, and so its secret, since a moment ago. */
+/** Of active holds, and of lifted ones with a copy that another one covers. */
 const HOLDS = sql(
   `select ${HOLD_SECRET} as id from legal_hold h
-  where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and exists (select from held_event c
-    where c.hold_id = h.hold_id and octet_length(c.payload) > 0 and is_held(c.account, c.action_id, c.event_id))`,
+  where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and (lifted_at is null or exists (
+    select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0
+      and is_held(c.account, c.action_id, c.event_id)))`,
   [],
   { id: "uuid" },
 );
@@ -99,7 +100,7 @@ export async function lostInUse(executor: Executor, secrets: Secrets): Promise<r
   return lostOfEach(secrets, [...keysAndHolds(executor), partitions]);
 }
 
-/** Names of the secrets of holds with copies that the key store has lost. @throws Unavailable */
+/** Names of the secrets of holds that the key store has lost. @throws Unavailable */
 export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<readonly string[]> =>
   lostOf(secrets, namesIn(executor, HOLDS, holdSecretName));
 
@@ -136,7 +137,7 @@ export interface Loss {
   readonly keys: readonly string[];
   /** Partitions that hold an event, or take events now and had a secret. */
   readonly partitions: readonly string[];
-  /** Holds with copies. */
+  /** Active holds, and lifted ones with copies. */
   readonly holds: readonly string[];
   /** Names of the secrets of all these. */
   readonly names: readonly string[];
@@ -164,7 +165,7 @@ export async function findLoss(
 ): Promise<Loss> {
   const findLost: FindLost = async (names) => (await secrets.findMissing(names)).filter((name) => !destroyed.has(name));
   const keys = await lackingKeys(executor, findLost);
-  const holds = await lackingIds(executor, findLost, HOLDS_WITH_COPIES, holdSecretName);
+  const holds = await lackingIds(executor, findLost, HOLDS_IN_USE, holdSecretName);
   const partitions = await lackingIds(executor, findLost, STARTED_PARTITIONS, partitionSecretName);
   const found = await countLost(executor, keys, new Set(partitions.map(({ id }) => id)));
   const isNeeded = ({ id, isOpen }: Needed): boolean => isOpen || found.partitions.has(id);
@@ -183,10 +184,10 @@ export async function findLoss(
   };
 }
 
-const HOLDS_WITH_COPIES = sql(
+const HOLDS_IN_USE = sql(
   `select hold_id as id, ${HOLD_SECRET} as secret, true as "isOpen" from legal_hold h
-  where secret_destroyed_at is null
-    and exists (select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0)`,
+  where secret_destroyed_at is null and (lifted_at is null
+    or exists (select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0))`,
   [],
   { id: "uuid", secret: "uuid", isOpen: "bool" },
 );

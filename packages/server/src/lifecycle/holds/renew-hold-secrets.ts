@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import { holdSecretName } from "../../crypto/sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
+import { query, sql } from "../../postgres/statement.ts";
+import { addHoldSecrets } from "./holds.ts";
+
+/** Creates a secret of a new id for each hold, whose earlier ones are destroyed or lost. @throws Unavailable */
+export async function renewHoldSecrets(
+  executor: OwnerTransaction,
+  secrets: Secrets,
+  holds: readonly string[],
+): Promise<void> {
+  const created = holds.map(() => randomUUID());
+  // Each is durable before its id is in the database.
+  for (const id of created) await secrets.findOrCreate(holdSecretName(id));
+  await addHoldSecrets(executor, holds, created);
+}
+
+const LIST_HOLD_SECRETS = sql(
+  `select hold_id as id, coalesce(later_secrets[cardinality(later_secrets)], hold_id) as secret from legal_hold
+    where secret_destroyed_at is null`,
+  [],
+  { id: "uuid", secret: "uuid" },
+);
+
+/**
+ * For a restored database with holds that have ended since: their secrets are destroyed, and a replay may have to copy
+ * under such a hold what it then moves to another one. The next pass ends them again.
+ * @param destroyed names of secrets that the key store has destroyed for entries that the database lacks.
+ * @throws Unavailable
+ */
+export async function renewDestroyedHolds(
+  executor: OwnerTransaction,
+  secrets: Secrets,
+  destroyed: ReadonlySet<string>,
+): Promise<void> {
+  const { rows } = await query(executor, LIST_HOLD_SECRETS);
+  const ended = rows.filter(({ secret }) => destroyed.has(holdSecretName(secret)));
+  if (ended.length > 0)
+    await renewHoldSecrets(
+      executor,
+      secrets,
+      ended.map(({ id }) => id),
+    );
+}

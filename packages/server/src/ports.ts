@@ -116,11 +116,25 @@ export interface NewEvent extends PromotedAttributes {
 export interface Sealed {
   readonly payload: Buffer;
   readonly keyId: string;
-  /** The erasures that were known when the data key was chosen: after another one the event must be sealed again. */
-  readonly epoch: number;
+  /** What was known when the data key was chosen: in another epoch the event must be sealed again. */
+  readonly epoch: Epoch;
   /** Counted up when a connection to the database was lost: what was known before may be of another database. */
   readonly generation: number;
 }
+
+/**
+ * The time between two changes of keys. Two numbers, and not their sum: a restored database may lack one change and have
+ * had another since.
+ */
+export interface Epoch {
+  /** The last erasure; 0 before the first. */
+  readonly erasure: number;
+  /** The last accepted loss of secrets; 0 before the first. */
+  readonly loss: number;
+}
+
+export const isSameEpoch = (one: Epoch, other: Epoch): boolean =>
+  one.erasure === other.erasure && one.loss === other.loss;
 
 /** What the ledger holds for an idempotency key. */
 export interface LedgerEntry {

@@ -6,13 +6,15 @@ import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { InFlight } from "../caches/in-flight.ts";
 import { LimitedMap } from "../caches/limited-map.ts";
-import { Unavailable } from "../ports.ts";
+import { type Epoch, isSameEpoch, Unavailable } from "../ports.ts";
 import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Key ids in memory; past it the oldest go first. */
 const MOST_KNOWN = 50_000;
+
+const NOTHING_KNOWN: Epoch = { erasure: 0, loss: 0 };
 
 const LATEST_LOSS = sql("select coalesce(max(loss_id), 0) as loss from secret_loss", [], { loss: "int8" });
 const LIST_ERASURES = sql(
@@ -47,9 +49,7 @@ export class PostgresAccountKeys implements AccountKeys {
   #finding = new InFlight<Found>();
   #creating = new InFlight<CurrentKey>();
   #refused: ReadonlySet<string> = new Set();
-  /** The last erasure and the last accepted loss that it knows of. */
-  #erasure = 0;
-  #loss = 0;
+  #epoch = NOTHING_KNOWN;
   #generation = 0;
   #erasedKeys: (keyIds: readonly string[]) => void = () => {};
   #lostSecrets: () => void = () => {};
@@ -61,8 +61,8 @@ export class PostgresAccountKeys implements AccountKeys {
     this.#names = names;
   }
 
-  get epoch(): number {
-    return this.#erasure + this.#loss;
+  get epoch(): Epoch {
+    return this.#epoch;
   }
 
   get generation(): number {
@@ -83,8 +83,7 @@ export class PostgresAccountKeys implements AccountKeys {
    */
   async refreshAll(): Promise<void> {
     while (this.#refreshing) await this.#refreshing.catch(() => {});
-    this.#erasure = 0;
-    this.#loss = 0;
+    this.#epoch = NOTHING_KNOWN;
     await this.refresh();
   }
 
@@ -127,21 +126,21 @@ export class PostgresAccountKeys implements AccountKeys {
     await this.#refreshErasures();
     const { rows } = await this.#query(LATEST_LOSS);
     const loss = rows[0]?.loss ?? 0;
-    if (loss === this.#loss) return;
-    this.#loss = loss;
+    if (loss === this.#epoch.loss) return;
+    this.#epoch = { ...this.#epoch, loss };
     this.clear();
     this.#lostSecrets();
   }
 
   async #refreshErasures(): Promise<void> {
-    const { rows } = await this.#query(LIST_ERASURES, [this.#erasure]);
+    const { rows } = await this.#query(LIST_ERASURES, [this.#epoch.erasure]);
     const last = rows.at(-1);
     if (!last) return;
     const refused = await this.#query(LIST_REFUSED);
     this.#refused = new Set(refused.rows.map(({ mac }) => mac));
     const gone = new Set(rows.flatMap(({ keys }) => keys));
     for (const [name, keyId] of this.#known) if (keyId !== undefined && gone.has(keyId)) this.#known.delete(name);
-    this.#erasure = last.sequence;
+    this.#epoch = { ...this.#epoch, erasure: last.sequence };
     this.#erasedKeys([...gone]);
   }
 
@@ -163,10 +162,10 @@ export class PostgresAccountKeys implements AccountKeys {
   async #remember<KeyId extends string | undefined>(
     name: string,
     find: () => Promise<KeyId>,
-  ): Promise<{ readonly keyId: KeyId; readonly epoch: number }> {
+  ): Promise<{ readonly keyId: KeyId; readonly epoch: Epoch }> {
     const { epoch, generation } = this;
     const keyId = await find();
-    if (epoch === this.epoch && generation === this.generation) this.#known.set(name, keyId);
+    if (isSameEpoch(epoch, this.epoch) && generation === this.generation) this.#known.set(name, keyId);
     return { keyId, epoch };
   }
 
@@ -192,7 +191,7 @@ export class PostgresAccountKeys implements AccountKeys {
 
 interface Found {
   readonly keyId: string | undefined;
-  readonly epoch: number;
+  readonly epoch: Epoch;
 }
 
 const nameOf = (account: string, purpose: number): string => `${purpose}/${account}`;

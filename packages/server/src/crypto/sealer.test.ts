@@ -51,11 +51,11 @@ function accountKeys(secrets: Secrets): AccountKeys {
   return {
     current: async (account, purpose) => {
       await secrets.findOrCreate(accountSecretName(keyIdOf(account, purpose)));
-      return { keyId: keyIdOf(account, purpose), epoch: 0 };
+      return { keyId: keyIdOf(account, purpose), epoch: { erasure: 0, loss: 0 } };
     },
     onErased: () => {},
     refresh: async () => {},
-    epoch: 0,
+    epoch: { erasure: 0, loss: 0 },
     generation: 0,
   };
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type EventIdentity, type Sealer, Unavailable } from "../ports.ts";
+import { type Epoch, type EventIdentity, isSameEpoch, type Sealer, Unavailable } from "../ports.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
@@ -43,8 +43,8 @@ export interface AccountKeys {
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
   /** Learns what was erased since, and which secrets were lost. @throws Unavailable */
   refresh(): Promise<void>;
-  /** Grows with each erasure and each accepted loss that it knows of. */
-  readonly epoch: number;
+  /** Of the last erasure and the last accepted loss that it knows of. */
+  readonly epoch: Epoch;
   /** How often it forgot all that it knew. */
   readonly generation: number;
   onErased(listener: (keyIds: readonly string[]) => void): void;
@@ -52,7 +52,7 @@ export interface AccountKeys {
 
 export interface CurrentKey {
   readonly keyId: string;
-  readonly epoch: number;
+  readonly epoch: Epoch;
 }
 
 const keysDestroyed = (message: string, secrets: readonly string[]): OperatorError =>
@@ -103,7 +103,7 @@ export function createSealer(
     if (account) {
       const { id, secret } = await partitionSecret(identity, partition);
       const key = derive(account, secret);
-      if (epoch === accountKeys.epoch) dataKeys.remember(id, partition.end, keyId, key);
+      if (isSameEpoch(epoch, accountKeys.epoch)) dataKeys.remember(id, partition.end, keyId, key);
       return { keyId, epoch, key };
     }
     // Erased a moment ago, or its loss was accepted: then there is another by now.

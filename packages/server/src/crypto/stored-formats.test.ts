@@ -57,9 +57,9 @@ function storedSecrets(): Secrets {
 function sealer(): ReturnType<typeof createSealer> {
   const { key_id, partition_id } = vectors.event;
   const keys = {
-    current: () => ({ keyId: key_id, epoch: 0 }),
+    current: () => ({ keyId: key_id, epoch: { erasure: 0, loss: 0 } }),
     refresh: async () => {},
-    epoch: 0,
+    epoch: { erasure: 0, loss: 0 },
     generation: 0,
     onErased: () => {},
   };

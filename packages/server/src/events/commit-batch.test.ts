@@ -1,22 +1,32 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type pg from "pg";
-import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import pg from "pg";
+import {
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
+import { PostgresAccountKeys } from "../accounts/account-keys.ts";
 import { commitBatch } from "./commit-batch.ts";
 import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
 
 let database: TestDatabase;
 let system: System;
+let owner: OwnerClient;
 
 beforeAll(async () => {
   database = await sharedDatabase();
-  system = await openTestSystem(await database.environment());
+  const environment = await database.environment();
+  system = await openTestSystem(environment);
+  owner = await connectAsOwner(environment);
   await system.pool.query("select ensure_account_key('customer-1', 1, $1)", [TEST_KEY]);
   await system.partitions.ensure(1, Date.now());
 });
 
 afterAll(async () => {
+  await owner?.end();
   await system?.close();
   await database?.close();
 });
@@ -40,4 +50,32 @@ it("takes keys by the rows that came back, not by the command tag", async () => 
   ];
   client.release();
   expect(outcomes).toEqual([["stored"], ["taken", "stored"]]);
+});
+
+it("commits nothing that was sealed when another erasure and another loss were the last ones, whatever their sum", async () => {
+  const client = new pg.Client({ ...system.database, pipeline: true });
+  await client.connect();
+  // Without the entry of the journal that an erasure names.
+  await owner.query("set session_replication_role = replica");
+  try {
+    await owner.query(
+      "insert into erasure (sequence, erasure_id, kind, began_at, actor, reason, keys) values (1, gen_random_uuid(), 'hold', now(), '', '', '{}')",
+    );
+    const keys = new PostgresAccountKeys(system.pool, system.secrets, system.names);
+    await keys.refresh();
+    const before = newEvent();
+    const event = { ...before, sealed: { ...before.sealed, epoch: keys.epoch } };
+    // A restored database lacks the erasure, and then a loss is accepted.
+    await owner.query("delete from erasure");
+    await owner.query(
+      "insert into secret_loss (loss_id, accepted_by, reason, events, accounts, partitions, copies) values (1, '', '', 0, 0, 0, 0)",
+    );
+    expect(await commitBatch(client, [event], system.names)).toEqual(["stale"]);
+    await keys.refreshAll();
+    const again = { ...event, sealed: { ...event.sealed, epoch: keys.epoch } };
+    expect(await commitBatch(client, [again], system.names)).toEqual(["stored"]);
+  } finally {
+    await owner.query("delete from erasure; delete from secret_loss");
+    await client.end();
+  }
 });

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
-import type { NewEvent } from "../ports.ts";
+import { isSameEpoch, type NewEvent } from "../ports.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { type GivenTo, queryPrepared, sql } from "../postgres/statement.ts";
 
-/** Grows with each erasure and with each accepted loss of secrets. */
-const EPOCH = `((select coalesce(max(sequence), 0) from erasure) + (select coalesce(max(loss_id), 0) from secret_loss))`;
+const ERASURE = "(select coalesce(max(sequence), 0) from erasure)";
+const LOSS = "(select coalesce(max(loss_id), 0) from secret_loss)";
 
 /** The policy in force. It does not change while a batch holds the epoch's lock, which `applyPolicy` closes first. */
 const POLICY = "(select coalesce(max(version), 0) from policy)";
@@ -19,23 +19,27 @@ const CLAIM_KEYS = sql(
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
     -- guard(true): what was sealed before an erasure is sealed again
     -- fails: e2e/erasure/concurrency.test.ts › a commit batch that waited
-    where ${EPOCH} = $9
+    where (${ERASURE}, ${LOSS}) = ($9, $10)
       -- guard(true): an event is stored under the policy in force
       -- fails: e2e/purposes.test.ts › is in force from the moment
-      and ${POLICY} = $10
+      and ${POLICY} = $11
       -- guard(true): an idempotency key with a tombstone is taken
       -- fails: e2e/erasure/account.test.ts › one event, one action
       and not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing
     returning event_id`,
-  ["text[]", "text[]", "uuid[]", "int4[]", "timestamptz[]", "bytea[]", "uuid[]", "bytea[]", "int8", "int4"],
+  ["text[]", "text[]", "uuid[]", "int4[]", "timestamptz[]", "bytea[]", "uuid[]", "bytea[]", "int8", "int8", "int4"],
   { event_id: "uuid" },
 );
 
 /** The lock first: what the next statement sees of erasures, no other transaction changes any more. */
 const BEGIN = "begin; select join_ingestion()";
 
-const LATEST = sql(`select ${EPOCH} as epoch, ${POLICY} as policy`, [], { epoch: "int8", policy: "int4" });
+const LATEST = sql(`select ${ERASURE} as erasure, ${LOSS} as loss, ${POLICY} as policy`, [], {
+  erasure: "int8",
+  loss: "int8",
+  policy: "int4",
+});
 
 const INSERT_EVENTS = sql(
   `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
@@ -122,7 +126,7 @@ async function claimKeys(
   if (!first) return [];
   const { policyVersion: policy } = first;
   const { epoch } = first.sealed;
-  if (events.some((event) => event.sealed.epoch !== epoch || event.policyVersion !== policy)) return "stale";
+  if (events.some((event) => !isSameEpoch(event.sealed.epoch, epoch) || event.policyVersion !== policy)) return "stale";
   const values = [
     accounts,
     keys,
@@ -132,7 +136,8 @@ async function claimKeys(
     byteaArray(events.map((event) => event.requestMac)),
     keyIds,
     byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
-    epoch,
+    epoch.erasure,
+    epoch.loss,
     policy,
   ] as const;
   const [, { rows: claimed }] = await Promise.all([
@@ -143,8 +148,8 @@ async function claimKeys(
   // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;
   // Counts the returned rows: of a distributed table, the command tag counts the selected ones.
-  const { rows } = await queryPrepared(client, "latest_epoch_and_policy", LATEST);
-  if (rows[0]?.epoch !== epoch || rows[0]?.policy !== policy) return "stale";
+  const [latest] = (await queryPrepared(client, "latest_epoch_and_policy", LATEST)).rows;
+  if (!latest || !isSameEpoch(latest, epoch) || latest.policy !== policy) return "stale";
   const ids = new Set(claimed.map(({ event_id }) => event_id));
   return events.filter((event) => ids.has(event.eventId));
 }

@@ -9,6 +9,7 @@ import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
 import { findKnownEntries } from "../lifecycle/recovery/compare-with-journal.ts";
 import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { findLatestApplied } from "../journal/applied-entries.ts";
+import { readWatermark } from "../journal/key-store-watermark.ts";
 import type { KnownEntry } from "../journal/chain.ts";
 import { AppendWatch } from "../journal/append-watch.ts";
 import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
@@ -232,7 +233,7 @@ async function acceptLossOf(
 ): Promise<void> {
   const ports = journalPorts(installation);
   const known = async (executor: Executor): Promise<readonly KnownEntry[]> =>
-    findKnownEntries(installation, await findLatestApplied(executor));
+    findKnownEntries(installation, await findLatestApplied(executor), await readWatermark(installation.keyStore));
   await requireLoss(ports, await known(installation.pool), sequence);
   const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
   await confirm(context, { what, yes });

@@ -11,7 +11,7 @@ import { policyVersion } from "../policy/policy-table.ts";
 import { retentionState } from "../lifecycle/retention/runs.ts";
 import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
 import { readWatermark } from "../journal/key-store-watermark.ts";
-import { destroyedPartitions } from "../lifecycle/recovery/destroyed-partitions.ts";
+import { countDestroyedPartitions } from "../lifecycle/recovery/destroyed-partitions.ts";
 import { acceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
@@ -94,7 +94,7 @@ const MOST_DESCRIBED = 20;
 
 async function keyFinding({ pool, keyStore, secrets }: Installation): Promise<Finding> {
   const mark = await readWatermark(keyStore);
-  const isDatabaseBehind = mark.partitions > (await destroyedPartitions(pool)).length;
+  const isDatabaseBehind = mark.partitions > (await countDestroyedPartitions(pool));
   const lost = await lostSince(pool, secrets, isDatabaseBehind);
   if (lost.length === 0) {
     const fits = `${keyStore.description}; the installation's secret fits the database`;

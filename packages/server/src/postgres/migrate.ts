@@ -3,11 +3,17 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
-import { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, SCHEMA, SERVING_ROLE, withClient, withoutStatementTimeout } from "./database.ts";
+import {
+  type DatabaseOptions,
+  inOneTransaction,
+  SCHEMA,
+  SERVING_ROLE,
+  withClient,
+  withoutStatementTimeout,
+} from "./database.ts";
 import { sqlState } from "./errors.ts";
 import { lockSession } from "./advisory-locks.ts";
-import type { Executor } from "./executor.ts";
+import type { Connection, Executor, Transaction } from "./executor.ts";
 import { query, sql } from "./statement.ts";
 import { LOCKS } from "./locks.ts";
 import { SQL_STATES } from "./sql-states.ts";
@@ -144,16 +150,16 @@ export function scriptOf(pending: Schema, servingLogin: string | undefined): str
  * @throws database-unsupported, schema-newer, owner-login-needed
  */
 export async function migrate(owner: DatabaseOptions, servingLogin: string | undefined): Promise<Schema> {
-  const client = new BoundedClient({ ...withoutStatementTimeout(owner), application_name: "drs migrate" });
-  await client.connect();
-  try {
+  const known = await readSchema();
+  const login = { ...withoutStatementTimeout(owner), application_name: "drs migrate" };
+  return withClient(login, async (client) => {
     await requireFit(client);
     await lockSession(client, LOCKS.migration);
     for (const text of PREPARATION) await client.query(text);
-    const applied = await apply(client, await readSchema());
+    const applied = await inOneTransaction(client, (transaction) => apply(transaction, known));
     if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
     return applied;
-  } catch (error) {
+  }).catch((error: unknown) => {
     throw sqlState(error) === SQL_STATES.insufficientPrivilege
       ? new OperatorError(
           "owner-login-needed",
@@ -162,9 +168,7 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
           { cause: error },
         )
       : error;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
 }
 
 /** What the database lacks. A migration may need other definitions: after one, all are applied. */
@@ -179,17 +183,10 @@ export async function pendingChanges(executor: Executor, known: Schema): Promise
   return { migrations, definitions: known.definitions.filter(({ name, digest }) => digests.get(name) !== digest) };
 }
 
-async function apply(client: pg.Client, known: Schema): Promise<Schema> {
-  await client.query("begin");
-  try {
-    const pending = await pendingChanges(client, known);
-    for (const text of changesOf(pending)) await client.query(text);
-    await client.query("commit");
-    return pending;
-  } catch (error) {
-    await client.query("rollback");
-    throw error;
-  }
+async function apply(transaction: Transaction, known: Schema): Promise<Schema> {
+  const pending = await pendingChanges(transaction, known);
+  for (const text of changesOf(pending)) await transaction.query(text);
+  return pending;
 }
 
 /** The statements that apply changes, for one transaction. */
@@ -209,7 +206,7 @@ function changesOf({ migrations, definitions }: Schema): readonly string[] {
   ];
 }
 
-async function requireFit(client: pg.Client): Promise<void> {
+async function requireFit(client: Connection): Promise<void> {
   const { rows } = await query(client, READ_VERSION);
   const major = Math.floor(Number(rows[0]?.version) / 10_000);
   if (major < OLDEST_MAJOR) {
@@ -237,7 +234,7 @@ function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]):
   }
 }
 
-async function grantServingRole(client: pg.Client, login: string): Promise<void> {
+async function grantServingRole(client: Connection, login: string): Promise<void> {
   const { rows } = await query(client, IS_MEMBER, [login, SERVING_ROLE]);
   if (rows[0]?.member) return;
   await client.query(grantOf(login)).catch((error: unknown) => {

@@ -10,7 +10,7 @@ import { lockJournal } from "../../postgres/advisory-locks.ts";
 import { type DatabaseOptions, inOneTransaction, withClient } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { destroyedPartitions } from "./destroyed-partitions.ts";
+import { countDestroyedPartitions } from "./destroyed-partitions.ts";
 
 /** What a look at the database, the key store and the journal finds. */
 export interface Comparison {
@@ -46,8 +46,8 @@ export async function compareWithJournal(ports: ComparisonPorts, from: "start" |
   const { executor, journal, keyStore, codec } = ports;
   const latest = await findLatestApplied(executor);
   const watermark = await readWatermark(keyStore);
-  const partitions = (await destroyedPartitions(executor)).length;
-  const known = await findKnownEntries(ports, latest);
+  const partitions = await countDestroyedPartitions(executor);
+  const known = await findKnownEntries(ports, latest, watermark);
   if (!journal) requireNoEntries(known);
   const links = journal ? await readChain(journal, codec, known, from === "head" ? latest : undefined) : [];
   return {
@@ -74,8 +74,8 @@ async function unrecordedLosses(
 export async function findKnownEntries(
   { keyStore, attested }: Pick<ComparisonPorts, "keyStore" | "attested">,
   head: EntryReference,
+  { sequence }: Watermark,
 ): Promise<readonly KnownEntry[]> {
-  const { sequence } = await readWatermark(keyStore);
   return [
     { ...head, knownBy: "the database" },
     { ...(await readLatestEntry(keyStore)), knownBy: "the key store" },

@@ -3,16 +3,26 @@ import { readWatermark, writeWatermark } from "../../journal/key-store-watermark
 import type { Executor } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-const DESTROYED_PARTITIONS = sql(
-  "select (partition_id || later_secrets)::text[] as secrets from event_partition where secret_destroyed_at is not null",
+const COUNT_DESTROYED_PARTITIONS = sql(
+  "select count(*) as partitions from event_partition where secret_destroyed_at is not null",
   [],
-  { secrets: "text[]" },
+  { partitions: "int8" },
 );
 
-/** Dropped partitions whose secrets are destroyed: the ids of the secrets of each. */
-export async function destroyedPartitions(executor: Executor): Promise<readonly (readonly string[])[]> {
-  const { rows } = await query(executor, DESTROYED_PARTITIONS);
-  return rows.map(({ secrets }) => secrets);
+/** @returns how many partitions are dropped, and their secrets destroyed, as the database knows. */
+export async function countDestroyedPartitions(executor: Executor): Promise<number> {
+  return (await query(executor, COUNT_DESTROYED_PARTITIONS)).rows[0]?.partitions ?? 0;
+}
+
+const LIST_DESTROYED_SECRETS = sql(
+  "select unnest(partition_id || later_secrets) as id from event_partition where secret_destroyed_at is not null",
+  [],
+  { id: "uuid" },
+);
+
+/** @returns the ids of the secrets of these partitions. */
+export async function findDestroyedPartitionSecrets(executor: Executor): Promise<readonly string[]> {
+  return (await query(executor, LIST_DESTROYED_SECRETS)).rows.map(({ id }) => id);
 }
 
 /**
@@ -20,7 +30,7 @@ export async function destroyedPartitions(executor: Executor): Promise<readonly 
  */
 export async function recordDestroyedPartitions(executor: Executor, keyStore: KeyStore): Promise<void> {
   const mark = await readWatermark(keyStore);
-  const partitions = (await destroyedPartitions(executor)).length;
+  const partitions = await countDestroyedPartitions(executor);
   // guard(drop): the key store's mark never falls
   // fails: e2e/retention.test.ts › a database that is older
   if (partitions <= mark.partitions) return;

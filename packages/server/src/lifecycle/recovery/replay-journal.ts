@@ -23,7 +23,11 @@ import { type Link, readChain } from "../../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, type RequireDestroyed, requiringDestroyed, secretsOf } from "./destroyed-secrets.ts";
 import { lostOfHolds } from "./lost-secrets.ts";
-import { destroyedPartitions, recordDestroyedPartitions } from "./destroyed-partitions.ts";
+import {
+  countDestroyedPartitions,
+  findDestroyedPartitionSecrets,
+  recordDestroyedPartitions,
+} from "./destroyed-partitions.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
@@ -222,8 +226,10 @@ async function replayIntoKeyStore(ports: ReplayPorts, journal: ErasureJournal): 
   const { executor, keyStore, secrets } = ports;
   const erasures = await destroyErasedSecrets(ports, journal);
   const mark = await readWatermark(keyStore);
-  const partitions = await destroyedPartitions(executor);
-  if (mark.partitions < partitions.length) await destroyAll(secrets, partitions.flat().map(partitionSecretName));
+  if (mark.partitions < (await countDestroyedPartitions(executor))) {
+    const ids = await findDestroyedPartitionSecrets(executor);
+    await destroyAll(secrets, ids.map(partitionSecretName));
+  }
   await recordDestroyedPartitions(executor, keyStore);
   return erasures;
 }

@@ -26,6 +26,11 @@ export class DataKeys {
     if (this.#size > MOST_KEYS) this.#forgetOldest();
   }
 
+  clear(): void {
+    this.#partitions.clear();
+    this.#size = 0;
+  }
+
   dropKeys(keyIds: readonly string[]): void {
     for (const { keys } of this.#partitions.values()) {
       for (const keyId of keyIds) if (keys.delete(keyId)) this.#size--;

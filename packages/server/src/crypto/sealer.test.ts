@@ -24,6 +24,14 @@ const MAC_KEY = createSecretKey(randomBytes(32));
 /** One partition a purpose and day. */
 class TestPartitions implements PartitionDirectory {
   readonly #created = new Set<string>();
+  /** How many failovers the servers have noticed. */
+  failovers = 0;
+
+  /** The database loses its last seconds. */
+  failOver(): void {
+    this.#created.clear();
+    this.failovers++;
+  }
 
   find(purpose: number, at: number): PartitionSecrets {
     const day = Math.floor(at / DAY_MS);
@@ -47,7 +55,7 @@ function identityOf(change: Partial<EventIdentity> = {}): EventIdentity {
 const keyIdOf = (account: string, purpose: number): string => `${purpose}-${account}`;
 
 /** One key an account and purpose, whose secret is made at first need. */
-function accountKeys(secrets: Secrets): AccountKeys {
+function accountKeys(secrets: Secrets, partitions: TestPartitions): AccountKeys {
   return {
     current: async (account, purpose) => {
       await secrets.findOrCreate(accountSecretName(keyIdOf(account, purpose)));
@@ -56,14 +64,21 @@ function accountKeys(secrets: Secrets): AccountKeys {
     onErased: () => {},
     refresh: async () => {},
     epoch: { erasure: 0, loss: 0 },
-    generation: 0,
+    get generation() {
+      return partitions.failovers;
+    },
   };
 }
 
 /** The sealer over a key store, with an identity's own key. */
-function sealerOver(store: KeyStore, macKey = MAC_KEY, partitions: PartitionDirectory = new TestPartitions()) {
+function sealerOver(
+  store: KeyStore,
+  macKey = MAC_KEY,
+  known = new TestPartitions(),
+  partitions: PartitionDirectory = known,
+) {
   const secrets = new Secrets(store, keysOf(KEY));
-  const sealer = createSealer(secrets, accountKeys(secrets), partitions, async (hold) => [hold], macKey);
+  const sealer = createSealer(secrets, accountKeys(secrets, known), partitions, async (hold) => [hold], macKey);
   return {
     requestMac: (eventId: string, bytes: Uint8Array) => sealer.requestMac(eventId, bytes),
     seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
@@ -157,10 +172,24 @@ describe("the secret of a partition", () => {
       find: (purpose, at) => ({ ...partitions.find(purpose, at), wasCreated: false }),
     };
     const other = identityOf({ account: "customer-2" });
-    for (const one of [sealer, open(), sealerOver(keys.store, MAC_KEY, unaware)]) {
+    for (const one of [sealer, open(), sealerOver(keys.store, MAC_KEY, partitions, unaware)]) {
       await expect(one.seal(other, payload(100, "json"))).rejects.toThrow(Unavailable);
     }
     expect(keys.entries.has(name)).toBe(false);
+  });
+
+  it("that was lost together with its record is another one for every account and server", async () => {
+    const { keys, partitions, sealer, open } = scene();
+    const servers = [sealer, open()];
+    const identities = [identityOf(), identityOf({ account: "customer-2" })];
+    const sealAll = () =>
+      Promise.all(servers.flatMap((one) => identities.map(async (of) => ({ of, sealed: await one.seal(of, bytes) }))));
+    const bytes = payload(100, "json");
+    await sealAll();
+    keys.entries.delete(name);
+    partitions.failOver();
+    await sealer.seal(identityOf({ account: "customer-3" }), bytes);
+    for (const { of, sealed } of await sealAll()) expect(await open().open(of, sealed)).toHaveLength(100);
   });
 
   it("is recorded as created before anything is sealed under it, also where it was found", async () => {

@@ -90,26 +90,41 @@ export function createSealer(
   const nonces = new Nonces();
 
   accountKeys.onErased((keyIds) => dataKeys.dropKeys(keyIds));
+  let dataKeysOf = accountKeys.generation;
+
+  /**
+   * The data keys of this generation. A failover may have lost the record of a partition's secret together with the
+   * secret, and another server may have created another secret under its name since.
+   */
+  function presentDataKeys(): DataKeys {
+    // guard(false): after a failover data keys are derived again
+    // fails: packages/server/src/crypto/sealer.test.ts › was lost together with its record
+    if (dataKeysOf !== accountKeys.generation) dataKeys.clear();
+    dataKeysOf = accountKeys.generation;
+    return dataKeys;
+  }
 
   async function keyForWriting(
     identity: EventIdentity,
     partition: PartitionSecrets,
+    generation: number,
   ): Promise<CurrentKey & { key: KeyObject }> {
     const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
     // After a failover the record of the secret may be missing, and then the secret may be another one than before.
-    const known = partition.wasCreated && dataKeys.find(partition.secret, keyId);
+    const known = partition.wasCreated && presentDataKeys().find(partition.secret, keyId);
     if (known) return { keyId, epoch, key: known };
     const account = await secrets.find(accountSecretName(keyId));
     if (account) {
       const { id, secret } = await partitionSecret(identity, partition);
       const key = derive(account, secret);
-      if (isSameEpoch(epoch, accountKeys.epoch)) dataKeys.remember(id, partition.end, keyId, key);
+      if (isSameEpoch(epoch, accountKeys.epoch) && generation === accountKeys.generation)
+        presentDataKeys().remember(id, partition.end, keyId, key);
       return { keyId, epoch, key };
     }
     // Erased a moment ago, or its loss was accepted: then there is another by now.
     await accountKeys.refresh();
     const next = await accountKeys.current(identity.account, identity.purpose);
-    if (next.keyId !== keyId) return keyForWriting(identity, partition);
+    if (next.keyId !== keyId) return keyForWriting(identity, partition, generation);
     throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
   }
 
@@ -139,7 +154,7 @@ export function createSealer(
   /** Opens what is sealed under the account's secret and one of the partition's. */
   async function openEvent(identity: EventIdentity, keyId: string, payload: Buffer): Promise<Buffer> {
     const { secret, lostSecrets } = await partitions.find(identity.purpose, identity.receivedAt);
-    const known = dataKeys.find(secret, keyId);
+    const known = presentDataKeys().find(secret, keyId);
     if (known && lostSecrets.length === 0) return openWith(known, identity, payload);
     const accountName = accountSecretName(keyId);
     const account = await secrets.find(accountName);
@@ -206,7 +221,7 @@ export function createSealer(
       const { generation } = accountKeys;
       const partition = await partitions.find(identity.purpose, identity.receivedAt);
       const [{ keyId, epoch, key }, compressed] = await Promise.all([
-        keyForWriting(identity, partition),
+        keyForWriting(identity, partition, generation),
         compressor.compress(bytes),
       ]);
       return { payload: encrypt(key, identity, compressed), keyId, epoch, generation };

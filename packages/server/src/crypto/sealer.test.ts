@@ -192,6 +192,27 @@ describe("the secret of a partition", () => {
     for (const { of, sealed } of await sealAll()) expect(await open().open(of, sealed)).toHaveLength(100);
   });
 
+  it("is read once for all accounts, until it is dropped from memory", async () => {
+    const { keys, partitions, sealer } = scene();
+    let reads = 0;
+    const read: KeyStore["read"] = (id) => {
+      if (id === name) reads++;
+      return keys.store.read(id);
+    };
+    await sealer.seal(identityOf(), payload(100, "json"));
+    const other = sealerOver({ ...keys.store, read }, MAC_KEY, partitions);
+    const sealFirstOf = (account: string): Promise<Buffer> => other.seal(identityOf({ account }), payload(100, "json"));
+    await Promise.all(["a", "b"].map(sealFirstOf));
+    await sealFirstOf("c");
+    expect(reads).toBe(1);
+    other.forgetEnded(NOW);
+    await sealFirstOf("d");
+    expect(reads).toBe(2);
+    keys.entries.delete(name);
+    other.forgetEnded(NOW);
+    await expect(sealFirstOf("e"), "a lost one is noticed").rejects.toThrow(Unavailable);
+  });
+
   it("is recorded as created before anything is sealed under it, also where it was found", async () => {
     const { keys, partitions, sealer } = scene();
     await sealer.seal(identityOf(), payload(100, "json"));

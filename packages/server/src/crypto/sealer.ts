@@ -33,7 +33,10 @@ export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 
 /** A sealer that keeps data keys in memory. */
 export interface CachingSealer extends Sealer {
-  /** Drops the data keys of partitions that take no further events, long before their events expire. */
+  /**
+   * Drops the data keys of partitions that take no further events, long before their events expire, and the secrets of
+   * all partitions: while this is called each second, a lost one seals the first events of accounts no longer than that.
+   */
   dropExpiredKeys(now: number): void;
 }
 
@@ -137,7 +140,8 @@ export function createSealer(
     { secret: id, wasCreated }: PartitionSecrets,
   ): Promise<{ id: string; secret: Buffer }> {
     const name = partitionSecretName(id);
-    let secret = await secrets.findForUse(name);
+    // After a failover the record may be missing, and then another secret may have its name.
+    let secret = await (wasCreated ? secrets.findRecent(name) : secrets.findForUse(name));
     if (!secret) {
       const present = await partitions.ensure(identity.purpose, identity.receivedAt);
       // Its loss was accepted.
@@ -239,7 +243,10 @@ export function createSealer(
     open: (identity, under, payload) =>
       "holdId" in under ? openCopy(identity, under.holdId, payload) : openEvent(identity, under.keyId, payload),
 
-    dropExpiredKeys: (now) => dataKeys.forgetEnded(now),
+    dropExpiredKeys(now) {
+      dataKeys.forgetEnded(now);
+      secrets.forgetRecent();
+    },
   };
 }
 

@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { InFlight } from "../caches/in-flight.ts";
+import { LimitedMap } from "../caches/limited-map.ts";
 import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
 /** Names in memory; past it the oldest go first. */
 const MOST_USED = 1_000;
+/** Secrets in memory. */
+const MOST_RECENT = 100;
 
 /** What a key store knows a secret by: SHA-256 of its name, in hexadecimal. A listing of it names nothing. */
 export const secretId = (name: string): string => createHash("sha256").update(name).digest("hex");
@@ -17,6 +20,7 @@ export class Secrets {
   readonly #making = new InFlight<Buffer>();
 
   readonly #used = new Set<string>();
+  readonly #recent = new LimitedMap<Promise<Buffer | undefined>>(MOST_RECENT);
 
   constructor(store: KeyStore, keys: KeyEncryption) {
     this.#store = store;
@@ -33,6 +37,24 @@ export class Secrets {
   findForUse(name: string): Promise<Buffer | undefined> {
     this.#remember(name);
     return this.find(name);
+  }
+
+  /** The same, from memory where it was read since `forgetRecent`. A missing one is searched each time. */
+  findRecent(name: string): Promise<Buffer | undefined> {
+    this.#remember(name);
+    const recent = this.#recent.get(name);
+    if (recent) return recent;
+    const reading = this.find(name);
+    const forget = (): void => {
+      if (this.#recent.get(name) === reading) this.#recent.delete(name);
+    };
+    this.#recent.set(name, reading);
+    reading.then((secret) => secret ?? forget(), forget);
+    return reading;
+  }
+
+  forgetRecent(): void {
+    this.#recent.clear();
   }
 
   /** Durable before it is returned. Whoever comes second gets the secret of whoever came first. */
@@ -57,6 +79,7 @@ export class Secrets {
 
   /** What was sealed under it can't be opened any more, once the last backup of the key store is gone. */
   destroy(name: string): Promise<void> {
+    this.#recent.delete(name);
     return this.#store.destroy(secretId(name));
   }
 

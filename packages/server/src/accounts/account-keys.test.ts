@@ -21,6 +21,8 @@ let owner: OwnerClient;
 let statements: string[];
 /** What a statement that is sent now waits for before its answer is passed on. */
 let answered: Promise<void>;
+/** How many statements the database has answered. */
+let answers: number;
 
 beforeAll(async () => {
   database = await sharedDatabase();
@@ -33,6 +35,7 @@ beforeAll(async () => {
 beforeEach(() => {
   statements = [];
   answered = Promise.resolve();
+  answers = 0;
 });
 
 afterEach(() => system.accountKeys.clear());
@@ -50,6 +53,7 @@ function openAccountKeys(): PostgresAccountKeys {
       statements.push(text);
       const mayAnswer = answered;
       const result = await system.pool.query(text, values as unknown[]);
+      answers++;
       await mayAnswer;
       return result;
     },
@@ -118,7 +122,9 @@ test("what was found while an erasure was noticed is not remembered", async () =
   await keys.refresh();
   const answer = Promise.withResolvers<void>();
   answered = answer.promise;
+  answers = 0;
   const finding = keys.isKnown("late", 1);
+  await expect.poll(() => answers, { interval: 5 }).toBe(1);
   answered = Promise.resolve();
   await erase("late");
   await keys.refresh();
@@ -133,6 +139,7 @@ test("a look that began before a failover is not shared after it", async () => {
   const answer = Promise.withResolvers<void>();
   answered = answer.promise;
   const finding = keys.current("moved", 1);
+  await expect.poll(() => answers, { interval: 5 }).toBe(1);
   answered = Promise.resolve();
   // The database that is asked from here on lacks the account.
   keys.clear();

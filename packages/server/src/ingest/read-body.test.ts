@@ -35,6 +35,19 @@ it("a chunk that is no Buffer is copied", async () => {
   expect(await readBody(streamOf([chunk]), "identity", LIMIT)).toEqual(Buffer.from(chunk));
 });
 
+it("a chunk that is part of a larger memory is copied, and does not keep that memory", async () => {
+  const pool = Buffer.alloc(65_536, "x");
+  const body = await readBody(streamOf([pool.subarray(100, 103)]), "identity", LIMIT);
+  pool.fill("y");
+  expect(body).toEqual(Buffer.from("xxx"));
+  expect((body as Buffer).buffer.byteLength).toBeLessThanOrEqual(1_024);
+});
+
+it("a chunk that fills its memory is the body, without a copy", async () => {
+  const chunk = Buffer.from(new ArrayBuffer(14_000)).fill("x");
+  expect(((await readBody(streamOf([chunk]), "identity", 20_000)) as Buffer).buffer).toBe(chunk.buffer);
+});
+
 it("reading stops with the chunk that passes the limit", async () => {
   const stream = streamOf([random, Buffer.alloc(1), Buffer.alloc(1)]);
   expect(await readBody(stream, "identity", LIMIT)).toMatchObject(code("body-too-large"));

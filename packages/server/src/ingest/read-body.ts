@@ -23,14 +23,17 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
   return encoding === "gzip" ? decompress(raw, limit) : raw;
 }
 
-/** Bytes in one piece. Chunks are copied, not kept: each may hold on to far more memory than its bytes are. */
+/**
+ * Bytes in one piece. Chunks are copied, not kept: each may be part of a far larger memory, as those of HTTP/2 are. The
+ * parser of HTTP/1 gives each chunk a memory of its own, so that the only chunk of a usual body is the body.
+ */
 class GrowingBuffer {
   length = 0;
   #memory: Buffer = Buffer.alloc(0);
 
   append(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
-    if (this.length === 0 && Buffer.isBuffer(chunk)) this.#memory = chunk;
+    if (this.length === 0 && Buffer.isBuffer(chunk) && fillsItsMemory(chunk)) this.#memory = chunk;
     else {
       if (length > this.#memory.length) this.#memory = this.#grown(length);
       this.#memory.set(chunk, this.length);
@@ -48,6 +51,8 @@ class GrowingBuffer {
     return memory;
   }
 }
+
+const fillsItsMemory = ({ length, buffer }: Buffer): boolean => length === buffer.byteLength;
 
 async function decompress(raw: Buffer, limit: number): Promise<Buffer | RejectedRequest> {
   try {

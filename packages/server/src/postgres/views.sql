@@ -24,7 +24,7 @@ create or replace view live_event as
           -- fails: e2e/retention.test.ts › an event is not read any more
           and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > now())
         -- guard(false): what is held is read after its period
-        -- fails: e2e/holds.test.ts › on an account covers what comes later
+        -- fails: e2e/holds/hold.test.ts › on an account covers what comes later
         or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)
         or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
         or exists (select from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
@@ -57,7 +57,7 @@ create or replace view released_copy as
       -- fails: e2e/erasure/holds.test.ts › waits for its end
       and (c.erased_by is not null or c.received_at + u.raw_retention <= now())
       -- guard(true): a copy stays while any hold covers it
-      -- fails: e2e/holds.test.ts › keeps what another hold covers
+      -- fails: e2e/holds/hold.test.ts › keeps what another hold covers
       and not is_held(c.account, c.action_id, c.event_id);
 
 -- Partitions that hold expired events and are not to be dropped soon, because they are longer than today's retention

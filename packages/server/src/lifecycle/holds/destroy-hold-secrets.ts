@@ -47,7 +47,7 @@ export async function destroyHoldSecrets(
 export async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<boolean> {
   const lacking = await secrets.findMissing(names);
   // guard(drop): a secret of a hold is destroyed before that is recorded
-  // fails: e2e/holds.test.ts › can't be destroyed
+  // fails: e2e/holds/expiry.test.ts › can't be destroyed
   // guard(drop): the secret is destroyed with the partition
   // fails: e2e/retention.test.ts › its partition goes
   for (const name of names) await secrets.destroy(name);

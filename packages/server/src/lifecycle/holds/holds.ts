@@ -54,7 +54,7 @@ const INSERT_HOLD = {
  */
 export async function placeHold(executor: OwnerTransaction, hold: NewHold): Promise<PlacedHold | undefined> {
   // guard(drop): placing a hold waits for deletions
-  // fails: e2e/holds.test.ts › placing one waits
+  // fails: e2e/holds/expiry.test.ts › placing one waits
   await lockHolds(executor);
   const { of, value } = hold.subject;
   // guard(drop): no hold brings back what is erased

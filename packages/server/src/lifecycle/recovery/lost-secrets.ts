@@ -107,7 +107,7 @@ export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<reado
 const keysAndHolds = (executor: Executor): Names[] => [
   namesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
-  // fails: e2e/holds.test.ts › lacks a hold's key
+  // fails: e2e/holds/expiry.test.ts › lacks a hold's key
   namesIn(executor, HOLDS, holdSecretName),
 ];
 

@@ -122,7 +122,7 @@ async function dropPartitions(connection: Connection, options: ExpiryOptions): P
       await drop(connection, partition, options);
     } catch (error) {
       // guard(true): an event that can't be opened stops nothing else
-      // fails: e2e/holds.test.ts › can't be opened keeps its partition
+      // fails: e2e/holds/expiry.test.ts › can't be opened keeps its partition
       if (!isUnreadable(error)) throw error;
       unreadable.push(error);
     }

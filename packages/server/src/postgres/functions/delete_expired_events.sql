@@ -20,7 +20,7 @@ begin
         -- fails: e2e/retention.test.ts › can't drop or delete
         and x.received_at + part.raw_retention <= now()
         -- guard(true): held rows are not deleted
-        -- fails: e2e/holds.test.ts › keeps rows of a period
+        -- fails: e2e/holds/hold.test.ts › keeps rows of a period
         and not is_held(x.account, x.action_id, x.event_id) limit in_limit);
   get diagnostics done = row_count;
   if done > 0 then

@@ -21,7 +21,7 @@ begin
     return;
   end if;
   -- guard(false): no partition is dropped without copies of what is held
-  -- fails: e2e/holds.test.ts › has no copy is not dropped
+  -- fails: e2e/holds/expiry.test.ts › has no copy is not dropped
   if exists (select from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
       and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose

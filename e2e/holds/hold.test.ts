@@ -1,0 +1,242 @@
+/** A hold on an account, an action or an event: what it keeps, and how it is placed, reviewed and lifted. */
+import { mkdtemp, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { objects, type Printed } from "../support/command.ts";
+import { until } from "../support/embedded.ts";
+import { HoldScene, WHY } from "../support/hold-scene.ts";
+import type { PastEvent } from "../support/past-event.ts";
+
+const scene = new HoldScene();
+const { applyPeriod, drs, expired, hold, holds, lift, listed, newAccount, read, rows, run, secretExists, store } =
+  scene;
+
+/** Events of an account as a list and its export mark them: whether a hold covers each. */
+async function marksOf(account: string): Promise<unknown[]> {
+  const marks = (text: string): unknown[] => objects(text).map(({ event_id, held }) => [event_id, held]);
+  const out = await mkdtemp(join(scene.folder, "export-"));
+  await drs("account", "export", "--account", account, "--out", out, "--reason", "a test of marks");
+  const listing = marks((await drs("event", "list", "--account", account, "--json")).stdout);
+  expect(marks(await readFile(join(out, "events.ndjson"), "utf8"))).toEqual(listing);
+  return listing;
+}
+
+describe("a hold", () => {
+  test.each([
+    ["--account", ({ account }: PastEvent): string => account],
+    ["--action", ({ actionId }: PastEvent): string => actionId],
+    ["--event", ({ eventId }: PastEvent): string => eventId],
+  ])("by %s keeps what it covers, exactly, and nothing else", async (option, value) => {
+    const held = await expired({ account: newAccount(), actionType: "held", sdkVersion: "9.9" });
+    const other = await expired({ account: newAccount() });
+    const id = await hold(option, value(held));
+    for (const round of ["before the drop", "after it"]) {
+      expect(await read(held), round).toBe(held.exact);
+      expect(await read(other), round).toBeUndefined();
+      expect(await listed(), round).toEqual([held.eventId]);
+      expect(await listed("--account", held.account), round).toEqual([held.eventId]);
+      expect(await listed("--action", held.actionId), round).toEqual([held.eventId]);
+      expect(await listed("--action-type", "held"), round).toEqual([held.eventId]);
+      expect(await listed("--sdk-version", "9.9"), round).toEqual([held.eventId]);
+      await run();
+    }
+    expect([await rows("held_event"), await secretExists(id)]).toEqual([1, true]);
+    expect((await holds()).find(({ hold_id }) => hold_id === id)).toMatchObject({ copies: 1, lifted_at: null });
+  });
+
+  test("on an account covers what comes later", async () => {
+    const first = await expired({ account: newAccount() });
+    await hold("--account", first.account);
+    const later = await expired({ account: first.account });
+    await run();
+    expect([await read(first), await read(later)]).toEqual([first.exact, later.exact]);
+  });
+
+  test("on an account is placed before its first event, where the account is known", async () => {
+    const account = newAccount();
+    expect(await drs("hold", "add", "--account", account, ...WHY)).toMatchObject({ code: 1, stdout: "" });
+    await drs("token", "issue", "--account", account);
+    await hold("--account", account);
+    const event = await expired({ account });
+    await run();
+    expect(await read(event)).toBe(event.exact);
+  });
+
+  test("keeps rows of a period that is shorter than a partition is long", async () => {
+    const [held, other] = [await store(0, { account: newAccount() }), await store(0, { account: newAccount() })];
+    await hold("--event", held.eventId);
+    await applyPeriod("PT1S");
+    await until(async () => (await listed()).length === 1);
+    await run();
+    expect(await rows("event")).toBe(1);
+    expect([await read(held), await read(other)]).toEqual([held.exact, undefined]);
+    await applyPeriod("PT1H");
+  });
+});
+
+describe("lifting a hold", () => {
+  test("lets what only it kept go by row, and its secret", async () => {
+    const event = await expired({ account: newAccount() });
+    const id = await hold("--account", event.account);
+    await run();
+    const without = await drs("hold", "lift", id, "--reason", "settled");
+    expect(without).toMatchObject({ code: 2, stdout: "" });
+    expect(without.stderr).toContain("--yes");
+    expect((await drs("hold", "lift", id, "--reason", "settled", "--dry-run")).stdout).toMatch(
+      /1 event .* Nothing was/,
+    );
+    expect(await read(event)).toBe(event.exact);
+    expect(await lift(id)).toMatchObject({ code: 0 });
+    expect(await read(event)).toBeUndefined();
+    expect(await listed("--account", event.account)).toEqual([]);
+    expect(await run()).toMatchObject({ copies: 1, secrets: 1 });
+    expect([await rows("held_event"), await secretExists(id)]).toEqual([0, false]);
+    expect(await lift(id)).toMatchObject({ code: 1, stdout: "" });
+    expect(await run()).toMatchObject({ copies: 0, secrets: 0 });
+  });
+
+  test("keeps what another hold covers, until that ends too", async () => {
+    const both = await expired({ account: newAccount() });
+    const one = await expired({ account: both.account });
+    const ofAccount = await hold("--account", both.account);
+    await run();
+    const ofEvent = await hold("--event", both.eventId);
+    await lift(ofAccount);
+    expect(await run()).toMatchObject({ copies: 1 });
+    expect([await read(both), await read(one)]).toEqual([both.exact, undefined]);
+    await lift(ofEvent);
+    expect(await run()).toMatchObject({ copies: 1 });
+    expect(await read(both)).toBeUndefined();
+    expect([await secretExists(ofAccount), await secretExists(ofEvent)]).toEqual([false, false]);
+  });
+});
+
+describe("the idempotency key of a held event", () => {
+  /** As if the replay window of everything that was deleted were over. */
+  async function passWindow(): Promise<void> {
+    await scene.owner.query("update event_partition set dropped_at = dropped_at - interval '31 days'");
+    await scene.owner.query("update tombstone set made_at = made_at - interval '31 days'");
+    await run();
+  }
+
+  const again = ({ account, idempotencyKey }: PastEvent): Promise<PastEvent> => store(0, { account, idempotencyKey });
+
+  test("lives as long as a copy is kept, and for the replay window after it", async () => {
+    const event = await expired({ account: newAccount() });
+    const id = await hold("--account", event.account);
+    await run();
+    await passWindow();
+    await expect(again(event), "under the hold").rejects.toThrow("the key was taken");
+    await lift(id);
+    expect(await run()).toMatchObject({ copies: 1 });
+    await expect(again(event), "within the window").rejects.toThrow("the key was taken");
+    expect(await rows(`idempotency_key where account = '${event.account}'`), "as a tombstone").toBe(0);
+    await passWindow();
+    await expect(again(event), "after it").resolves.toBeDefined();
+  });
+
+  test("of an erased one does, too", async () => {
+    const event = await expired({ account: newAccount() });
+    const id = await hold("--account", event.account);
+    await run();
+    expect((await drs("erase", "run", "--event", event.eventId, "--reason", "request", "--yes")).code).toBe(3);
+    await passWindow();
+    await expect(again(event), "under the hold").rejects.toThrow("the key was taken");
+    await scene.owner.query("update tombstone set made_at = made_at - interval '20 days'");
+    await lift(id);
+    expect(await run()).toMatchObject({ copies: 1 });
+    await scene.owner.query("update tombstone set made_at = made_at - interval '20 days'");
+    await run();
+    await expect(again(event), "within the window").rejects.toThrow("the key was taken");
+    await passWindow();
+    await expect(again(event), "after it").resolves.toBeDefined();
+  });
+});
+
+test("lifting says how many events go, and asks where any do", async () => {
+  const account = newAccount();
+  const [gone, fresh] = [await expired({ account }), await store(0, { account })];
+  const first = await hold("--account", account);
+  const second = await hold("--event", gone.eventId);
+  const lift = (id: string, ...more: readonly string[]): Promise<Printed> =>
+    drs("hold", "lift", id, "--reason", "settled", "--json", ...more);
+  expect(objects((await lift(first)).stdout)[0], "another hold keeps it").toMatchObject({ events_released: 0 });
+  expect(await lift(second)).toMatchObject({ code: 2, stdout: "" });
+  expect(await read(gone)).toBe(gone.exact);
+  expect(objects((await lift(second, "--yes")).stdout)[0]).toMatchObject({ events_released: 1 });
+  expect([await read(gone), await read(fresh)]).toEqual([undefined, fresh.exact]);
+});
+
+test("a review that is due shows until it is done", async () => {
+  const event = await store(0, { account: newAccount() });
+  const id = await hold("--event", event.eventId);
+  expect((await drs("doctor")).code).toBe(0);
+  await scene.owner.query("update legal_hold set review_on = current_date");
+  const examined = await drs("doctor", "--json");
+  expect(examined.code).toBe(1);
+  expect(objects(examined.stdout).find(({ what }) => what === "holds")).toMatchObject({ ok: false });
+  expect((await holds())[0]).toMatchObject({ hold_id: id, review_overdue: true });
+  const reviewed = ["hold", "review", id, "--review", "2999-12-31", "--approver", "K. Roe", "--reason", "goes on"];
+  expect(await drs(...reviewed)).toMatchObject({ code: 0, stderr: "" });
+  expect((await holds())[0]).toMatchObject({ review_on: "2999-12-31", approver: "K. Roe", review_overdue: false });
+  expect((await drs("doctor")).code).toBe(0);
+  const entries = objects((await drs("audit", "list", "--json")).stdout).map(({ operation }) => operation);
+  expect(entries).toEqual(expect.arrayContaining(["hold.add", "hold.review"]));
+});
+
+test("a serving connection can place, lift and delete nothing", async () => {
+  const event = await expired({ account: newAccount() });
+  const id = await hold("--event", event.eventId);
+  await run();
+  await hold("--account", event.account);
+  await lift(id);
+  await scene.system.pool.query("select record_destroyed_hold_secret($1)", [id]);
+  const { rows: told } = await scene.owner.query("select secret_destroyed_at from legal_hold where hold_id = $1", [id]);
+  expect(told, "another hold still needs its copy").toEqual([{ secret_destroyed_at: null }]);
+  for (const text of [
+    "update legal_hold set lifted_at = now()",
+    "delete from legal_hold",
+    "insert into legal_hold (hold_id) values (gen_random_uuid())",
+    "delete from held_event",
+    "update held_event set account = 'x'",
+  ]) {
+    await expect(scene.system.pool.query(text), text).rejects.toMatchObject({ code: "42501" });
+  }
+});
+
+test.each([
+  ["nothing", WHY],
+  ["two things", ["--account", "a", "--action", "b", ...WHY]],
+  ["no reason", ["--account", "a", "--approver", "x", "--review", "2999-01-31"]],
+  ["a review in the past", ["--account", "a", "--reason", "r", "--approver", "x", "--review", "2020-01-31"]],
+  ["a review that is no date", ["--account", "a", "--reason", "r", "--approver", "x", "--review", "2999-02-30"]],
+])("a hold on %s is wrong usage", async (_, args) => {
+  expect(await drs("hold", "add", ...args)).toMatchObject({ code: 2, stdout: "" });
+});
+
+test.each([
+  ["--action", "nowhere"],
+  ["--event", "0190a0b0-0000-7000-8000-000000000000"],
+])("a hold on nothing (%s) is refused", async (option, value) => {
+  const refused = await drs("hold", "add", option, value, ...WHY);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain("Nothing is known");
+});
+
+test("a hold that is only tried is not placed", async () => {
+  const event = await expired({ account: newAccount() });
+  const tried = await drs("hold", "add", "--event", event.eventId, ...WHY, "--dry-run", "--json");
+  expect(objects(tried.stdout)[0]).toMatchObject({ events: 1, dry_run: true });
+  expect((await holds()).filter(({ lifted_at }) => lifted_at === null)).toEqual([]);
+});
+
+test("an event that a hold covers is marked in lists, by itself and in the export", async () => {
+  const held = await store(0, { account: newAccount() });
+  const fresh = await store(0, { account: held.account });
+  await hold("--event", held.eventId);
+  expect(await marksOf(held.account)).toEqual([
+    [fresh.eventId, false],
+    [held.eventId, true],
+  ]);
+  expect(objects((await drs("event", "get", held.eventId, "--json")).stdout)[0]).toMatchObject({ held: true });
+});

@@ -1,0 +1,103 @@
+/** A system whose events expire after an hour, events that are stored in the past, and holds on them. */
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import type { System } from "../../packages/server/src/app/system.ts";
+import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import { command, objects, type Printed } from "./command.ts";
+import type { OwnerClient } from "./database.ts";
+import { secretExists } from "./key-directory.ts";
+import { type EventIn, Past, type PastEvent } from "./past-event.ts";
+import { applyPeriod } from "./policy.ts";
+import { useTestSystem } from "./test-system.ts";
+import { useFolder } from "./use-folder.ts";
+
+export const WHY = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+
+/** Made at the top of a test file: its hooks open and close everything, and lift each hold at the end of its test. */
+export class HoldScene {
+  readonly #folder = useFolder();
+  readonly #opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(this.folder, "journal") }));
+  #past: Past | undefined;
+  #accounts = 0;
+  /** Where events are stored: each test has hours of its own, because a dropped partition is not made again. */
+  hoursAgo = 46;
+
+  constructor() {
+    beforeAll(async () => {
+      await this.applyPeriod("PT1H");
+      this.#past = new Past(this.system);
+    });
+    afterEach(async () => {
+      this.hoursAgo--;
+      for (const { hold_id, lifted_at } of await this.holds()) if (lifted_at === null) await this.lift(String(hold_id));
+      await this.run();
+    });
+    afterAll(() => this.#past?.close());
+  }
+
+  get folder(): string {
+    return this.#folder();
+  }
+
+  get environment(): Record<string, string> {
+    return this.#opened.environment;
+  }
+
+  get system(): System {
+    return this.#opened.system;
+  }
+
+  get owner(): OwnerClient {
+    return this.#opened.owner;
+  }
+
+  readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
+
+  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
+
+  readonly newAccount = (): string => `account-${this.#accounts++}`;
+
+  /** Stores an event as it would have been received so many hours ago. */
+  readonly store = (hoursAgo: number, attributes: EventIn): Promise<PastEvent> => {
+    if (this.#past === undefined) throw new Error("a hook opens the store");
+    return this.#past.store(hoursAgo, attributes);
+  };
+
+  /** Stores an event that has expired, in a partition that the next pass drops. */
+  readonly expired = (attributes: EventIn): Promise<PastEvent> => this.store(this.hoursAgo, attributes);
+
+  /** @returns the id of the hold. */
+  readonly hold = async (...subject: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await this.drs("hold", "add", ...subject, ...WHY, "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return String(objects(stdout)[0]?.["hold_id"]);
+  };
+
+  readonly lift = (id: string): Promise<Printed> => this.drs("hold", "lift", id, "--reason", "settled", "--yes");
+
+  readonly holds = async (): Promise<Record<string, unknown>[]> =>
+    objects((await this.drs("hold", "list", "--json")).stdout);
+
+  /** A retention pass. */
+  readonly run = async (): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await this.drs("retention", "run", "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return objects(stdout)[0] ?? {};
+  };
+
+  /** Exact bytes of the event, or `undefined` if it can't be read. */
+  readonly read = async ({ eventId }: PastEvent): Promise<string | undefined> => {
+    const { code, stdout } = await this.drs("event", "get", eventId, "--raw", "--reason", "r");
+    return code === 0 ? stdout : undefined;
+  };
+
+  readonly listed = async (...filter: readonly string[]): Promise<unknown[]> => {
+    const { stdout } = await this.drs("event", "list", "--limit", "0", "--json", ...filter);
+    return objects(stdout).map(({ event_id }) => event_id);
+  };
+
+  readonly rows = async (table: string): Promise<number> =>
+    (await this.owner.query(`select from ${table}`)).rowCount ?? 0;
+
+  readonly secretExists = (holdId: string): Promise<boolean> => secretExists(this.environment, holdSecretName(holdId));
+}

@@ -102,7 +102,10 @@ export function createSealer(
   function presentDataKeys(): DataKeys {
     // guard(false): after a failover data keys are derived again
     // fails: packages/server/src/crypto/sealer.test.ts › was lost together with its record
-    if (dataKeysOf !== accountKeys.generation) dataKeys.clear();
+    if (dataKeysOf !== accountKeys.generation) {
+      dataKeys.clear();
+      secrets.forgetRecent();
+    }
     dataKeysOf = accountKeys.generation;
     return dataKeys;
   }

@@ -56,7 +56,7 @@ describe("the tables", () => {
 describe("the search for statements", () => {
   it("finds reads and changes, and leaves comments out", () => {
     const source =
-      '`with gone as (delete from drs.event e using erasure x where true) -- from tombstone\n select` + "from now"';
+      '`with removed as (delete from drs.event e using erasure x where true) -- from tombstone\n select` + "from now"';
     expect(accessesIn(stringsOf(source), names)).toEqual([
       { table: "event", changes: true },
       { table: "erasure", changes: false },

@@ -69,7 +69,7 @@ export class PostgresAccountKeys implements AccountKeys {
     return this.#generation;
   }
 
-  /** The database may be another one than before, or have lost its last seconds: all is asked anew. */
+  /** Forgets all keys: the database may be another one than before, or may have lost its last seconds. */
   clear(): void {
     this.#known.clear();
     this.#finding = new InFlight();
@@ -87,7 +87,7 @@ export class PostgresAccountKeys implements AccountKeys {
     await this.refresh();
   }
 
-  /** Told of keys that were erased, so that nothing that was derived from them stays in memory. */
+  /** Called with the keys that were erased, so that nothing that was derived from them stays in memory. */
   onErased(listener: (keyIds: readonly string[]) => void): void {
     this.#erasedKeys = listener;
   }
@@ -138,10 +138,10 @@ export class PostgresAccountKeys implements AccountKeys {
     if (!last) return;
     const refused = await this.#query(LIST_REFUSED);
     this.#refused = new Set(refused.rows.map(({ mac }) => mac));
-    const gone = new Set(rows.flatMap(({ keys }) => keys));
-    for (const [name, keyId] of this.#known) if (keyId !== undefined && gone.has(keyId)) this.#known.delete(name);
+    const erased = new Set(rows.flatMap(({ keys }) => keys));
+    for (const [name, keyId] of this.#known) if (keyId !== undefined && erased.has(keyId)) this.#known.delete(name);
     this.#epoch = { ...this.#epoch, erasure: last.sequence };
-    this.#erasedKeys([...gone]);
+    this.#erasedKeys([...erased]);
   }
 
   #find(name: string, account: string, purpose: number): Promise<Found> {
@@ -169,7 +169,7 @@ export class PostgresAccountKeys implements AccountKeys {
     return { keyId, epoch };
   }
 
-  /** The secret is durable before its id stands in the database: an id without a secret is a secret that was lost. */
+  /** The secret is durable before the database has its id: an id without a secret means that the secret was lost. */
   async #create(account: string, purpose: number): Promise<string> {
     const mine = randomUUID();
     await this.#secrets.findOrCreate(accountSecretName(mine));

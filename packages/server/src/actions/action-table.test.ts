@@ -118,7 +118,7 @@ describe("registering", () => {
 });
 
 describe("revoking", () => {
-  it("says whether there was one that still stood", async () => {
+  it("says whether there was one that was active", async () => {
     await register({ actionId: "a" });
     expect(await revokeAction(system.pool, clock, account, "b")).toBe(false);
     expect(await revokeAction(system.pool, clock, `${account}-other`, "a")).toBe(false);

@@ -53,7 +53,7 @@ const FIND_SAME_ACTION = sql(
 
 /**
  * Registers an action, unique per (account, id). Registering it again identically (type and session) changes nothing
- * and returns what stands, its expiry included; otherwise `undefined`.
+ * and returns the registered action with its expiry; with another type or session it returns `undefined`.
  */
 export async function registerAction(
   executor: Executor,
@@ -85,7 +85,7 @@ const REVOKE_ACTION = sql(
   ["text", "text", "timestamptz"],
 );
 
-/** @returns whether there was such an action that still stood. */
+/** @returns whether there was such an action that was not revoked. */
 export async function revokeAction(
   executor: Executor,
   clock: Clock,
@@ -97,7 +97,7 @@ export async function revokeAction(
 }
 
 // guard(no-rows): actions of the account are deleted
-// fails: e2e/erasure/account.test.ts › is gone: events
+// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
 const DELETE_ACTIONS = sql("delete from action where account = $1", ["text"]);
 
 /** @returns how many. */

@@ -14,7 +14,7 @@ export interface SignedAction {
   readonly actionType: string;
   /** The session value that the action is issued with. */
   readonly sessionId?: string;
-  /** Milliseconds since the Unix epoch; kept to the second. */
+  /** Milliseconds since the Unix epoch; stored in whole seconds. */
   readonly expiresAt: number;
   /** Tells actions of one account, type and second apart: 1 to 22 URL-safe characters. */
   readonly nonce: string;

@@ -8,7 +8,7 @@ export interface EndAfterOptions {
   readonly kill: () => void;
 }
 
-/** Ends a process that does not stop in time, whatever hangs in it. */
+/** Ends a process that does not stop in time; it logs what hangs. */
 export function endAfter(ms: number, { logger, closing, kill }: EndAfterOptions): void {
   setTimeout(() => {
     logger.fatal({ hanging: [...closing] }, "did not stop in time");

@@ -51,7 +51,7 @@ export interface Endpoint {
   readonly metrics: Metrics;
   /** Whether it can store events, and what is wrong. */
   readonly readiness: () => Promise<Readiness>;
-  /** Refuses new requests; resolves when those that were accepted have their answers. */
+  /** Refuses new requests; resolves when all accepted requests have their answers. */
   readonly drain: () => Promise<void>;
   /** Writes what is buffered and ends the connections of its own. Never rejects. */
   readonly close: () => Promise<void>;

@@ -24,7 +24,7 @@ afterEach(async () => {
   await Promise.all(logs.splice(0).map((log) => log.close()));
 });
 
-/** A log over the database, or over an executor that a test may break, and the errors that it told. */
+/** A log over the database, or over an executor that a test may break, and the errors that it reported. */
 function openLog(executor: Executor = opened.system.pool): { log: BufferedAuditLog; errors: unknown[] } {
   const errors: unknown[] = [];
   const log = new BufferedAuditLog(executor, clock, (error) => errors.push(error));
@@ -53,7 +53,7 @@ const entry = (outcome: IngestAudit["outcome"], rest: Partial<IngestAudit> = {})
 
 const listed = (limit = 1_000): Promise<readonly AuditRow[]> => listAudit(opened.system.pool, { account, limit });
 
-/** Everything in the table that nobody stands behind, since this test began. */
+/** All entries without an account since this test began. */
 async function anonymous(): Promise<readonly AuditRow[]> {
   const rows = await listAudit(opened.system.pool, { limit: 100_000 });
   const since = new Date(now - 900_000).toISOString();
@@ -89,7 +89,7 @@ describe("what a person or a program did", () => {
     ]);
   });
 
-  it("may know little, and is told when it can't be written", async () => {
+  it("may know little, and the caller gets an error when it can't be written", async () => {
     await writeAudit(opened.system.pool, clock, {
       actor: "cli:anna",
       operation: "drift.list",
@@ -161,7 +161,7 @@ describe("what the endpoint refused or replayed", () => {
   });
 });
 
-describe("requests that nobody stands behind", () => {
+describe("requests without an account", () => {
   it("are written once a minute, counted by source address", async () => {
     const { log } = openLog();
     for (let index = 0; index < 40; index++) log.record(entry("credentials-invalid", { peer: "192.0.2.1" }));
@@ -207,7 +207,7 @@ describe("requests that nobody stands behind", () => {
   });
 });
 
-describe("more accounts than can be told apart", () => {
+describe("more accounts than can be counted apart", () => {
   it("are counted under no account, none lost, the groups bounded", async () => {
     const { log } = openLog();
     for (let index = 0; index < 10_050; index++)

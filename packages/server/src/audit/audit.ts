@@ -24,7 +24,7 @@ const WRITE_AUDIT = sql(
   ["uuid", "timestamptz", "text", "text", "text", "text?", "uuid?", "text?", "jsonb?"],
 );
 
-/** Durable when the promise resolves: written before what it speaks of is handed out. */
+/** Durable when the promise resolves, so that the caller returns nothing before its audit entry is written. */
 export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<void> {
   const now = clock.now();
   await query(executor, WRITE_AUDIT, [
@@ -41,7 +41,7 @@ export async function writeAudit(executor: Executor, clock: Clock, entry: AuditE
 }
 
 const FLUSH_EVERY_MS = 1_000;
-/** Entries of requests that nobody stands behind are written once a minute: a flood is a count. */
+/** Entries of requests without an account are written once a minute: a flood is a count. */
 const ANONYMOUS_EVERY_MS = 60_000;
 /** How long the last entries are tried to be written, and how often. */
 const CLOSE_WITHIN_MS = 3_000;
@@ -115,8 +115,8 @@ export class BufferedAuditLog implements AuditLog {
     const named = `${outcome}\n${account ?? ""}`;
     const crowded = this.#groups.size >= MOST_GROUPS && !this.#groups.has(named);
     const name = crowded ? `${outcome}\n` : named;
-    const standing = this.#groups.get(name);
-    if (standing) return standing;
+    const existing = this.#groups.get(name);
+    if (existing) return existing;
     const group: Group = {
       since: this.#clock.now(),
       outcome,

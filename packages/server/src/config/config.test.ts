@@ -51,7 +51,7 @@ describe("the configuration", () => {
     expect(problemsOf({ PATH: "/bin", drs_port: "x", DRSPORT: "x" })).toEqual([]);
   });
 
-  test("paths are absolute, whatever directory they are read in", () => {
+  test("paths are absolute in any working directory", () => {
     const config = configOf({ DRS_DATA_DIR: "../data", DRS_KEY_DIR: "/keys" });
     expect([config.DRS_DATA_DIR, config.DRS_KEY_DIR]).toEqual(["/srv/data", "/keys"]);
   });

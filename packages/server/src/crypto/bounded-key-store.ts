@@ -9,7 +9,7 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
     read: (id) => bounded(() => store.read(id)),
     create: (id, wrapped) => bounded(() => store.create(id, wrapped)),
     destroy: (id) => bounded(() => store.destroy(id)),
-    replace: (id, standing, wrapped) => bounded(() => store.replace(id, standing, wrapped)),
+    replace: (id, existing, wrapped) => bounded(() => store.replace(id, existing, wrapped)),
     async findMissing(ids) {
       const lacking: string[] = [];
       for (const id of ids) lacking.push(...(await bounded(() => store.findMissing([id]))));

@@ -16,7 +16,7 @@ describe("compressing", () => {
     );
   });
 
-  it("gives each of hundreds at once its own frame, in whatever order they are asked for and opened", async () => {
+  it("gives each of hundreds at once its own frame, in any order of sealing and opening", async () => {
     const all = crowd(600);
     const frames = await Promise.all(all.map((bytes) => compressor.compress(bytes)));
     for (let index = all.length - 1; index >= 0; index--) {
@@ -57,7 +57,7 @@ describe("a lane that fails", () => {
   /** A text whose characters and bytes are not the same number: a frame that does not fit what was asked for. */
   const misfit = "é".repeat(500) as unknown as Uint8Array;
 
-  it("tells whoever waits, never hands out a frame that does not belong, and recovers", async () => {
+  it("fails the callers that wait, never returns a frame that does not belong, and recovers", async () => {
     const own = new Compressor();
     const all = crowd(60);
     const outcomes = await Promise.allSettled(

@@ -4,7 +4,7 @@ import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } 
 
 /**
  * Dictionaries by version. A version is written into every payload, so none is ever changed or removed.
- * How they are trained stands in `dictionaries/README.md`.
+ * `dictionaries/README.md` describes how they are trained.
  */
 const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map(
   [1].map((version) => [version, readFileSync(join(import.meta.dirname, "dictionaries", `${version}.zdict`))]),
@@ -68,7 +68,7 @@ class Lane {
   #open(): ZstdCompress {
     const stream = createZstdCompress({ ...OPTIONS, dictionary: DICTIONARIES.get(CURRENT) });
     stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
-    // Whoever waits is told by the call-back of the write; the next one starts afresh.
+    // The call-back of the write reports the error to the caller; the next write uses a new stream.
     stream.on("error", () => {});
     stream.on("close", () => {
       this.#output = [];

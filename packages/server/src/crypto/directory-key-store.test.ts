@@ -65,7 +65,7 @@ describe("on the disk", () => {
 
   afterEach(() => folder.remove());
 
-  it("folders and files are their owner's alone, whatever the umask", async () => {
+  it("folders and files are their owner's alone under any umask", async () => {
     const before = process.umask(0);
     try {
       const store = await directoryKeyStore(keys);
@@ -85,7 +85,7 @@ describe("on the disk", () => {
     for (const { path } of await everythingIn(keys)) expect(path).toMatch(/^secrets(\/[\da-f]{2}(\/[\da-f]{64})?)?$/);
   });
 
-  it("a new directory is synced into its place, up to the folder that stood", async () => {
+  it("a new directory is synced into its place, up to the folder that existed", async () => {
     synced.length = 0;
     await directoryKeyStore(join(keys, "deep"));
     expect(synced).toEqual([join(keys, "deep"), keys, folder.path]);
@@ -94,7 +94,7 @@ describe("on the disk", () => {
     expect(synced).toEqual([]);
   });
 
-  it("a secret is synced before its name stands, and then its folders", async () => {
+  it("a secret is synced before it gets its name, and then its folders", async () => {
     const store = await directoryKeyStore(keys);
     synced.length = 0;
     await store.create(idOf("a"), Buffer.from("wrapped"));
@@ -140,7 +140,7 @@ describe("on the disk", () => {
     expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toHaveLength(1);
   });
 
-  it("a file in the way of a folder is told as Unavailable", async () => {
+  it("a file in the way of a folder is reported as Unavailable", async () => {
     const store = await directoryKeyStore(keys);
     await rm(join(keys, "secrets"), { recursive: true });
     await writeFile(join(keys, "secrets"), "in the way");
@@ -159,7 +159,7 @@ describe("on the disk", () => {
     expect((await stat(keys)).mode & 0o777).toBe(0o700);
   });
 
-  it("an exclusive write neither replaces a file nor follows a link that stands there", async () => {
+  it("an exclusive write neither replaces a file nor follows a link at its path", async () => {
     await mkdir(keys);
     const target = join(folder.path, "target");
     await symlink(target, join(keys, "link"));

@@ -29,7 +29,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     const path = pathOf(id);
     try {
       const wrapped = await readFile(path);
-      // Whoever made it may not have synced its name yet; what is sealed under it must not outlive it.
+      // Its writer may not have synced its name yet; what is sealed under it must not outlive it.
       await syncFolders(path);
       return wrapped;
     } catch (error) {
@@ -48,9 +48,9 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
         throw new Unavailable("the key directory can't be written", { cause: error });
       }
     }
-    const standing = await read(id);
-    if (!standing) throw new Unavailable("a key file vanished while it was read");
-    return standing;
+    const existing = await read(id);
+    if (!existing) throw new Unavailable("a key file vanished while it was read");
+    return existing;
   }
 
   async function destroy(id: string): Promise<void> {
@@ -61,7 +61,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
       await unlink(path);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Whoever unlinked it may not have synced that yet.
+      // The process that unlinked it may not have synced that yet.
       if (code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: error });
     }
     await syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
@@ -69,9 +69,9 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     });
   }
 
-  async function replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean> {
+  async function replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean> {
     const path = pathOf(id);
-    if (!(await read(id))?.equals(standing)) return false;
+    if (!(await read(id))?.equals(existing)) return false;
     await writeOver(path, wrapped);
     return true;
   }
@@ -122,7 +122,7 @@ async function list(folder: string): Promise<readonly string[]> {
   return names.toSorted();
 }
 
-/** Whoever was killed while it wrote a secret has left it under another name, too. */
+/** A process that was killed while it wrote a secret has left it under another name, too. */
 async function unlinkDraftsOf(path: string): Promise<void> {
   const { ino, nlink } = await stat(path);
   if (nlink === 1) return;

@@ -10,7 +10,7 @@ import { type KeySource } from "./key-encryption.ts";
 
 /**
  * The keys that wrap all others: from the environment, from a file, or, for the embedded default alone, from a file
- * beside the keys that is made at first need (development: a copy of the key directory has both).
+ * in the key directory that is made when it is first needed (development: a copy of the directory has both).
  * @param creates whether that file is made.
  * @throws Error with a message for people.
  */

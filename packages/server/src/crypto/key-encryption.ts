@@ -63,7 +63,7 @@ export class LocalKeyEncryption implements KeyEncryption {
   }
 
   async wrap(secret: Buffer, context: Buffer): Promise<Buffer> {
-    // Read anew: another process may have made a new version.
+    // Read again: another process may have made a new version.
     const key = (await this.#source.read()).at(-1);
     if (!key) throw new OperatorError("secret-damaged", "there is no key-encryption key");
     const nonce = randomBytes(NONCE_BYTES);

@@ -1,4 +1,4 @@
-/** What every key store must do, whatever it lies on. */
+/** What every key store must do, on any storage. */
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KeyStore } from "./key-store.ts";
@@ -6,7 +6,7 @@ import type { KeyStore } from "./key-store.ts";
 export interface KeyStorePlace {
   /** Another instance over the same place, as another process would have it. */
   readonly open: () => Promise<KeyStore>;
-  /** Every byte that lies there, as a thief would read it. */
+  /** Every stored byte, as a thief would read it. */
   readonly spill: () => Promise<Buffer>;
   readonly remove: () => Promise<void>;
 }
@@ -59,7 +59,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await fresh.remove();
     });
 
-    it("replaces what stands, and only that", async () => {
+    it("replaces the stored bytes only if they are the expected ones", async () => {
       const [first, second] = [randomBytes(69), randomBytes(69)];
       await store.create(idOf("replaced"), first);
       expect(await store.replace(idOf("replaced"), second, first)).toBe(false);
@@ -69,7 +69,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(await store.read(idOf("nowhere"))).toBeUndefined();
     });
 
-    it("destroys what stands; that nothing does is no error", async () => {
+    it("destroys a stored secret, and a missing one is no error", async () => {
       await store.create(idOf("destroyed"), randomBytes(69));
       for (let round = 0; round < 2; round++) {
         await store.destroy(idOf("destroyed"));
@@ -96,11 +96,11 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(await store.read(idOf("bytes"))).toEqual(bytes);
     });
 
-    it("never replaces a secret: who comes second is given what stands", async () => {
+    it("never replaces a secret: the second writer gets the stored one", async () => {
       const first = randomBytes(69);
-      await store.create(idOf("standing"), first);
-      expect(await store.create(idOf("standing"), randomBytes(69))).toEqual(first);
-      expect(await store.read(idOf("standing"))).toEqual(first);
+      await store.create(idOf("stored"), first);
+      expect(await store.create(idOf("stored"), randomBytes(69))).toEqual(first);
+      expect(await store.read(idOf("stored"))).toEqual(first);
     });
 
     it("shows one instance what another has stored", async () => {
@@ -120,10 +120,10 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
           Array.from({ length: 4 }, () => ({ instance, bytes: randomBytes(69) })),
         );
         const given = await Promise.all(offers.map(({ instance, bytes }) => instance.create(name, bytes)));
-        const standing = await store.read(name);
+        const stored = await store.read(name);
         expect(new Set(given.map(String)).size).toBe(1);
-        expect(given[0]).toEqual(standing);
-        expect(offers.some(({ bytes }) => standing && bytes.equals(standing))).toBe(true);
+        expect(given[0]).toEqual(stored);
+        expect(offers.some(({ bytes }) => stored && bytes.equals(stored))).toBe(true);
       }
       await Promise.all(others.map((instance) => instance.close()));
     });

@@ -10,24 +10,24 @@ export const KEY_STORE_WATERMARKS = {
 export type KeyStoreWatermark = (typeof KEY_STORE_WATERMARKS)[keyof typeof KEY_STORE_WATERMARKS];
 
 /**
- * Where wrapped secrets lie, by their ids (64 hexadecimal digits), apart from the events. Keys beside the events they open would erase nothing when they are
- * destroyed: not the same data directory, cluster, backup or WAL.
+ * Stores wrapped secrets by their ids (64 hexadecimal digits), apart from the events: not in the same data directory,
+ * cluster, backup or WAL. Otherwise the destruction of a secret would erase nothing.
  */
 export interface KeyStore {
   /** @returns the wrapped secret, or `undefined` where there is none. @throws Unavailable */
   read(id: string): Promise<Buffer | undefined>;
   /**
-   * Stores a wrapped secret unless one stands under the id already; durable when the promise resolves.
-   * @returns the one that stands. @throws Unavailable
+   * Stores a wrapped secret unless the id has one already; durable when the promise resolves.
+   * @returns the stored one. @throws Unavailable
    */
   create(id: string, wrapped: Buffer): Promise<Buffer>;
-  /** What stood under the id is gone when the promise resolves; that nothing did is no error. @throws Unavailable */
+  /** The id has no secret when the promise resolves; that it had none before is no error. @throws Unavailable */
   destroy(id: string): Promise<void>;
   /**
-   * Puts another wrap of the same secret in the place of the one that stands; durable when the promise resolves. Nobody
-   * may destroy secrets meanwhile. @returns whether that one stood. @throws Unavailable
+   * Replaces the stored wrap by another wrap of the same secret; durable when the promise resolves. No process may
+   * destroy secrets meanwhile. @returns whether `existing` was the stored one. @throws Unavailable
    */
-  replace(id: string, standing: Buffer, wrapped: Buffer): Promise<boolean>;
+  replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean>;
   /** Which of the ids have no secret. @throws Unavailable */
   findMissing(ids: readonly string[]): Promise<readonly string[]>;
   /** Ids of all secrets, some at a time. @throws Unavailable */

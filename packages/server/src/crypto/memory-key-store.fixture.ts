@@ -7,7 +7,7 @@ export const keysOf = (...keys: readonly Buffer[]): LocalKeyEncryption =>
 
 export interface MemoryKeyStore {
   readonly store: KeyStore;
-  /** What lies in it, to tamper with. */
+  /** Its contents, to tamper with. */
   readonly entries: Map<string, Buffer>;
   readonly creations: () => number;
 }
@@ -20,15 +20,15 @@ export function memoryKeyStore(): MemoryKeyStore {
     read: async (name) => entries.get(name),
     create: async (name, wrapped) => {
       creations++;
-      const standing = entries.get(name) ?? wrapped;
-      entries.set(name, standing);
-      return standing;
+      const existing = entries.get(name) ?? wrapped;
+      entries.set(name, existing);
+      return existing;
     },
     readWatermark: async (name) => marks.get(name),
     writeWatermark: async (name, text) => void marks.set(name, text),
     destroy: async (id) => void entries.delete(id),
-    replace: async (id, standing, wrapped) => {
-      if (!entries.get(id)?.equals(standing)) return false;
+    replace: async (id, existing, wrapped) => {
+      if (!entries.get(id)?.equals(existing)) return false;
       entries.set(id, wrapped);
       return true;
     },

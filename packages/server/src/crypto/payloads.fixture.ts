@@ -1,4 +1,4 @@
-/** Bytes of many sizes and kinds, for whatever must give them back. */
+/** Bytes of many sizes and kinds, for code that must return them unchanged. */
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 

@@ -43,7 +43,7 @@ describeKeyStore("PostgreSQL", async () => {
 });
 
 describe("in the database", () => {
-  it("a secret is on the disk before it is used, whatever the database's own setting", async () => {
+  it("a secret is on the disk before it is used, under any setting of the database", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     const name = new URL(url).pathname.slice(1);
@@ -56,7 +56,7 @@ describe("in the database", () => {
     expect(await query(url, "select how from drs_keys.secret")).toEqual([{ how: "on" }]);
   });
 
-  it("one that stands needs no right to make a schema", async () => {
+  it("a login that may not make the schema uses an existing one", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     await query(
@@ -68,7 +68,7 @@ describe("in the database", () => {
     await store.close();
   });
 
-  it("trouble is told as Unavailable, and passes", async () => {
+  it("trouble is reported as Unavailable, and passes", async () => {
     const url = await freshUrl();
     const store = await postgresKeyStore({ connectionString: url });
     await query(url, "alter table drs_keys.secret rename to away");
@@ -85,7 +85,7 @@ describe("in the database", () => {
     await store.close();
   });
 
-  it("a database that isn't there is told as Unavailable", async () => {
+  it("a missing database is reported as Unavailable", async () => {
     await expect(postgresKeyStore({ connectionString: database.url("no_such_database") })).rejects.toBeInstanceOf(
       Unavailable,
     );

@@ -79,8 +79,8 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
     async destroy(id) {
       await run(DELETE, [id]);
     },
-    async replace(id, standing, wrapped) {
-      return (await run(REPLACE, [id, standing, wrapped])).rowCount === 1;
+    async replace(id, existing, wrapped) {
+      return (await run(REPLACE, [id, existing, wrapped])).rowCount === 1;
     },
     async findMissing(ids) {
       return (await run(FIND_MISSING, [ids])).rows.map(({ id }) => id);
@@ -101,9 +101,9 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
     },
     async create(id, wrapped) {
       await run(INSERT, [id, wrapped]);
-      const standing = await read(id);
-      if (!standing) throw new Unavailable("a secret vanished while it was read");
-      return standing;
+      const existing = await read(id);
+      if (!existing) throw new Unavailable("a secret vanished while it was read");
+      return existing;
     },
     description: "PostgreSQL (DRS_KEY_DATABASE_URL)",
     async close() {

@@ -4,11 +4,12 @@ const MAC_BYTES = 16;
 const ID_BYTES = 16;
 
 /**
- * What stands in the ledger's place after an erasure: names that only whoever knows the account and the key can compute,
- * and event ids that only they can read. The key is derived from the installation's secret, which an erasure leaves.
+ * Names that replace the ledger rows after an erasure: only a caller who knows the account and the idempotency key can
+ * compute them and read the event ids. They are made with a key that is derived from the installation secret, which an
+ * erasure does not delete.
  */
 export class Pseudonymizer {
-  /** As an object: from bytes it would be made anew for each MAC, at four times the cost. */
+  /** As an object: from bytes, Node.js would make a key object for each MAC, at four times the cost. */
   readonly #key: KeyObject;
 
   constructor(key: KeyObject) {

@@ -11,7 +11,7 @@ export interface KeyVersion {
   readonly known: boolean;
 }
 
-/** The versions, oldest first; then those that secrets are wrapped under and that nobody has. */
+/** The known versions, oldest first; then versions that secrets are wrapped under and whose key is missing. */
 export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Promise<readonly KeyVersion[]> {
   const versions = await keys.versions();
   const counts = new Map<string, number>();
@@ -29,10 +29,11 @@ export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Pro
 }
 
 /**
- * Wraps every secret under the current version; events are not touched. Killed, it goes on where it was when it is run
- * again. A server that makes a secret meanwhile may still use the version before, so it looks again until none is left.
+ * Wraps every secret under the current version; events are not touched. After a kill, the next run continues where
+ * it stopped. A server that makes a secret meanwhile may still use the version before, so the run looks again until none
+ * is left.
  *
- * @param onProgress called with how many were wrapped anew.
+ * @param onProgress called with how many were wrapped again.
  */
 export async function rewrap(
   store: KeyStore,

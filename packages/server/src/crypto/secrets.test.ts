@@ -19,7 +19,7 @@ describe("a secret", () => {
     expect(await secrets.findOrCreate("b")).not.toEqual(secret);
   });
 
-  it("is the one of whoever came first, when another instance was quicker", async () => {
+  it("is the one that was stored first, when another instance was quicker", async () => {
     const { store } = memory();
     const slow = new Secrets({ ...store, read: async () => undefined }, keysOf(KEY));
     const first = await new Secrets(store, keysOf(KEY)).findOrCreate("a");
@@ -34,7 +34,7 @@ describe("a secret", () => {
     expect(creations()).toBe(1);
   });
 
-  it("is wrapped anew where its version was destroyed while it was written", async () => {
+  it("is wrapped again where its version was destroyed while it was written", async () => {
     const { store } = memory();
     const [before, after] = [KEY, randomBytes(32)];
     let keys = [before];
@@ -59,7 +59,7 @@ describe("a secret", () => {
     expect(await secrets.findOrCreate("a")).toHaveLength(32);
   });
 
-  it("lies wrapped: neither itself nor the key is in the store, and no two wraps are alike", async () => {
+  it("is stored wrapped: neither itself nor the key is in the store, and no two wraps are alike", async () => {
     const { store, entries } = memory();
     const secret = await new Secrets(store, keysOf(KEY)).findOrCreate("a");
     const wrapped = entries.get(secretId("a")) ?? Buffer.alloc(0);

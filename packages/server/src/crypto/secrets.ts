@@ -57,7 +57,7 @@ export class Secrets {
     this.#recent.clear();
   }
 
-  /** Durable before it is returned. Whoever comes second gets the secret of whoever came first. */
+  /** Durable before it is returned. The second caller gets the secret of the first one. */
   findOrCreate(name: string): Promise<Buffer> {
     return this.#making.join(name, async () => {
       const secret = await this.#findOrCreate(name);
@@ -77,7 +77,7 @@ export class Secrets {
     return names.filter((name) => lacking.has(secretId(name)));
   }
 
-  /** What was sealed under it can't be opened any more, once the last backup of the key store is gone. */
+  /** What was sealed under it can't be opened any more, once the last backup of the key store is deleted. */
   destroy(name: string): Promise<void> {
     this.#recent.delete(name);
     return this.#store.destroy(secretId(name));
@@ -97,13 +97,13 @@ export class Secrets {
     const context = Buffer.from(id, "hex");
     const secret = randomBytes(SECRET_BYTES);
     let wrapped = await this.#keys.wrap(secret, context);
-    const standing = await this.#store.create(id, wrapped);
-    if (!standing.equals(wrapped)) return this.#unwrap(id, standing);
+    const stored = await this.#store.create(id, wrapped);
+    if (!stored.equals(wrapped)) return this.#unwrap(id, stored);
     // The version may have been destroyed while it was written, when nothing seemed to be wrapped under it.
     while (!(await this.#keys.versions()).includes(this.#keys.versionOf(wrapped))) {
-      const anew = await this.#keys.wrap(secret, context);
-      if (!(await this.#store.replace(id, wrapped, anew))) return this.#findOrCreate(name);
-      wrapped = anew;
+      const rewrapped = await this.#keys.wrap(secret, context);
+      if (!(await this.#store.replace(id, wrapped, rewrapped))) return this.#findOrCreate(name);
+      wrapped = rewrapped;
     }
     return secret;
   }

@@ -1,4 +1,4 @@
-/** Every stored format against the test vectors in docs/decisions: what was written once must be read for good. */
+/** Every stored format against the test vectors in docs/decisions: what was written once must stay readable. */
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -104,7 +104,7 @@ describe("a departure from the catalog", () => {
 });
 
 describe("names come from clients", () => {
-  it("those that look like names are kept, all others are counted under *", async () => {
+  it("well-formed ones are kept, all others are counted under *", async () => {
     const { log } = openLog();
     const odd = [
       "anna@example.com",

@@ -24,7 +24,7 @@ const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 /** The caps hold over all servers and restarts; servers that write at the same moment may pass them by a little. */
 const WRITE = sql(
   `
-  with told as (
+  with reported as (
     select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, sdk_version text, occurrences bigint)
   ), version as (
     select sdk_version, count(*) as paths from drift group by sdk_version
@@ -36,7 +36,7 @@ const WRITE = sql(
           + dense_rank() over (partition by v.paths is null order by sdk_version) <= ${MOST_VERSIONS} then sdk_version
         else '*'
       end as sdk_version
-    from told t left join version v using (sdk_version)
+    from reported t left join version v using (sdk_version)
   ), by_path as (
     -- and a new row only where its version has room.
     select path, json_type, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
@@ -61,8 +61,8 @@ interface Count {
 }
 
 /**
- * Counts departures from the catalog: path, JSON type, SDK version, never a value. Names come from clients, so only
- * those that look like names are kept, and only so many.
+ * Counts departures from the catalog: path, JSON type, SDK version, never a value. Names come from clients: it
+ * keeps a limited number of well-formed ones and counts all others under `*`.
  */
 export class BufferedDriftLog implements DriftLog {
   readonly #executor: Executor;

@@ -51,7 +51,7 @@ export interface EventRow {
   readonly received_at: string;
 }
 
-/** What it takes to open a payload, beside the promoted attributes. */
+/** What it takes to open a payload, in addition to the promoted attributes. */
 export interface SealedRow extends EventRow {
   /** The hold under whose key it is sealed. */
   readonly hold_id: string | null;

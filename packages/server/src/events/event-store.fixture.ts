@@ -3,7 +3,7 @@ import { PostgresEventStore, type EventStoreOptions } from "./event-store.ts";
 import type { NewEvent } from "../ports.ts";
 import { TEST_KEY } from "./new-event.fixture.ts";
 
-/** Where a partition was missing, an event comes again, as it does when it is sealed anew for the one that was made. */
+/** Appends a stale event once more, as the server does after it sealed the event again for a new partition. */
 class TestStore extends PostgresEventStore {
   override async append(event: NewEvent): ReturnType<PostgresEventStore["append"]> {
     const outcome = await super.append(event);
@@ -16,7 +16,7 @@ export async function openEventStore(
   system: System,
   options: Partial<EventStoreOptions> = {},
 ): Promise<PostgresEventStore> {
-  await system.pool.query("select ensure_account_key('nobody', 1, $1)", [TEST_KEY]);
+  await system.pool.query("select ensure_account_key('test-key-owner', 1, $1)", [TEST_KEY]);
   return new TestStore({
     database: system.database,
     executor: system.pool,

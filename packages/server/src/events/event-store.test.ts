@@ -82,7 +82,7 @@ const ledgerOf = (event: NewEvent): LedgerEntry => ({
 });
 
 describe("an event", () => {
-  it("comes back as it went in", async () => {
+  it("is read as it was stored", async () => {
     const event = newEvent({
       account: "é \u{1F600} '\"\\",
       idempotencyKey: "~".repeat(128),
@@ -284,7 +284,7 @@ describe("the same keys at once", () => {
     }
   });
 
-  it("held by a transaction that rolls back are free again for whoever waits", async () => {
+  it("held by a transaction that rolls back are free again for an event that waits", async () => {
     const [mine, theirs] = [newEvent(), newEvent()];
     await holdKey(mine, theirs);
     const answer = store.append(mine);
@@ -303,7 +303,7 @@ describe("the same keys at once", () => {
     expect(await storedIds([mine])).toEqual([]);
   });
 
-  it("held by somebody who is not to be seen at once are looked up again", async () => {
+  it("held by a transaction that is not visible at once are looked up again", async () => {
     const first = newEvent();
     await store.append(first);
     let hidden = 2;
@@ -332,7 +332,7 @@ describe("the same keys at once", () => {
 });
 
 describe("trouble that passes", () => {
-  it("a cut connection: told as Unavailable or not felt, and what was answered is stored", async () => {
+  it("a cut connection is reported as Unavailable or has no effect, and what was answered is stored", async () => {
     await store.append(newEvent());
     await owner.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'drs' and datname = current_database()",

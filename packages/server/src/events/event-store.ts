@@ -52,7 +52,7 @@ export interface EventStoreOptions {
   readonly onLost: () => void;
   /** How often that was. */
   readonly generation: () => number;
-  /** Called with errors that requests were told about in general terms only. */
+  /** Called with errors that the answers to requests describe in general terms only. */
   readonly onError: OnError;
   readonly onBatch: (events: number, seconds: number) => void;
 }
@@ -114,7 +114,7 @@ export class PostgresEventStore implements EventStore {
         await this.#options.onStale();
         return "stale";
       }
-      // Whoever holds the key has committed by now, or has rolled back: then it is ours to take.
+      // The transaction that held the key has committed or rolled back; after a rollback this event can take the key.
       const entry = await this.findKey(event.account, event.idempotencyKey);
       if (entry) return entry;
     }
@@ -164,15 +164,15 @@ export class PostgresEventStore implements EventStore {
     try {
       return await this.#commitTogether(events, lane);
     } catch (error) {
-      const told = this.#noted(error, COMMIT);
-      if (events.length === 1 || (told instanceof Unavailable && !hasCode(told, "partition-missing"))) throw told;
+      const noted = this.#noted(error, COMMIT);
+      if (events.length === 1 || (noted instanceof Unavailable && !hasCode(noted, "partition-missing"))) throw noted;
       return await this.#commitApart(events, lane);
     } finally {
       this.#options.onBatch(events.length, (performance.now() - started) / 1000);
     }
   }
 
-  /** One bad row must not fail its neighbours: each alone, and whoever fails then fails alone. */
+  /** One bad row must not fail its neighbours: each event is committed alone, and a failure fails one event only. */
   async #commitApart(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
     const results: Result[] = [];
     for (const event of events) {

@@ -5,7 +5,7 @@ import type { Transaction } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-/** Commit batches wait behind whoever waits for the lock: better give up soon and try again than hold everybody up. */
+/** Commit batches queue behind a session that waits for the lock, so it gives up soon and tries again. */
 const LOCK_WITHIN = "200ms";
 const RETRY_MS = 200;
 const TRIES = 150;

@@ -189,7 +189,7 @@ describe("an order among many partitions takes few locks", () => {
     ["an event", () => ({ kind: "event", eventId: events[0]?.eventId ?? "" })],
   ];
 
-  it.each(subjects)("erasure of %s, planned, begun under a hold and finished", async (_, subjectOf) => {
+  it.each(subjects)("erasure of %s, planned, started under a hold and finished", async (_, subjectOf) => {
     const subject = subjectOf();
     const plan = await planErasure(system.pool, subject);
     expect(plan.events).toBe(subject.kind === "account" ? 2 : 1);
@@ -252,7 +252,7 @@ describe("the doctor compares partitions with the locks that there are", () => {
   });
 });
 
-/** A transaction that is under way already takes the place of those that the work would begin. */
+/** A running transaction replaces the transactions that the work would begin. */
 const withoutTransactions = (executor: Executor): Connection => {
   const connection: Executor = {
     query: (text, values) => executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values),

@@ -132,7 +132,7 @@ export interface PartitionLoad {
   readonly partitions: number;
   /** What a statement over all of them takes. */
   readonly locks: number;
-  /** Locks that the cluster has room for, and the sessions that share them. */
+  /** Locks that the cluster's lock table can hold, and the sessions that share them. */
   readonly capacity: number;
   readonly sessions: number;
 }

@@ -61,7 +61,7 @@ async function attached(): Promise<string[]> {
 }
 
 describe("a partition", () => {
-  it("is made at need, and then known without asking", async () => {
+  it("is made on demand, and then known without asking", async () => {
     const partitions = new Partitions(system.pool);
     const made = partitions.find(1, day(1) + 1);
     expect(made).toBeInstanceOf(Promise);
@@ -72,7 +72,7 @@ describe("a partition", () => {
     expect(await new Partitions(system.pool).find(1, day(1))).toMatchObject({ secret });
   });
 
-  it("holds one day of UTC, whatever time zone the session has", async () => {
+  it("holds one day of UTC, in any time zone of the session", async () => {
     const zones = ["UTC", "Pacific/Kiritimati", "America/St_Johns"];
     for (const [index, zone] of zones.entries()) {
       const pool = openPool(
@@ -92,7 +92,7 @@ describe("a partition", () => {
     }
   });
 
-  it("has the indexes, the immutability and the storage of the whole, and nobody's rights", async () => {
+  it("has the indexes, the immutability and the storage of the whole, and no granted rights", async () => {
     const partitions = new Partitions(system.pool);
     await partitions.ensure(1, day(6));
     const name = (await partitionsOf()).find(({ from }) => from === day(6))?.name;
@@ -239,7 +239,7 @@ describe("far dates", () => {
     expect(await attached()).toEqual(before);
   });
 
-  it("of a partition that stands are found all the same", async () => {
+  it("of an existing partition are found all the same", async () => {
     await owner.query("begin");
     const name = "event_p1_20200101";
     await owner.query(`create table ${name} (like event including all)`);
@@ -250,9 +250,9 @@ describe("far dates", () => {
       `insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '2020-01-01Z', '2020-01-02Z', '${name}')`,
     );
     await owner.query("commit");
-    const standing = (await partitionsOf()).find((row) => row.name === name);
+    const existing = (await partitionsOf()).find((row) => row.name === name);
     expect(await new Partitions(system.pool).find(1, Date.parse("2020-01-01T12:00:00Z"))).toMatchObject({
-      secret: standing?.id,
+      secret: existing?.id,
     });
     await expect(new Partitions(system.pool).ensure(1, Date.parse("2020-01-02T00:00:00Z"))).rejects.toThrow();
   });
@@ -274,7 +274,7 @@ it("events land in the partition of their time", async () => {
   }
 });
 
-it("trouble is told as Unavailable", async () => {
+it("trouble is reported as Unavailable", async () => {
   const partitions = new Partitions({
     query: () => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })),
   });

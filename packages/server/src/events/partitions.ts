@@ -42,7 +42,7 @@ const ENSURE = sql(
 const RECORD_CREATED_SECRET = sql("select record_created_secret($1)", ["uuid"]);
 
 /**
- * The partitions of `event`: found, or made at need by a function of the owner's. Made ahead of time by `prepare`, so
+ * The partitions of `event`: found, or made on demand by a function of the owner's. Made ahead of time by `prepare`, so
  * that no request has to wait for it.
  */
 export class Partitions implements PartitionDirectory {
@@ -65,7 +65,7 @@ export class Partitions implements PartitionDirectory {
     const { rows } = await query(this.#executor, ENSURE, [purpose, new Date(at).toISOString()]).catch(
       (error: unknown) => {
         // guard(true): an event without a partition is one to send again
-        // fails: e2e/retention.test.ts › brings back nothing that is gone
+        // fails: e2e/retention.test.ts › stored once the clock is right
         if (sqlState(error) !== SQL_STATES.invalidParameterValue) throw asUnavailable(error);
         this.#forget(purpose, at);
         throw new Unavailable(

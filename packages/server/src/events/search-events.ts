@@ -74,7 +74,7 @@ function partitionsOf(executor: Executor, subject: EventSubject): Promise<readon
   }
 }
 
-/** `kept_event`: all events, erased or expired ones included; `live_event`: those that may be read. */
+/** `kept_event`: all events, erased or expired ones included; `live_event`: events that may be read. */
 type View = "kept_event" | "live_event";
 
 interface SearchText {

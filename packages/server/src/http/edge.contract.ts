@@ -143,7 +143,7 @@ export function describeEdge(
         });
       });
 
-      it("is dropped when its client disconnects midway, and the edge goes on", async () => {
+      it("is dropped when its client disconnects midway, and the edge continues", async () => {
         const { hostname, port } = new URL(edge.url);
         const head = `POST ${EVENTS_PATH} HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 1000\r\n\r\n{"a"`;
         const socket = connect(Number(port), hostname, () => socket.write(head));
@@ -174,7 +174,7 @@ export function describeEdge(
     });
 
     describe("headers", () => {
-      it("with two Idempotency-Key lines are rejected, whatever their values", async () => {
+      it("with two Idempotency-Key lines are rejected, equal values included", async () => {
         const twice = [
           ["a", "b"],
           ["a", "a"],

@@ -38,7 +38,7 @@ export async function append(
     const isKnown = await accounts.isKnown(event.account, purpose);
     const taken = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     // guard(drop): a retry gives an erased account no key
-    // fails: e2e/erasure/account.test.ts › is gone: events
+    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
     if (taken) return taken;
     const sealed = await sealer.seal({ ...event, purpose }, exact);
     const outcome = await store.append({ ...event, purpose, policyVersion, sealed });

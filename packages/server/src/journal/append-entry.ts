@@ -42,7 +42,7 @@ export async function appendEntry<Entry extends JournalEntry>(
   const entry = { ...place, ...fields } as Entry;
   const text = codec.encode(entry);
   // guard(drop): the journal is written before the commit
-  // fails: e2e/erasure/account.test.ts › is gone: events
+  // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
   await journal.append(entry.sequence, text);
   const digest = digestOf(text);
   await writeLatestEntry(keyStore, { sequence: entry.sequence, digest });

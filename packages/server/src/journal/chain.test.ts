@@ -181,7 +181,7 @@ describe("an accepted loss", () => {
     expect(await readChain(written.journal, codec, [head])).toHaveLength(6);
   });
 
-  test("lets no entry take the place of the next one, whatever that one would follow", async () => {
+  test("lets no other entry take the place of the next one", async () => {
     const written = journalOf(4);
     written.entries.delete(3);
     acceptLoss(written, 3, null);
@@ -197,7 +197,7 @@ describe("an accepted loss", () => {
     expect(links.map(({ entry }) => entry?.sequence)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("whose digest was not known agrees with whatever a store knows of it", async () => {
+  test("whose digest was not known agrees with any digest that a store knows", async () => {
     const written = journalOf(3);
     const known: KnownEntry = { sequence: 2, digest: digestOf(written.entries.get(2) ?? ""), knownBy: "the database" };
     written.entries.delete(2);

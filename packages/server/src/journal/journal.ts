@@ -72,7 +72,7 @@ export type JournalEntry = ErasureEntry | HoldOrderEntry;
 
 export const isHoldOrder = (entry: JournalEntry): entry is HoldOrderEntry => "hold_id" in entry;
 
-/** An operator's statement that an entry is lost for good; it takes the entry's place in the chain. */
+/** An operator's statement that an entry is permanently lost; it takes the entry's place in the chain. */
 export interface AcceptedLoss {
   readonly version: 1;
   readonly kind: "loss";

@@ -56,19 +56,18 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
   });
 }
 
-/** Finishes what an erasure has begun. */
+/** Finishes the erasures that were started. */
 export function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   return withMaintenanceLock(options.database, (client) => finish(client, options));
 }
 
-/** Erasures that were begun. */
 async function finish(
   connection: Connection,
   { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(connection))) return;
   // guard(drop): secrets of the erased are destroyed
-  // fails: e2e/erasure/account.test.ts › is gone: events
+  // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
   if (journal) await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
   await finishErasures(connection, { names, clock, attest: sign, ...(signal && { signal }) });
@@ -76,7 +75,7 @@ async function finish(
 
 export const WORKER = "server";
 
-/** What is to be looked at, besides what a pass let go of. */
+/** What an operator must look at, in addition to what a pass deleted. */
 export type PassState = RetentionState & HoldState & RequestState;
 
 async function stateOf(executor: Executor): Promise<PassState> {

@@ -32,7 +32,7 @@ const given = (period: string): string => `case when not assumed_periods then ${
 const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, ${given("raw_retention")}, ${given("derived_retention")}, probes,
   highest_sensitivity, beyond, ${instant("retired_at")}`;
 
-/** What is in force. */
+/** The active policy. */
 export interface CurrentPolicy {
   /** 0 before a policy was applied. */
   readonly version: number;
@@ -149,7 +149,7 @@ export async function comparePolicy(transaction: Transaction, policy: Policy, bu
 }
 
 /**
- * Puts a policy in force. It waits for running commit batches before it is written: later batches choose the purpose by
+ * Applies a policy. It waits for running commit batches before it is written: later batches choose the purpose by
  * this policy. Stored events keep the purpose that they came under; a changed period holds for them, too. What changes
  * nothing makes no version.
  *
@@ -211,31 +211,31 @@ function codeOf(codes: ReadonlyMap<string, number>, id: string): number {
 async function purposeChanges(executor: Transaction, current: CurrentPolicy, policy: Policy): Promise<Change[]> {
   const changes: Change[] = [];
   for (const purpose of policy.purposes) {
-    const standing = current.purposes.find(({ id }) => id === purpose.id);
-    const members = standing ? await changedMembers(executor, standing, purpose) : [];
-    if (standing && members.length === 0) continue;
+    const existing = current.purposes.find(({ id }) => id === purpose.id);
+    const members = existing ? await changedMembers(executor, existing, purpose) : [];
+    if (existing && members.length === 0) continue;
     const retires = purpose.retired && members.includes("retired");
-    const change = standing ? (retires ? "retired" : "changed") : "added";
-    const counts = await countEvents(executor, standing, purpose.raw_retention);
+    const change = existing ? (retires ? "retired" : "changed") : "added";
+    const counts = await countEvents(executor, existing, purpose.raw_retention);
     changes.push({ purpose: purpose.id, change, members, ...counts });
   }
   const inUse: string[] = [];
-  for (const standing of omittedBy(policy, current)) {
-    const counts = await countEvents(executor, standing, undefined);
+  for (const existing of omittedBy(policy, current)) {
+    const counts = await countEvents(executor, existing, undefined);
     // guard(left): a retired purpose that holds events stays in the file
     // fails: e2e/purposes.test.ts
-    if (standing.retired_at !== null && counts.events === 0) continue;
+    if (existing.retired_at !== null && counts.events === 0) continue;
     // guard(drop): a purpose that holds events stays
     // fails: e2e/purposes.test.ts
-    if (counts.events > 0) inUse.push(`${standing.id} (${plural(counts.events, "event")})`);
-    changes.push({ purpose: standing.id, change: "removed", members: [], ...counts });
+    if (counts.events > 0) inUse.push(`${existing.id} (${plural(counts.events, "event")})`);
+    changes.push({ purpose: existing.id, change: "removed", members: [], ...counts });
   }
   if (inUse.length > 0) throw leavesOut(inUse.join(", "));
   return changes;
 }
 
 const omittedBy = (policy: Policy, current: CurrentPolicy): readonly PurposeRow[] =>
-  current.purposes.filter((standing) => !policy.purposes.some(({ id }) => id === standing.id));
+  current.purposes.filter((existing) => !policy.purposes.some(({ id }) => id === existing.id));
 
 const leavesOut = (inUse: string): OperatorError =>
   new OperatorError(
@@ -262,24 +262,24 @@ const CHANGED_MEMBERS = sql(
   { raw: "bool", derived: "bool" },
 );
 
-async function changedMembers(executor: Executor, standing: PurposeRow, purpose: PurposeDefinition): Promise<string[]> {
+async function changedMembers(executor: Executor, existing: PurposeRow, purpose: PurposeDefinition): Promise<string[]> {
   const { rows } = await query(executor, CHANGED_MEMBERS, [
-    standing.raw_retention,
+    existing.raw_retention,
     purpose.raw_retention,
-    standing.derived_retention,
+    existing.derived_retention,
     purpose.derived_retention,
   ]);
   const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
   const differs: Record<string, boolean> = {
-    title: standing.title !== purpose.title,
-    legal_basis: standing.legal_basis !== purpose.legal_basis,
-    owner: standing.owner !== purpose.owner,
+    title: existing.title !== purpose.title,
+    legal_basis: existing.legal_basis !== purpose.legal_basis,
+    owner: existing.owner !== purpose.owner,
     raw_retention: rows[0]?.raw ?? true,
     derived_retention: rows[0]?.derived ?? true,
-    probes: !same(standing.probes, purpose.probes),
-    highest_sensitivity: !same(standing.highest_sensitivity, purpose.highest_sensitivity),
-    beyond: standing.beyond !== purpose.beyond,
-    retired: (standing.retired_at !== null) !== purpose.retired,
+    probes: !same(existing.probes, purpose.probes),
+    highest_sensitivity: !same(existing.highest_sensitivity, purpose.highest_sensitivity),
+    beyond: existing.beyond !== purpose.beyond,
+    retired: (existing.retired_at !== null) !== purpose.retired,
   };
   return Object.keys(differs).filter((name) => differs[name]);
 }
@@ -298,12 +298,12 @@ const COUNT_EVENTS = eventSearch(
 
 async function countEvents(
   executor: Transaction,
-  standing: PurposeRow | undefined,
+  existing: PurposeRow | undefined,
   period: string | undefined,
 ): Promise<{ events: number; expire_at_once: number }> {
-  if (!standing) return { events: 0, expire_at_once: 0 };
-  const partitions = await findPartitions(executor, { purpose: standing.code });
-  const values = [standing.code, period ?? null, standing.raw_retention] as const;
+  if (!existing) return { events: 0, expire_at_once: 0 };
+  const partitions = await findPartitions(executor, { purpose: existing.code });
+  const values = [existing.code, period ?? null, existing.raw_retention] as const;
   const total = { events: 0, expire_at_once: 0 };
   for await (const row of searchEvents(releasingLocks(executor), COUNT_EVENTS, partitions, values)) {
     total.events += row.events;

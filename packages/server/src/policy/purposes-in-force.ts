@@ -9,7 +9,7 @@ import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table
  */
 const LOOK_EVERY_MS = 1_000;
 
-/** The policy in memory, looked up anew when another version was applied. */
+/** The policy in memory, read again when another version was applied. */
 export class ActivePurposes implements Purposes {
   readonly #executor: Executor;
   readonly #timer: NodeJS.Timeout;

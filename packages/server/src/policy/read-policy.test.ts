@@ -36,7 +36,7 @@ const with_ = (piece: string, other: string): string => {
   return GOOD.replace(piece, other);
 };
 
-it("is read as it stands", () => {
+it("is read as it is written", () => {
   const result = readPolicy(GOOD);
   expect(result.ok && result.policy).toEqual({
     purposes: [
@@ -97,7 +97,7 @@ describe("what is wrong is named with its place", () => {
     ["payment: payments", "payment: payments\n  payment: others", "Map keys must be unique"],
     ["payment: payments", `${"a".repeat(65)}: payments`, "an action type has 1 to 64 characters"],
     ["payment: payments", "payment: payments\n  <<: {}", "actions.<<: must be the id"],
-    ["unmapped: others", "unmapped: nobody", "unmapped: must be the id of a purpose"],
+    ["unmapped: others", "unmapped: unknown", "unmapped: must be the id of a purpose"],
     ["unmapped: others", "unmapped: payments", "unmapped: must name the purpose with the shortest raw_retention"],
     ["unmapped: others", "", "unmapped: must be refuse or the id of a purpose"],
     ["unmapped: others", "unmapped: others\nnotes: none", "notes: is not a member"],

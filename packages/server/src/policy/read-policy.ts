@@ -156,7 +156,7 @@ function checkReference(id: unknown, purposes: readonly PurposeDefinition[], pat
   else if (purpose.retired) report(path, "names a purpose that is retired");
 }
 
-/** What nobody thought of must not be kept for longer than anything that somebody did. */
+/** The purpose of unmapped action types must have the shortest raw retention of all active purposes. */
 function checkUnmapped({ purposes, unmapped }: Policy, report: Report): void {
   checkReference(unmapped, purposes, "unmapped", report);
   const own = purposes.find(({ id }) => id === unmapped);

@@ -77,7 +77,7 @@ type Method = (...args: readonly unknown[]) => Promise<unknown>;
 type Overloaded = (...args: readonly unknown[]) => Promise<unknown> | undefined;
 
 /**
- * A connection whose calls settle within the deadline of their dependency. A call that expires destroys the connection,
+ * A connection whose calls end within the deadline of their dependency. A call that expires destroys the connection,
  * so that every other call on it ends, and a pool replaces it.
  */
 export class BoundedClient extends pg.Client {

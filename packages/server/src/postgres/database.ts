@@ -17,7 +17,7 @@ declare const OWNER: unique symbol;
 /** Tables and functions live in a schema of their own, so that a shared database stays tidy. */
 export const SCHEMA = "drs";
 
-/** The role whose privileges every serving connection has, whatever its login may do. */
+/** Every serving connection has the privileges of this role, also if its login has more. */
 export const SERVING_ROLE = "drs_service";
 
 const INT8 = 20;
@@ -35,7 +35,7 @@ const SESSION = [
   "synchronous_commit=on",
   "intervalstyle=iso_8601",
   // guard(drop): sessions see what was committed before
-  // fails: e2e/retention.test.ts › whatever a database says
+  // fails: e2e/retention.test.ts › ours see what was committed before
   "default_transaction_isolation=read\\ committed",
 ]
   .map((setting) => `-c ${setting}`)
@@ -114,7 +114,7 @@ export interface PoolSettings {
 export function openPool(database: DatabaseOptions, { max, onError }: PoolSettings): pg.Pool {
   const Client = BoundedClient as unknown as new () => pg.ClientBase;
   const pool = new pg.Pool({ ...database, Client, max, idleTimeoutMillis: 30_000 });
-  // A pool that ends does not wait for its connections: whatever still happens to them is no error.
+  // A pool that ends does not wait for its connections: what still happens to them is no error.
   pool.on("error", (error) => {
     if (!pool.ending) onError(error, "keep database connection");
   });

@@ -61,7 +61,7 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 /**
- * What a caller is told of an error of a database: the reason by SQLSTATE, in words of our own.
+ * What a caller may read about an error of a database: the reason by SQLSTATE, in words of our own.
  * @param name of the database, for people.
  */
 export function asUnusable(error: unknown, name: string): Unavailable {

@@ -57,7 +57,7 @@ const IS_MAINTENANCE_LOCK_AWAITED = sql(
     where d.datname = current_database() and locktype = 'advisory' and classid = 0 and objid = ${LOCKS.maintenance} and not granted limit 1`,
 );
 
-/** Whether anybody waits for whoever is at it: then long work that can go on later ends here. */
+/** Whether a session waits for the lock. If so, its holder ends long work that it can continue later. */
 export async function isMaintenanceLockAwaited(executor: Executor): Promise<boolean> {
   return (await query(executor, IS_MAINTENANCE_LOCK_AWAITED)).rowCount !== 0;
 }

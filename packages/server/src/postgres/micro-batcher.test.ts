@@ -26,7 +26,7 @@ function scene(
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 describe("results", () => {
-  it("come to whoever asked, in whatever sizes and lanes the batches are", async () => {
+  it("reach the caller that asked, with batches of any size and lane", async () => {
     const settings = fc.record({ maxItems: fc.integer({ min: 1, max: 20 }), lanes: fc.integer({ min: 1, max: 4 }) });
     await fc.assert(
       fc.asyncProperty(settings, fc.integer({ min: 1, max: 100 }), async (given, count) => {
@@ -91,7 +91,7 @@ describe("batches", () => {
 });
 
 describe("a failing batch", () => {
-  it("fails those who are in it, and nobody else; the lane goes on", async () => {
+  it("fails the callers in it and no other, and the lane continues", async () => {
     const batcher = new MicroBatcher<number, number>({
       maxItems: 2,
       lanes: 1,
@@ -114,7 +114,7 @@ describe("a failing batch", () => {
     expect(await batcher.add(9)).toBe(9);
   });
 
-  it("that throws before it waits is told all the same", async () => {
+  it("that throws before it waits is reported all the same", async () => {
     const batcher = new MicroBatcher<number, number>({
       maxItems: 2,
       lanes: 1,
@@ -170,7 +170,7 @@ describe("waiting for company", () => {
     expect(batches.slice(before).map(({ items }) => items.length)).toEqual([24]);
   });
 
-  it("joins those who come meanwhile", async () => {
+  it("joins the callers that come meanwhile", async () => {
     const { batcher, batches } = scene({ linger: 200, maxItems: 100 });
     await rush(batcher);
     const before = batches.length;

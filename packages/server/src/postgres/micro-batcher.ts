@@ -53,7 +53,7 @@ export class MicroBatcher<Item, Result> {
     const { linger = 0 } = this.#options;
     const expected = linger / this.#gap;
     if (expected < WORTH_WAITING_FOR || this.#waiting.length >= ENOUGH) {
-      // After the current turn of the event loop, so that what arrived in one read of the sockets goes together.
+      // After the current turn of the event loop, so that one batch has what arrived in one read of the sockets.
       clearTimeout(this.#timer);
       this.#scheduled = "soon";
       setImmediate(() => this.#start());

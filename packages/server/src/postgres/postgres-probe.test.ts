@@ -132,7 +132,7 @@ test("a backend that is abandoned while the monitor looks is looked at next time
   await probe.close();
 });
 
-test("work goes on past its deadline while commits wait for a standby", async () => {
+test("work continues past its deadline while commits wait for a standby", async () => {
   const { database, dependency } = watch();
   const client = await open(withoutStatementTimeout(database));
   const working = client.query("select pg_sleep(0.5)");

@@ -124,7 +124,7 @@ export class PostgresProbe implements Probe {
   }
 }
 
-/** Work that takes long is no commit that waits: its statement goes on until it is done. */
+/** Work that takes long is no commit that waits: its statement runs until it is done. */
 function isHeld(backend: AbandonedBackend | undefined, { waits_for_standby }: Remaining): boolean {
   return waits_for_standby || backend?.mayEnd !== true;
 }

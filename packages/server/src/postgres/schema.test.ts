@@ -113,7 +113,7 @@ describe("migrations", () => {
     await expect(refused).rejects.toThrow(/newer server \(migration 9001/);
   });
 
-  it("one that fails leaves nothing behind, and the next start goes on", async () => {
+  it("one that fails leaves nothing behind, and the next start continues", async () => {
     const url = await freshUrl();
     await withClient(url, async (client) => {
       await client.query("create schema drs");
@@ -144,7 +144,7 @@ describe("migrations", () => {
     await claimsToBe("150000");
   });
 
-  it("a login that may not make the schema is told what to do", async () => {
+  it("a login that may not make the schema gets an error that says what to do", async () => {
     const url = await freshUrl();
     await withClient(url, (client) => client.query("create role stranger login"));
     const refused = migrate({ connectionString: url.replace("postgres@", "stranger@") }, undefined);
@@ -265,7 +265,7 @@ describe("the schema", () => {
   });
 
   describe("the serving role", () => {
-    it("is whose rights every serving connection has, whatever its login may do", async () => {
+    it("is the role of every serving connection, also if its login has more rights", async () => {
       const { rows } = await system.pool.query("select current_user, session_user");
       expect(rows).toEqual([{ current_user: "drs_service", session_user: "postgres" }]);
     });

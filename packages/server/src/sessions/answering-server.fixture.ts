@@ -15,7 +15,7 @@ export interface AnsweringServer {
   /** What came, oldest first. */
   readonly asked: Asked[];
   answer(reply: Reply): void;
-  /** Ends every connection, those that wait for an answer too. */
+  /** Ends every connection, also connections that wait for an answer. */
   hangUpOnAll(): void;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { cachedVerifier, FAIR_SHARE } from "./cached.ts";
 
 const MOST_SESSIONS = 50_000;
 
-/** A verifier that counts, over a clock that stands still until it is moved. */
+/** A verifier that counts, over a clock that a test sets. */
 function scene(answer: (token: string) => Session | undefined, maxAgeMs = 10_000) {
   const asked: string[] = [];
   const time = { now: 1_000_000 };

@@ -24,8 +24,8 @@ export function cachedVerifier(
 
   /** One question for each token at a time, and not too many in all: a flood of bad ones stays here. */
   function ask(name: string, token: string, source: string): Promise<Session | undefined> {
-    const standing = asked.get(name);
-    if (standing) return standing;
+    const pending = asked.get(name);
+    if (pending) return pending;
     const own = waiting.get(source) ?? 0;
     const left = MOST_ASKED - asked.size;
     if (left === 0 || own >= left * shareOfSource) throw new Unavailable("too many session tokens wait to be verified");

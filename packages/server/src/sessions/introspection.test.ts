@@ -140,7 +140,7 @@ describe("trouble says Unavailable, not bad token", () => {
     await expect(verifierOf().verify("token-1")).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it("nobody listening", async () => {
+  it("no server listens", async () => {
     await expect(verifierOf({ url: await deadUrl() }).verify("token-1")).rejects.toBeInstanceOf(Unavailable);
   });
 

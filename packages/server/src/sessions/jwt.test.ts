@@ -290,7 +290,7 @@ describe("by the keys at a URL", () => {
     expect(await verifier.verify(token)).toMatchObject({ account: "customer-1" });
   });
 
-  it("says Unavailable when nobody listens there", async () => {
+  it("says Unavailable when no server listens there", async () => {
     const verifier = remote({ keys: { dependency, jwksUrl: await deadUrl() } });
     const token = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });
     await expect(verifier.verify(token)).rejects.toBeInstanceOf(Unavailable);

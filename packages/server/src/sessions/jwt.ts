@@ -15,7 +15,7 @@ export interface JwtOptions {
   readonly keys: { readonly jwksUrl: string; readonly dependency: Dependency } | { readonly secret: string };
   readonly issuer: string;
   readonly audience: string;
-  /** Pinned: a token of another algorithm is not good, whatever its header says. */
+  /** Pinned: a token of another algorithm is invalid. */
   readonly algorithms: readonly string[];
   readonly accountClaim: string;
   /** Milliseconds. */
@@ -75,6 +75,6 @@ function keyResolver({ keys, fetch: send = fetch }: JwtOptions): JWTVerifyGetKey
 /** Whether the token is invalid, rather than the key set unreachable. */
 function isBadToken(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
-  // jose reports an unexpected answer of the JWKS endpoint as a plain JOSEError.
+  // jose reports an unexpected answer of the JWKS endpoint as a plain `JOSEError`.
   return error instanceof errors.JOSEError && error.code !== errors.JOSEError.code;
 }

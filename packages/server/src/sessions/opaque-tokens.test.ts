@@ -82,10 +82,10 @@ describe("verifying", () => {
 
   it("refuses a revoked token, and leaves its neighbours", async () => {
     const revoked = await issueToken(system.pool, clock, "revoking", HOUR_MS);
-    const standing = await issueToken(system.pool, clock, "revoking", HOUR_MS);
+    const active = await issueToken(system.pool, clock, "revoking", HOUR_MS);
     expect(await revokeToken(system.pool, clock, revoked.token_id)).toBe("revoking");
     expect(await verify(revoked.token)).toBeUndefined();
-    expect(await verify(standing.token)).toMatchObject({ account: "revoking" });
+    expect(await verify(active.token)).toMatchObject({ account: "revoking" });
     expect(await revokeToken(system.pool, clock, revoked.token_id), "a second time").toBeUndefined();
   });
 

@@ -56,7 +56,7 @@ export async function revokeToken(executor: Executor, clock: Clock, tokenId: str
 }
 
 // guard(no-rows): tokens of the account are deleted
-// fails: e2e/erasure/account.test.ts › is gone: events
+// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
 const DELETE_TOKENS = sql("delete from session_token where account = $1", ["text"]);
 
 /** @returns how many. */

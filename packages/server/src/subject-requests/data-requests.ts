@@ -24,7 +24,7 @@ export interface NewRequest {
 
 export interface RequestRow {
   readonly request_id: string;
-  /** Gone when the request is closed. */
+  /** Deleted when the request is closed. */
   readonly account: string | null;
   readonly kind: RequestKind;
   readonly received_at: string;
@@ -103,7 +103,7 @@ const LIST_REQUESTS = sql(
   REQUEST_TYPES,
 );
 
-/** Open ones first, by when they are due, then those that can be completed. */
+/** Open ones first, by when they are due, then the ones that can be completed. */
 export async function listRequests(executor: Executor, subjectMac?: Buffer): Promise<readonly RequestRow[]> {
   return (await query(executor, LIST_REQUESTS, [subjectMac ?? null])).rows;
 }
@@ -155,7 +155,7 @@ const CLOSE_REQUEST = sql(
   REQUEST_TYPES,
 );
 
-/** The account's name goes. @returns `undefined` where there is no such request that is open. */
+/** Deletes the account's name. @returns `undefined` where there is no such request that is open. */
 export async function closeRequest(
   executor: Executor,
   id: string,

@@ -89,7 +89,7 @@ export interface CopyOptions {
 }
 
 /**
- * Copies what holds cover of an entry, before it is carried out.
+ * Copies what holds cover of an entry, before the entry is applied.
  * @returns ids of events that can't be opened: their payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(

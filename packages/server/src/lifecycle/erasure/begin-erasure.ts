@@ -40,7 +40,8 @@ export interface ErasureOrder {
 /**
  * Begins an erasure: what holds keep is copied, commit batches are let out, the journal is
  * written, and from the commit on no read finds what was erased. What is committed later was sealed under another key.
- * Killed after the journal was written, it is carried out by whoever comes next; killed before, nothing has happened.
+ * If the process is killed after the write of the journal, the next process completes the erasure; if it is killed
+ * before that, nothing has happened.
  *
  * @returns its sequence, or `undefined` where nothing is left to erase.
  * @throws journal-entry-exists, Unavailable
@@ -67,7 +68,7 @@ export async function beginErasure(
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
   }
-  // Long work first, while ingestion goes on; then the little that came meanwhile.
+  // Long work first, while ingestion continues; then the little that came meanwhile.
   const before = await findErased(releasingLocks(executor), subject);
   const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
@@ -139,7 +140,7 @@ const FIND_RECENT = composed(
 );
 
 /**
- * A search for recent events of an action, planned and run once while ingestion goes on: the second run takes no
+ * A search for recent events of an action, planned and run once while ingestion continues: the second run takes no
  * further locks and costs one index scan of the newest partitions. Other subjects are erased by keys, without a search.
  */
 async function prepareRecent(

@@ -30,14 +30,14 @@ export interface ErasureRow {
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
-  /** Events that a hold kept when it began, and those that one still keeps. */
+  /** Events that a hold kept when the erasure began, and events that a hold still keeps. */
   readonly held: number;
   readonly still_held: number;
   /** Copies whose hold has ended: the next retention pass deletes them. */
   readonly released: number;
-  /** Copies of holds that went with it, whose keys may open copies of others. */
+  /** Copies of holds that it deleted, whose keys may open copies of others. */
   readonly copies: number;
-  /** Events under a hold that could not be opened, and so not be copied: they went. */
+  /** Events under a hold that could not be opened, and so not be copied: they were deleted. */
   readonly unreadable: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];

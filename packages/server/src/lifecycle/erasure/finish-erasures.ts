@@ -35,8 +35,8 @@ const LIST_ERASED_KEYS = sql(
 const DELETE_ACCOUNT_KEY = sql("select delete_account_key($1)", ["uuid"]);
 
 /**
- * Turns the ledger of erased keys, whose secrets are destroyed, into tombstones and deletes their rows, in batches. What was
- * begun and not finished, because somebody was killed, goes on here; nothing is done twice.
+ * Turns the ledger of erased keys, whose secrets are destroyed, into tombstones and deletes their rows, in batches. It
+ * continues work that a killed process has started and not finished; nothing is done twice.
  */
 export async function finishErasures(connection: Connection, ports: FinishPorts): Promise<void> {
   const { rows: keys } = await query(connection, LIST_ERASED_KEYS);
@@ -107,11 +107,11 @@ async function deleteErased(connection: Connection, { names, signal }: FinishPor
     const { rows } = await query(connection, LIST_LEDGER_ROWS, [key.account, key.key_id]);
     if (rows.length === 0) return;
     // guard(drop): tombstones exist before the ledger rows are deleted
-    // fails: e2e/erasure/account.test.ts › is gone: events
+    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
     await insertTombstones(connection, names, rows);
     await inOneTransaction(connection, async (transaction) => {
       // guard(drop): no batch is left that has not seen the tombstones
-      // fails: e2e/erasure/concurrency.test.ts › the ledger goes when
+      // fails: e2e/erasure/concurrency.test.ts › when no commit batch is left that
       await excludeIngestion(transaction);
     });
     // A partition at a time: the locks of one transaction stay few.

@@ -15,7 +15,7 @@ export function accountSubjects(account: string, purposes: ReadonlyMap<number, s
   return [{ kind: "account", account }, ...under];
 }
 
-/** The keyed MAC that finds an erasure again for whoever can name its subject. */
+/** The keyed MAC by which a caller who can name the subject finds its erasure again. */
 export function subjectMac(names: Pseudonymizer, subject: ErasureSubject): Buffer {
   switch (subject.kind) {
     case "account":

@@ -118,7 +118,7 @@ export interface HoldEnd {
 }
 
 /**
- * Ends a hold as the journal says, and deletes its copies except those that another hold covers. A secret that a replay
+ * Ends a hold as the journal says, and deletes the copies that no other hold covers. A secret that a replay
  * has created for it is left to the next pass, which destroys it and writes that into the journal.
  */
 export async function endHold(

@@ -125,7 +125,7 @@ export interface HoldRow {
   readonly placed_by: string;
   readonly lifted_at: string | null;
   readonly lift_reason: string | null;
-  /** Events that were copied, because they would be gone without it. */
+  /** Events that were copied, because they would be deleted without it. */
   readonly copies: number;
 }
 
@@ -185,7 +185,7 @@ const LIST_HOLDS = sql(
   },
 );
 
-/** Holds that stand first, then those that were lifted; newest first. */
+/** Active holds first, then lifted ones; newest first. */
 export async function listHolds(executor: Executor): Promise<readonly HoldRow[]> {
   return (await query(executor, LIST_HOLDS)).rows;
 }
@@ -219,7 +219,7 @@ const LIFT_HOLD = sql(
 
 /**
  * Lifts a hold.
- * @returns how many events nobody reads any more: those that only it kept. `undefined` where no such hold stands.
+ * @returns how many events become unreadable because only this hold kept them; `undefined` if no active hold has the id.
  */
 export async function liftHold(
   executor: OwnerTransaction,

@@ -68,7 +68,7 @@ async function common({ executor }: AttestPorts): Promise<Record<string, unknown
 interface DeletedKinds {
   /** Secrets were destroyed. */
   readonly keys: boolean;
-  /** Rows went whose secrets others need. */
+  /** Rows were deleted whose secrets others need. */
   readonly rows: boolean;
   /** Something waits for the end of a hold. */
   readonly waits: boolean;

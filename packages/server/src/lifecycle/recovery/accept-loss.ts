@@ -15,8 +15,8 @@ export interface LossStatement {
 }
 
 /**
- * Accepts that an entry of the journal is lost for good: the journal then continues after it. What the entry erased may
- * be readable again in a restored database, and what it held may be deleted.
+ * Accepts that an entry of the journal is permanently lost: the journal then continues after it. What the entry erased
+ * may be readable again in a restored database, and what it held may be deleted.
  *
  * @param known what other stores know of the journal.
  * @throws journal-loss-unneeded where the entry is not the first one that is damaged. @throws Unavailable

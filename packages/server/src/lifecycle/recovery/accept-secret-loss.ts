@@ -25,9 +25,9 @@ export interface LossStatement {
 }
 
 /**
- * Accepts that secrets which the key store lacks are lost for good. From the commit on no
+ * Accepts that secrets which the key store lacks are permanently lost. From the commit on no
  * event is sealed under their names: servers may still have keys in memory that they derived from the lost secrets, so
- * partitions and holds continue under secrets of new ids, and accounts under keys of new ids that are made at need.
+ * partitions and holds continue under secrets of new ids, and accounts under keys of new ids that are made on demand.
  *
  * @returns what was lost, or `undefined` where no event needs a secret that the key store lacks.
  * @throws Unavailable

@@ -1,4 +1,4 @@
-/** Secrets that a key store which went back in time has lost, and what was sealed under them. */
+/** Secrets that an older copy of the key store lacks, and what was sealed under them. */
 import type { Executor } from "../../postgres/executor.ts";
 import { instant } from "../../postgres/instant.ts";
 import {
@@ -89,7 +89,7 @@ export async function lostSince(
 }
 
 /**
- * The same without a search in partitions: of partition secrets, only those that this process has used.
+ * The same without a search in partitions: of partition secrets, only the ones that this process has used.
  * @throws Unavailable
  */
 export async function lostInUse(executor: Executor, secrets: Secrets): Promise<readonly string[]> {

@@ -33,16 +33,16 @@ const BATCH = 1_000;
 
 export interface ExpiryOptions {
   readonly secrets: Secrets;
-  /** Re-seals what a hold covers, before its partition goes. */
+  /** Re-seals what a hold covers, before its partition is dropped. */
   readonly sealer: Sealer;
   readonly names: Pseudonymizer;
-  /** For how long a key is remembered after its event is gone: milliseconds. */
+  /** For how long an idempotency key is kept after its event is deleted: milliseconds. */
   readonly replayWindow: number;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
   readonly keyStore: KeyStore;
   readonly clock: Clock;
-  /** Looked at between steps: what was begun is finished by the next run. */
+  /** Looked at between steps: the next run finishes what was started. */
   readonly signal?: AbortSignal;
 }
 
@@ -165,13 +165,13 @@ async function dropWhenUnlocked(
   return false;
 }
 
-/** @returns `undefined` where somebody holds a lock that it needs. */
+/** @returns `undefined` where another session holds a lock that it needs. */
 async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
     // guard(drop): a lock that is taken is tried again
-    // fails: e2e/retention.test.ts › waits for nobody for long
+    // fails: e2e/retention.test.ts › a reader that stays
     if (LOCK_IS_TAKEN.has(sqlState(error))) return undefined;
     throw error;
   }
@@ -219,7 +219,7 @@ const LIST_DROPPED_PARTITIONS = sql(
 
 const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1, $2)", ["uuid", "bool"]);
 
-/** After the drop is durable: a secret that is gone while its events are there would make them unreadable. */
+/** Runs after the drop is durable: if it failed, events would remain that no secret opens. */
 async function destroySecrets(connection: Connection, { secrets, signal }: ExpiryOptions): Promise<void> {
   const { rows } = await query(connection, LIST_DROPPED_PARTITIONS);
   for (const { partition_id, secrets: ids } of rows) {

@@ -5,7 +5,7 @@ import { PARTITION_COLUMNS, PARTITION_TYPES, partitionQuery, queryPartitions } f
 import { instant } from "../../postgres/instant.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** What a pass has done; copies are those that a hold kept and that none covers any more. */
+/** What a pass has done; copies were kept by a hold, and no hold covers them any more. */
 export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
 export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
 
@@ -128,9 +128,9 @@ export async function listRuns(executor: Executor, limit: number): Promise<reado
 }
 
 export interface RetentionState {
-  /** Partitions that are past their period and not dropped. */
+  /** Expired partitions that are not dropped. */
   readonly overdue_partitions: number;
-  /** How long the oldest of them has been past it. */
+  /** For how long the oldest of them has been expired. */
   readonly lag_seconds: number;
   /** Dropped partitions whose secret is not destroyed. */
   readonly secrets_to_destroy: number;

@@ -46,7 +46,7 @@ create table purpose (
 );
 insert into purpose (code, id, title) values (1, 'default', 'Built-in purpose of every action type');
 
--- Each policy that was applied, as it was read. The latest is in force; events keep the purpose that they were stored
+-- Each policy that was applied, as it was read. The latest is active; events keep the purpose that they were stored
 -- under. Only the owner's login changes a policy: a stolen serving login must not shorten a period.
 create table policy (
   version integer primary key check (version > 0),
@@ -120,7 +120,7 @@ create index event_sdk on event (sdk_version, schema_version, received_at);
 create index event_received_at on event (received_at, event_id);
 grant select, insert on event to drs_service;
 
--- Lives as long as its event is kept in whatever form, held copies included, plus the replay window.
+-- Lives as long as its event or a held copy of it, plus the replay window.
 create table idempotency_key (
   account text not null,
   key text not null,
@@ -135,7 +135,7 @@ create index idempotency_key_received_at on idempotency_key (purpose, received_a
 grant select, insert on idempotency_key to drs_service;
 
 create table session_token (
-  -- SHA-256 of the token: a stolen copy of the table authenticates nobody.
+  -- SHA-256 of the token: a stolen copy of the table authenticates no client.
   token_hash bytea primary key,
   token_id uuid not null unique,
   account text not null,
@@ -197,7 +197,7 @@ create table journal_entry (
   -- SHA-256 of the entry's text.
   entry_digest bytea not null,
   applied_at timestamptz not null default now(),
-  -- An operator stated that the journal has lost the entry for good.
+  -- An operator stated that the journal has permanently lost the entry.
   loss_accepted_at timestamptz,
   loss_accepted_by text,
   loss_reason text,
@@ -375,10 +375,10 @@ create table retention_effect (
   effect_id bigint generated always as identity primary key,
   at timestamptz not null default now(),
   partitions bigint not null default 0,
-  -- Deleted events, without those that a hold keeps in a copy.
+  -- Deleted events, without the ones that a hold keeps in a copy.
   rows bigint not null default 0,
   bytes bigint not null default 0,
-  -- Of the rows, those that were deleted one by one.
+  -- Of the rows, the ones that were deleted one by one.
   deleted bigint not null default 0,
   -- Events of dropped partitions that a hold keeps in a copy.
   held bigint not null default 0,

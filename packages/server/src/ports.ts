@@ -91,7 +91,7 @@ export interface EventIdentity {
 }
 
 /** The secret under which a payload is sealed: the account's with the partition's, or, for a held copy, the hold's. */
-export type SealedUnder = { readonly keyId: string } | { readonly holdId: string };
+export type PayloadSecret = { readonly keyId: string } | { readonly holdId: string };
 
 export interface PromotedAttributes extends EventIdentity {
   readonly idempotencyKey: string;
@@ -148,7 +148,7 @@ export interface StoredEvent extends PromotedAttributes {
   /** Of the form `2026-01-31T08:15:00.123456Z`. */
   readonly collectedAt: string;
   readonly payload: Buffer;
-  readonly sealedUnder: SealedUnder;
+  readonly sealedUnder: PayloadSecret;
 }
 
 export interface EventStore {
@@ -175,10 +175,10 @@ export interface Sealer {
   /** Of a copy that a hold keeps. @throws Unavailable */
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, or payload-damaged where the bytes are not what was sealed for this identity. */
-  open(identity: EventIdentity, under: SealedUnder, payload: Buffer): Promise<Buffer>;
+  open(identity: EventIdentity, under: PayloadSecret, payload: Buffer): Promise<Buffer>;
 }
 
-/** The event warnings: what is remarkable about an event that is stored all the same. */
+/** The event warnings: what an operator may want to know about an event that is stored all the same. */
 export type EventWarning = "session-mismatch" | "beyond-purpose" | "unmapped";
 
 /** Entries are buffered and written in batches; repeated ones are counted in one entry. Never blocks, never throws. */

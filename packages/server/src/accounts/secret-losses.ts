@@ -3,7 +3,7 @@ import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-export interface AcceptedLoss {
+export interface AcceptedSecretLoss {
   readonly loss: number;
   readonly accepted_at: string;
   /** Secrets that were lost, and what could not be opened without them. */
@@ -14,7 +14,7 @@ export interface AcceptedLoss {
   readonly copies: number;
 }
 
-export type SecretLoss = Omit<AcceptedLoss, "loss" | "accepted_at" | "secrets"> & {
+export type SecretLoss = Omit<AcceptedSecretLoss, "loss" | "accepted_at" | "secrets"> & {
   readonly actor: string;
   readonly reason: string;
   /** Names of the lost secrets. */
@@ -70,7 +70,7 @@ const ACCEPTED_SECRET_LOSSES = sql(
 );
 
 /** The first one first. */
-export async function acceptedSecretLosses(executor: Executor): Promise<readonly AcceptedLoss[]> {
+export async function acceptedSecretLosses(executor: Executor): Promise<readonly AcceptedSecretLoss[]> {
   const { rows } = await query(executor, ACCEPTED_SECRET_LOSSES);
   return rows;
 }

@@ -26,14 +26,14 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   });
   const durations = new Histogram({
     name: "drs_request_duration_seconds",
-    help: "From the head of the request to its answer.",
+    help: "From the headers of a request to its answer.",
     buckets: SECONDS,
     registers,
   });
-  const remarks = new Counter({
+  const warnings = new Counter({
     name: "drs_event_warnings_total",
-    help: "Stored events that are remarkable: of an unmapped action type, beyond their purpose, of another session.",
-    labelNames: ["remark"],
+    help: "Stored events with a warning: unmapped action type, data beyond the purpose, or a mismatched session.",
+    labelNames: ["warning"],
     registers,
   });
   const batches = new Histogram({
@@ -48,20 +48,20 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     buckets: SECONDS,
     registers,
   });
-  const gone = new Counter({
+  const deleted = new Counter({
     name: "drs_retention_deleted_total",
-    help: "What this server's retention passes let go of: partitions, rows, secrets, keys, copies.",
+    help: "What this server's retention passes deleted: partitions, rows, secrets, keys, copies.",
     labelNames: ["what"],
     registers,
   });
-  const goneBytes = new Counter({
+  const deletedBytes = new Counter({
     name: "drs_retention_deleted_bytes_total",
-    help: "Bytes on disk that this server's retention passes let go of.",
+    help: "Bytes on disk that this server's retention passes freed.",
     registers,
   });
   const lag = new Gauge({
     name: "drs_retention_lag_seconds",
-    help: "How long the oldest partition has been past its period without being dropped.",
+    help: "For how long the oldest expired partition has not been dropped.",
     registers,
   });
   const lastRetention = new Gauge({
@@ -69,7 +69,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     help: "When this server last looked at retention, or found another worker at it.",
     registers,
   });
-  const holds = new Gauge({ name: "drs_holds", help: "Legal holds that stand.", registers });
+  const holds = new Gauge({ name: "drs_holds", help: "Active legal holds.", registers });
   const reviews = new Gauge({
     name: "drs_hold_reviews_overdue",
     help: "Legal holds that are to be reviewed.",
@@ -82,12 +82,12 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   });
   const adopted = new Gauge({
     name: "drs_adopted_fields",
-    help: "Adopted fields in force that came from a file.",
+    help: "Active adopted fields that came from a file.",
     registers,
   });
   const adoptedInvalid = new Gauge({
     name: "drs_adopted_fields_file_invalid",
-    help: "1 while the file of adopted fields is invalid and the previous fields stay in force.",
+    help: "1 while the file of adopted fields is invalid and the previous fields stay active.",
     registers,
   });
   const completableRequests = new Gauge({
@@ -124,21 +124,18 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
       requests.inc({ status: String(status), code });
       durations.observe(seconds);
     },
-    warned(remark) {
-      remarks.inc({ remark });
+    warned(warning) {
+      warnings.inc({ warning });
     },
-    retentionPassed(
-      { lag_seconds, holds: standing, reviews_overdue, requests_overdue, requests_completable },
-      expired,
-    ) {
-      holds.set(standing);
+    retentionPassed({ lag_seconds, holds: active, reviews_overdue, requests_overdue, requests_completable }, expired) {
+      holds.set(active);
       reviews.set(reviews_overdue);
       overdueRequests.set(requests_overdue);
       completableRequests.set(requests_completable);
       for (const what of COUNTS) {
         const amount = expired?.[what] ?? 0;
-        if (what === "bytes") goneBytes.inc(amount);
-        else gone.inc({ what }, amount);
+        if (what === "bytes") deletedBytes.inc(amount);
+        else deleted.inc({ what }, amount);
       }
       lag.set(lag_seconds);
       lastRetention.setToCurrentTime();

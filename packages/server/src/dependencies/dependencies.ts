@@ -16,7 +16,7 @@ export type DependencyName = keyof typeof DEPENDENCIES;
 const PROBE_MS = 2_000;
 
 /** Why a dependency can't be used; each kind is reported and withdrawn by one observer. */
-type Trouble = "away" | "held" | "behind" | "lacking";
+type Trouble = "away" | "stalled" | "behind" | "lacking";
 
 export interface Health {
   readonly name: DependencyName;
@@ -73,7 +73,7 @@ export class Dependency {
    */
   async call<T>(work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const { isAway = () => true, isProgressing, isProbe = false } = options;
-    if (!isProbe && this.#troubles.has("held")) throw new Unavailable(this.#sentence("held"));
+    if (!isProbe && this.#troubles.has("stalled")) throw new Unavailable(this.#sentence("stalled"));
     const ms = isProbe ? Math.min(this.timeoutMs, PROBE_MS) : this.timeoutMs;
     const deadline = {
       ms,

@@ -10,7 +10,7 @@ const MOST_KNOWN = 100;
 /** How far ahead partitions are made: they may be a month long. */
 const FARTHEST_MS = 8 * 86_400_000;
 
-interface Partition extends PartitionSecrets {
+interface KnownPartition extends PartitionSecrets {
   readonly id: string;
   readonly from: number;
 }
@@ -47,7 +47,7 @@ const RECORD_CREATED_SECRET = sql("select record_created_secret($1)", ["uuid"]);
  */
 export class Partitions implements PartitionDirectory {
   readonly #executor: Executor;
-  readonly #known = new Map<number, Partition[]>();
+  readonly #known = new Map<number, KnownPartition[]>();
   /** How often it forgot all. */
   #generation = 0;
 
@@ -79,7 +79,7 @@ export class Partitions implements PartitionDirectory {
     if (!row) throw new Error("no partition was made");
     const { partition_id: id, secrets, created: wasCreated, lower_ms: from, upper_ms: end } = row;
     const [secret, lostSecrets] = [secrets.at(-1) ?? id, secrets.slice(0, -1)];
-    const partition: Partition = { id, secret, wasCreated, lostSecrets, from, end };
+    const partition: KnownPartition = { id, secret, wasCreated, lostSecrets, from, end };
     if (generation !== this.#generation) return partition;
     const others = (this.#known.get(purpose) ?? []).filter((other) => other.id !== id);
     this.#known.set(purpose, [partition, ...others].slice(0, MOST_KNOWN));

@@ -3,7 +3,7 @@ import type { Assignment } from "./admit.ts";
 import { RejectedRequest, rejectRequest } from "./request.ts";
 
 /** How often an event is sealed at most, if an erasure or a policy intervenes each time. */
-const MOST_TURNS = 20;
+const MAX_ATTEMPTS = 20;
 
 export interface AppendPorts {
   readonly store: EventStore;
@@ -32,7 +32,7 @@ export async function append(
   { store, sealer, accounts, assign }: AppendPorts,
 ): Promise<Stored | LedgerEntry | RejectedRequest> {
   let assigned = first;
-  for (let turn = 0; turn < MOST_TURNS; turn++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { code: purpose, policyVersion } = assigned.purpose;
     // Sealing creates a key id and a secret for an unknown account: a retry of an erased event must not.
     const isKnown = await accounts.isKnown(event.account, purpose);

@@ -118,8 +118,8 @@ async function run(
   if (header instanceof RejectedRequest) return header;
 
   if (!ports.store.available) return rejectRequest("unavailable", RETRY_SOON);
-  const place = ports.admission.enter(account, request.headers, header.encoding, options.maxBodyBytes);
-  if (place instanceof RejectedRequest) return place;
+  const permit = ports.admission.enter(account, request.headers, header.encoding, options.maxBodyBytes);
+  if (permit instanceof RejectedRequest) return permit;
   try {
     const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
     if (body instanceof RejectedRequest) {
@@ -178,14 +178,14 @@ async function run(
     if (outcome instanceof RejectedRequest) return outcome;
     if (!("stored" in outcome)) return await resolve(outcome);
 
-    for (const remark of warningsOf(outcome.stored, admitted.sessionMismatch)) {
-      ports.audit.record({ operation: "event.create", outcome: remark, account, eventId: attributes.eventId });
-      ports.meter.warned(remark);
+    for (const warning of warningsOf(outcome.stored, admitted.sessionMismatch)) {
+      ports.audit.record({ operation: "event.create", outcome: warning, account, eventId: attributes.eventId });
+      ports.meter.warned(warning);
     }
     ports.drift.observe(attributes.sdkVersion, observations.probes, scan.members);
     return answerCreated(attributes.eventId);
   } finally {
-    place.release();
+    permit.release();
   }
 }
 
@@ -208,9 +208,9 @@ function answerRateDecision(
 }
 
 function warningsOf({ purpose, beyondPurpose }: Assignment, sessionMismatch: boolean): EventWarning[] {
-  const remarks: EventWarning[] = [];
-  if (sessionMismatch) remarks.push("session-mismatch");
-  if (beyondPurpose) remarks.push("beyond-purpose");
-  if (!purpose.mapped) remarks.push("unmapped");
-  return remarks;
+  const warnings: EventWarning[] = [];
+  if (sessionMismatch) warnings.push("session-mismatch");
+  if (beyondPurpose) warnings.push("beyond-purpose");
+  if (!purpose.mapped) warnings.push("unmapped");
+  return warnings;
 }

@@ -55,14 +55,14 @@ async function setStandby(name: string): Promise<void> {
   );
 }
 
-test("a commit of a retention pass that waits for a standby is not ended, and counts as held", async () => {
+test("a commit of a retention pass that waits for a standby is not ended, and counts as stalled", async () => {
   const { database, dependency, probe } = watch(5_000);
   await setStandby("absent");
   const client = await open(withoutStatementTimeout(database));
   const writing = client.query("insert into work values (1)");
   writing.catch(() => {});
   await until(async () => (await activity(client.pid))?.wait_event === "SyncRep");
-  dependency.report("held", "until the monitor looks");
+  dependency.report("stalled", "until the monitor looks");
   database.bound?.abandoned.add({ pid: client.pid, connectedAt: String(Date.now() / 1000), mayEnd: true });
   await probe.ping();
   await probe.ping();
@@ -119,7 +119,7 @@ test("a backend that is abandoned while the monitor looks is looked at next time
   const abandoned = new AbandonedBackends();
   Object.assign(database.bound ?? {}, { abandoned });
   const backend = { pid: other.pid, connectedAt: String(Date.now() / 1000), mayEnd: false };
-  dependency.report("held", "so that the monitor looks");
+  dependency.report("stalled", "so that the monitor looks");
   vi.spyOn(abandoned, "all", "get").mockImplementationOnce(() => {
     queueMicrotask(() => abandoned.add(backend));
     return [];
@@ -136,8 +136,8 @@ test("work continues past its deadline while commits wait for a standby", async 
   const { database, dependency } = watch();
   const client = await open(withoutStatementTimeout(database));
   const working = client.query("select pg_sleep(0.5)");
-  dependency.report("held", "commits wait without end");
+  dependency.report("stalled", "commits wait without end");
   expect((await working).rowCount).toBe(1);
-  dependency.resolve("held");
+  dependency.resolve("stalled");
   await client.end();
 });

@@ -109,7 +109,7 @@ export class PostgresProbe implements Probe {
     const { dependency, database } = this.#options;
     const abandoned = database.bound?.abandoned;
     const asked = abandoned?.all ?? [];
-    if (!abandoned || (asked.length === 0 && !dependency.has("held"))) return;
+    if (!abandoned || (asked.length === 0 && !dependency.has("stalled"))) return;
     const { rows } = await query(client, END_ABANDONED, [
       asked.map(({ pid }) => pid),
       asked.map(({ connectedAt }) => connectedAt),
@@ -117,14 +117,14 @@ export class PostgresProbe implements Probe {
     ]);
     const remaining = new Map(rows.filter(({ ended }) => !ended).map((row) => [asked[Number(row.number) - 1], row]));
     for (const backend of asked) if (!remaining.has(backend)) abandoned.delete(backend);
-    const held = [...remaining].filter(([backend, row]) => isHeld(backend, row));
-    if (held.length === 0) return dependency.resolve("held");
+    const stalled = [...remaining].filter(([backend, row]) => isStalled(backend, row));
+    if (stalled.length === 0) return dependency.resolve("stalled");
     const advice = "is a synchronous standby away? See pg_stat_replication";
-    dependency.report("held", `commits wait without end (${held.length} connections): ${advice}`);
+    dependency.report("stalled", `commits wait without end (${stalled.length} connections): ${advice}`);
   }
 }
 
 /** Work that takes long is no commit that waits: its statement runs until it is done. */
-function isHeld(backend: AbandonedBackend | undefined, { waits_for_standby }: Remaining): boolean {
+function isStalled(backend: AbandonedBackend | undefined, { waits_for_standby }: Remaining): boolean {
   return waits_for_standby || backend?.mayEnd !== true;
 }

@@ -19,7 +19,7 @@ export interface LossPorts {
   readonly destroyed?: ReadonlySet<string>;
 }
 
-export interface LossStatement {
+export interface SecretLossStatement {
   readonly actor: string;
   readonly reason: string;
 }
@@ -35,7 +35,7 @@ export interface LossStatement {
 export async function acceptSecretLoss(
   executor: OwnerTransaction,
   { secrets, clock, destroyed }: LossPorts,
-  { actor, reason }: LossStatement,
+  { actor, reason }: SecretLossStatement,
 ): Promise<LossCounts | undefined> {
   // No pass copies held events or drops partitions meanwhile.
   await lockHolds(executor);

@@ -105,7 +105,7 @@ describe("a change of the file", () => {
       .filter((line) => line.includes('"adopted-fields-invalid"'));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("modell");
-    expect(lines[0]).toContain("stay in force");
+    expect(lines[0]).toContain("stay active");
   });
 });
 

@@ -142,7 +142,7 @@ describe("a policy in force", () => {
       ],
     });
     expect((await drs("purpose", "apply", file, "--dry-run")).stdout).toMatch(
-      /Nothing was changed; policy 0 is in force/,
+      /Nothing was changed; policy 0 is active/,
     );
     expect(await purposeOf("payment")).toBe("default");
   });

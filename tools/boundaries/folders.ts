@@ -249,7 +249,7 @@ export const FOLDERS: readonly Folder[] = [
   },
   {
     name: "(entries)",
-    purpose: "`index.ts` for those who embed, `main.ts` for the command",
+    purpose: "`index.ts` for embedding, `main.ts` for the command",
     imports: ["errors", "ports", "config", "ingest", "actions", "app", "cli"],
   },
 ];

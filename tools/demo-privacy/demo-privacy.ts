@@ -188,7 +188,7 @@ async function demonstrate(): Promise<void> {
   show("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
 
   step("The hold ends, and with it the rest of the erasure.");
-  await drs(["hold", "lift", hold_id, "--reason", "dispute 4711 is settled", "--yes"]);
+  await drs(["hold", "lift", hold_id, "--reason", "dispute 4711 is closed", "--yes"]);
   show("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
   await drs(["retention", "run"]);
   const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout)];
@@ -226,7 +226,7 @@ async function demonstrate(): Promise<void> {
   show("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
   const holds = objects((await drs(["hold", "list", "--json"])).stdout);
   const restored = holds.find((hold) => hold["hold_id"] === onBob.hold_id);
-  show("the hold on Bob's account is in force", restored?.["account"] === "bob" && restored["lifted_at"] === null);
+  show("the hold on Bob's account is active", restored?.["account"] === "bob" && restored["lifted_at"] === null);
   await stop(server);
 }
 

@@ -34,7 +34,7 @@ export function Checklist({ ticked, onToggle }: ChecklistProps) {
       <Heading>On a device</Heading>
       <Note
         live
-      >{`${ticked.size} of ${CHECKLIST.length} done. Ticks are gone when the app ends: it keeps nothing.`}</Note>
+      >{`${ticked.size} of ${CHECKLIST.length} done. The app stores no ticks: they are lost when it ends.`}</Note>
       {CHECKLIST.map((item) => {
         const checked = ticked.has(item);
         return (

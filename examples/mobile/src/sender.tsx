@@ -66,6 +66,6 @@ export function Sender({ event, endpoint, onChange, fetch }: SenderProps) {
 
 function eventNote(event: CollectedEvent | undefined, { session }: Endpoint): string {
   if (!event) return "There is no event yet. Collect one first.";
-  if (event.session_id === session) return `The event of ${event.collected_at} goes out.`;
+  if (event.session_id === session) return `The event of ${event.collected_at} is sent.`;
   return `The event was collected for the session ${event.session_id}. Collect again for this one.`;
 }

@@ -295,7 +295,7 @@ describe("a storage", () => {
     ["with rounds that no event gets to", (text: string) => text.replace("[1,1,", "[1,500,")],
     ["with a key that no header can hold", (text: string) => text.replace(/"key":"../, '"key":"\\r\\n')],
     ["that is something else", () => '{"theme":"dark"}'],
-  ])("with an entry %s has it moved aside and reported, and the outbox goes on", async (_, corrupt) => {
+  ])("with an entry %s has it moved aside and reported, and the outbox continues", async (_, corrupt) => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     await before.send();
@@ -378,7 +378,7 @@ describe("a storage", () => {
     expect(await next.outbox.flush()).toMatchObject({ replayed: 1, stored: 1, left: 0 });
   });
 
-  it("whose corrupt entry can't be moved keeps it and goes on working", async () => {
+  it("whose corrupt entry can't be moved keeps it and continues to work", async () => {
     const items: Items = new Map([["device-risk-signals.0", "junk"]]);
     const app = start(items, [failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
     expect(await app.send()).toMatchObject({ queued: true });

@@ -97,7 +97,7 @@ describe("send", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("sends the same key and the same bytes on each attempt and in each later call, whatever happens between", async () => {
+  it("sends the same key and the same bytes on each attempt and in each later call, after any error between", async () => {
     const error = fc.constantFrom<Reply | Answering>(failure, silence, page, busy, problem(429, "x"), {
       status: 401,
     });
@@ -145,7 +145,7 @@ describe("send", () => {
     expect((await send([silence], { maxAttempts: 1, timeoutMs: 700 })).result).toMatchObject({ reason: "timeout" });
   });
 
-  it("reveals neither token nor payload, whatever fails", async () => {
+  it("reveals neither token nor payload in any failure", async () => {
     for (const answer of [failure, page, busy]) {
       const { result } = await send([answer], { maxAttempts: 1 });
       expect(JSON.stringify(result)).not.toMatch(/secret|observation/);

@@ -291,7 +291,7 @@ describe("time limits", () => {
     expect(host.cancelled).toHaveLength(1);
   });
 
-  it("the deadline of the collection holds for every probe, also for those that have not started", async () => {
+  it("the deadline of the collection holds for every probe, also for probes that have not started", async () => {
     // A timer may end a millisecond early: then a probe would begin for the last one.
     const late = (work: () => void, ms: number): unknown => setTimeout(work, ms + 3);
     const host = Object.assign(
@@ -417,7 +417,7 @@ describe("an aborted collection", () => {
 });
 
 describe("an option of one collection", () => {
-  it("consent restricts the consent in force, and adds no probe to it", async () => {
+  it("consent restricts the active consent, and adds no probe to it", async () => {
     for (const consent of [consentFor("locale", "network"), (probe: ProbeId) => probe !== "hardware"]) {
       const host = fakeHost();
       const intel = intelOn(host, { consent: consentFor("hardware", "locale") });
@@ -484,7 +484,7 @@ describe("setConfig", () => {
     expect(host.cancelled).toHaveLength(1);
   });
 
-  it("rejects what the constructor's rules reject, and the previous configuration stays in force", async () => {
+  it("rejects what the constructor's rules reject, and the previous configuration stays active", async () => {
     const intel = intelOn(fakeHost(), { consent: ALL, probes: { hardware: { enabled: false } } });
     const wrong = { deadlineMs: 0, consent: consentFor(), probes: { hardwear: {} } };
     expect(() => intel.setConfig(wrong as never)).toThrow(/probes.hardwear is not known; deadlineMs must be/);

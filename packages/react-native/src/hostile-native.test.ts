@@ -105,7 +105,7 @@ const answer = fc
     ),
   );
 
-describe("the event is valid whatever native code answers", () => {
+describe("the event is valid after any answer of native code", () => {
   it.each(["android", "ios"] as const)("on %s", async (platform) => {
     await fc.assert(
       fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 19 }), async (several) => {

@@ -4,7 +4,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The SDK was called wrongly. Names every problem at once; never a value that was handed in. */
+/** The SDK was called wrongly. Names every problem at once; never a value of the caller. */
 export class MisuseError extends TypeError {
   override readonly name = "MisuseError";
   readonly problems: readonly Problem[];

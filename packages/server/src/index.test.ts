@@ -55,7 +55,7 @@ describe("a host's onError", () => {
 });
 
 describe("a host's verifier", () => {
-  it("is handed the token and the source that it came from", async () => {
+  it("receives the token and the source that it came from", async () => {
     const asked: unknown[] = [];
     const sessions: SessionVerifier = {
       verify: async (...args) => {

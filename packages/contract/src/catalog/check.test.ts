@@ -19,7 +19,7 @@ describe("departures from the catalog", () => {
     expect(checkAgainstCatalog(Object.fromEntries(probes))).toEqual([]);
   });
 
-  it("name an unknown probe, whatever its outcome", () => {
+  it("name an unknown probe with any outcome", () => {
     const unknown = { kind: "unknown-probe", path: ["clipboard"], found: "object" };
     expect(departuresOf(`{"clipboard":{"status":"success","data":{"a":1}}}`)).toEqual([unknown]);
     expect(departuresOf(`{"clipboard":{"status":"skipped","reason":"disabled"}}`)).toEqual([unknown]);

@@ -16,7 +16,7 @@ export interface SignedAction {
   readonly sessionId?: string;
   /** Milliseconds since the Unix epoch; stored in whole seconds. */
   readonly expiresAt: number;
-  /** Tells actions of one account, type and second apart: 1 to 22 URL-safe characters. */
+  /** Distinguishes actions of one account, type and second: 1 to 22 URL-safe characters. */
   readonly nonce: string;
 }
 

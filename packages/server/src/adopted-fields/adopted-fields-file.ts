@@ -95,7 +95,7 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
     const problem = read.ok ? undefined : read.problem;
     if (read.ok) this.current = read.adopted;
     if (problem !== undefined && problem !== this.#problem) {
-      const kept = `the ${this.current.paths.length} fields adopted before stay in force`;
+      const kept = `the ${this.current.paths.length} fields adopted before stay active`;
       onInvalid(
         new OperatorError("adopted-fields-invalid", `DRS_ADOPTED_FIELDS_FILE: ${this.#path} ${problem}; ${kept}`),
       );

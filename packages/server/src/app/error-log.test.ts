@@ -61,7 +61,7 @@ describe("the log of errors", () => {
       Object.assign(new pg.DatabaseError(SENT, 1, "error"), { code: SENT, constraint: SENT }),
     ],
     [
-      "a database's refusal of a login",
+      "a login that the database refuses",
       new Error(`SASL: SCRAM-SERVER-FINAL-MESSAGE: server returned error: "${SENT}"`),
     ],
     ["any of them as a cause", new Unavailable("ours", { cause: errorOf(() => JSON.parse(SENT)) })],

@@ -53,9 +53,9 @@ export interface AuditedOrder {
 }
 
 const FIND_ERASURE_ORDER = sql(
-  `select actor, reason from audit_entry begun
+  `select actor, reason from audit_entry started
       where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
-        and not exists (select from audit_entry done where done.at between begun.at and $2 and done.operation = 'erase.run'
+        and not exists (select from audit_entry done where done.at between started.at and $2 and done.operation = 'erase.run'
           and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
       order by at desc limit 1`,
   ["text?", "timestamptz"],

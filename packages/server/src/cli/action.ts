@@ -36,9 +36,11 @@ export function actionCommand(context: Context): Command {
     .description("Register an action. Registering it again identically changes nothing.")
     .requiredOption("--account <account>", "the account that the action belongs to", account)
     .requiredOption("--type <type>", "its action_type", name("an action type", LIMITS.actionType))
-    .option("--id <id>", "its action_id; made where it is not given", name("an action id", LIMITS.actionId))
+    .option("--id <id>", "its action_id; default: a new one", name("an action id", LIMITS.actionId))
     .option("--session <session>", "the session value it is issued with", name("a session value", LIMITS.sessionId))
-    .addOption(new Option("--ttl <duration>", "how long it takes events").argParser(ttl).default(3_600_000, "1h"))
+    .addOption(
+      new Option("--ttl <duration>", "how long events may refer to it").argParser(ttl).default(3_600_000, "1h"),
+    )
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs action register --account customer-1 --type payment --ttl 15m --json"))
     .action(async (options: RegisterOptions) => {
@@ -83,7 +85,7 @@ export function actionCommand(context: Context): Command {
   command
     .command("list")
     .description("List actions, newest first.")
-    .option("--account <account>", "only those of this account", account)
+    .option("--account <account>", "only actions of this account", account)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs action list --account customer-1"))
     .action(async (options: { account?: string; json?: boolean }) => {
@@ -100,8 +102,7 @@ export function actionCommand(context: Context): Command {
     .action(async (actionId: string, options: { account: string }) => {
       await withTransaction(context, async (executor, clock) => {
         const revoked = await revokeAction(executor, clock, options.account, actionId);
-        if (!revoked)
-          throw new OperatorError("not-found", "There is no such action of this account that still stands.");
+        if (!revoked) throw new OperatorError("not-found", "There is no such active action of this account.");
         const entry = {
           actor: operatorOf(context),
           operation: "action.revoke",

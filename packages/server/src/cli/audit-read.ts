@@ -11,7 +11,7 @@ export interface AuditedRead {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** Writes the audit entry of a read; durable when the promise resolves, so that nothing is handed out without it. */
+/** Writes the audit entry of a read; durable when the promise resolves, so that no output appears without it. */
 export async function auditRead(context: Context, { pool, clock }: Connection, read: AuditedRead): Promise<void> {
   const { operation, outcome, account, eventId, reason, detail } = read;
   const entry = {

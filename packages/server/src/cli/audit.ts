@@ -14,14 +14,14 @@ const ALL = 1_000_000_000;
 
 export function auditCommand(context: Context): Command {
   const command = new Command("audit")
-    .description("Who did what to what, when, with which outcome.")
+    .description("The audit log: who did what, when, and with which outcome.")
     .addHelpText("after", example("drs audit list"));
   command
     .command("list")
     .description("List audit entries, newest first.")
-    .option("--event <event-id>", "only those about this event", uuid)
-    .option("--account <account>", "only those about this account", account)
-    .option("--limit <n>", "at most so many; 0 for all", count, 100)
+    .option("--event <event-id>", "only entries about this event", uuid)
+    .option("--account <account>", "only entries about this account", account)
+    .option("--limit <n>", "at most this many; 0 for all", count, 100)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs audit list --account customer-1 --json"))
     .action(async (options: ListOptions) => {

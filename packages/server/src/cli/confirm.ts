@@ -2,7 +2,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { Context } from "./context.ts";
 
 export interface Confirmation {
-  /** What will be gone, as a sentence. */
+  /** What the command will do, as a sentence. */
   readonly what: string;
   /** Whether the command line said so already. */
   readonly yes: boolean | undefined;
@@ -15,8 +15,8 @@ export interface Confirmation {
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
   if (yes) return;
   // guard(drop): nothing is destroyed unasked
-  // fails: e2e/erasure/records.test.ts › nobody is not asked
+  // fails: e2e/erasure/records.test.ts › what nothing is known of is not erased
   if (!ask) throw new OperatorError("wrong-usage", `${what} Not a terminal: confirm with --yes.`);
-  const answer = await ask(`${what} Type yes to go on: `);
+  const answer = await ask(`${what} Type yes to continue: `);
   if (answer.trim() !== "yes") throw new OperatorError("wrong-usage", "Nothing was changed.");
 }

@@ -74,7 +74,7 @@ export function withInstallation<T>(
   return withConnection(context, access, async (connection) => work(await openInstallation(connection)));
 }
 
-/** Runs a change and the audit entry that tells of it: both come to pass, or neither. */
+/** Runs `work`, a change and its audit entry, in one transaction. */
 export function withTransaction<T>(
   context: Context,
   work: (transaction: Transaction, clock: Clock) => Promise<T>,

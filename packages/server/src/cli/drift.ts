@@ -9,7 +9,7 @@ export function driftCommand(context: Context): Command {
     .addHelpText("after", example("drs drift list"));
   command
     .command("list")
-    .description("List departures, most frequent first. Names that don't look like names are counted under *.")
+    .description("List departures, most frequent first. Malformed names are counted under *.")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs drift list"))
     .action(async (options: { json?: boolean }) => {

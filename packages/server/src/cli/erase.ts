@@ -80,7 +80,7 @@ function withSubject(command: Command): Command {
 
 function planCommand(context: Context): Command {
   return withSubject(new Command("plan"))
-    .description("Say what would go, and what a hold keeps.")
+    .description("Print what would be deleted, and what a hold keeps.")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs erase plan --account customer-1 --json"))
     .action(async (options: PlanOptions, self: Command) => {
@@ -100,11 +100,11 @@ function planCommand(context: Context): Command {
 
 function runCommand(context: Context): Command {
   return withSubject(new Command("run"))
-    .description("Erase. Begun, it is finished even if this command is killed; again, it finds nothing left.")
+    .description("Erase. Safe to interrupt and repeat: an erasure that has started is completed.")
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--receipt <file>", "write the signed receipt to this file")
     .option("--refuse-later", "with --account: refuse its later events, too")
-    .option("--dry-run", "say what would go, and change nothing")
+    .option("--dry-run", "print what would be deleted, and change nothing")
     .option("--yes", "do not ask")
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -114,7 +114,7 @@ function runCommand(context: Context): Command {
     .action(async (options: RunOptions, self: Command) => {
       requireSubject(options, self);
       if (options.refuseLater && (options.account === undefined || options.purpose !== undefined)) {
-        self.error("error: --refuse-later goes with --account alone");
+        self.error("error: --refuse-later needs --account and excludes --purpose");
       }
       if (!options.dryRun) {
         return withInstallation(context, "change", (installation) => run(context, installation, options));
@@ -165,7 +165,10 @@ async function run(context: Context, installation: Installation, options: RunOpt
     const path = resolve(context.directory, options.receipt);
     const receipt = await receiptOf(pool, sequence);
     if (receipt === undefined)
-      throw new OperatorError("state-conflict", "It is begun and not finished: drs retention run finishes it.");
+      throw new OperatorError(
+        "state-conflict",
+        "The erasure has started and is not finished: drs retention run finishes it.",
+      );
     await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       const advice = `drs receipt get ${erasure.erasure_id}`;
       throw new OperatorError(
@@ -175,7 +178,7 @@ async function run(context: Context, installation: Installation, options: RunOpt
     });
   }
   if (options.json) printJson(context, { ...erasure, dry_run: false });
-  else print(context, `${sequence === before ? "Nothing is left. " : ""}${told(erasure)}`);
+  else print(context, `${sequence === before ? "Nothing is left. " : ""}${summaryOf(erasure)}`);
   const { still_held: kept } = await planErasure(pool, subject);
   // guard(drop): what a hold keeps is reported
   // fails: e2e/erasure/holds.test.ts › waits for its end
@@ -185,7 +188,7 @@ async function run(context: Context, installation: Installation, options: RunOpt
 const partlyDone = (kept: number): OperatorError =>
   new OperatorError("partly-done", `A hold keeps ${plural(kept, "event")} until it ends. See drs hold list.`);
 
-/** The erasure of this subject before; `undefined` for what went with another one, and of which a hold keeps something. */
+/** The earlier erasure of this subject; `undefined` where another erasure deleted it and a hold keeps a part of it. */
 async function findBefore(pool: Connection["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
   if (plan.still_held + plan.released === 0) return requireKnown(pool, mac);
   return (await findErasures(pool, { subjectMacs: [mac] }))[0]?.sequence;
@@ -202,7 +205,7 @@ async function requireWritable(file: string): Promise<void> {
   await opened.close();
 }
 
-/** The order is in the audit before anything goes, under the keyed MAC of its subject. */
+/** The audit log has the order, under the keyed MAC of its subject, before anything is deleted. */
 async function erase(
   context: Context,
   installation: Installation,
@@ -245,7 +248,7 @@ async function acceptLossOf(
 
 function acceptLossCommand(context: Context): Command {
   return new Command("accept-loss")
-    .description("Accept that an entry of the erasure journal is lost for good.")
+    .description("Accept that an entry of the erasure journal is permanently lost.")
     .requiredOption("--entry <number>", "the entry that a message names", count)
     .requiredOption("--reason <text>", "why it can't be restored", reasonReader(context))
     .option("--yes", "do not ask")
@@ -260,12 +263,12 @@ function acceptLossCommand(context: Context): Command {
 
 function listCommand(context: Context): Command {
   return withSubject(new Command("list"))
-    .description("List erasures, newest first: all, or those of what is named.")
+    .description("List erasures, newest first: all, or the erasures of one subject.")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs erase list", "drs erase list --account customer-1"))
     .action(async (options: PlanOptions, self: Command) => {
       if (options.purpose !== undefined && options.account === undefined) {
-        self.error("error: --purpose goes with --account");
+        self.error("error: --purpose needs --account");
       }
       const rows = await withConnection(context, "read", async (connection) => {
         const { pool } = connection;
@@ -304,7 +307,7 @@ function requireSubject({ account: of, purpose, action, event }: SubjectOptions,
   if (of === undefined && action === undefined && event === undefined) {
     command.error("error: one of --account, --action, --event says what is erased");
   }
-  if (purpose !== undefined && of === undefined) command.error("error: --purpose goes with --account");
+  if (purpose !== undefined && of === undefined) command.error("error: --purpose needs --account");
 }
 
 /** What a listing is of: an account and what is under each of its purposes, too. `undefined` where nothing is named. */
@@ -332,7 +335,7 @@ async function subjectOf(pool: Connection["pool"], options: SubjectOptions): Pro
 /** What nothing is kept of was erased before, or is not known at all. */
 async function requireKnown(pool: Connection["pool"], mac: Buffer): Promise<number> {
   const [before] = await findErasures(pool, { subjectMacs: [mac] });
-  if (!before) throw new OperatorError("not-found", "Nothing is known of what is to be erased: check the spelling.");
+  if (!before) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
   return before.sequence;
 }
 
@@ -352,7 +355,7 @@ function sentence(plan: ErasurePlan): string {
   return `Erased: ${erased}; a hold keeps ${plural(held + still_held, "event")}.${ended}`;
 }
 
-function told({
+function summaryOf({
   unreadable,
   erasure_id,
   events,

@@ -42,7 +42,7 @@ interface LiftOptions {
 
 export function holdCommand(context: Context): Command {
   const command = new Command("hold")
-    .description("Legal holds: what is kept although its period is over.")
+    .description("Legal holds: orders that keep events although they have expired.")
     .addHelpText("after", example("drs hold list"));
   command.addCommand(addCommand(context));
   command.addCommand(listCommand(context));
@@ -61,7 +61,7 @@ function addCommand(context: Context): Command {
     .addOption(new Option("--event <event-id>", "this event").argParser(uuid))
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
-    .requiredOption("--review <date>", "when to look at it again", futureDate)
+    .requiredOption("--review <date>", "date of the next review", futureDate)
     .option("--dry-run", "say what it would cover, and place nothing")
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -84,8 +84,7 @@ function addCommand(context: Context): Command {
             reviewOn,
             actor,
           });
-          if (!hold)
-            throw new OperatorError("not-found", "Nothing is known of what is to be held: check the spelling.");
+          if (!hold) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
           const entry = { actor, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
           await writeAudit(executor, clock, {
             ...entry,
@@ -114,7 +113,7 @@ function auditSubject({ of, value }: HoldSubject): { account?: string; eventId?:
 
 function listCommand(context: Context): Command {
   return new Command("list")
-    .description("List holds: those that stand first.")
+    .description("List holds, active ones first.")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs hold list --json"))
     .action(async ({ json = false }: { json?: boolean }) => {
@@ -124,11 +123,11 @@ function listCommand(context: Context): Command {
 
 function reviewCommand(context: Context): Command {
   return new Command("review")
-    .description("Say that a hold was looked at and stands, and when to look again.")
+    .description("Record a review of an active hold, and the date of the next review.")
     .argument("<hold-id>", "as `list` shows it", uuid)
-    .requiredOption("--review <date>", "when to look at it again", futureDate)
+    .requiredOption("--review <date>", "date of the next review", futureDate)
     .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
-    .option("--reason <text>", "why it stays in force", reasonReader(context))
+    .option("--reason <text>", "why it stays active", reasonReader(context))
     .option("--dry-run", "look, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'))
@@ -145,30 +144,30 @@ function reviewCommand(context: Context): Command {
         dryRun,
       );
       if (json) return printJson(context, { hold_id: holdId, review_on: reviewOn, dry_run: dryRun });
-      print(context, dryRun ? "Nothing was changed." : `Hold ${holdId} stands; to be reviewed on ${reviewOn}.`);
+      print(context, dryRun ? "Nothing was changed." : `Hold ${holdId} stays active. Next review: ${reviewOn}.`);
     });
 }
 
 function liftCommand(context: Context): Command {
   return new Command("lift")
-    .description("End a hold: what only it kept is let go of.")
+    .description("End a hold: what only it kept is deleted.")
     .argument("<hold-id>", "as `list` shows it", uuid)
     .requiredOption("--reason <text>", "why it ends", reasonReader(context))
-    .option("--dry-run", "say what would go, and change nothing")
+    .option("--dry-run", "print what would be deleted, and change nothing")
     .option("--yes", "do not ask")
     .option("--json", "print one JSON object")
-    .addHelpText("after", example('drs hold lift 5f0c2b9e-… --reason "dispute 4711 is settled"'))
+    .addHelpText("after", example('drs hold lift 5f0c2b9e-… --reason "dispute 4711 is closed"'))
     .action(async (holdId: string, { reason, dryRun = false, yes, json = false }: LiftOptions) => {
       const actor = operatorOf(context);
       const lift = (tried: boolean): Promise<number> =>
         withOrder(
           context,
           async (executor, clock, ports) => {
-            const goes = await orderLift(executor, tried ? undefined : ports(), holdId, actor, reason);
-            if (goes === undefined) throw noHold(holdId);
+            const events = await orderLift(executor, tried ? undefined : ports(), holdId, actor, reason);
+            if (events === undefined) throw noHold(holdId);
             const entry = { actor, operation: "hold.lift", outcome: "done", reason };
-            await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, events_released: goes } });
-            return goes;
+            await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, events_released: events } });
+            return events;
           },
           tried,
         );
@@ -182,5 +181,4 @@ function liftCommand(context: Context): Command {
     });
 }
 
-const noHold = (holdId: string): OperatorError =>
-  new OperatorError("not-found", `There is no hold ${holdId} that still stands.`);
+const noHold = (holdId: string): OperatorError => new OperatorError("not-found", `There is no active hold ${holdId}.`);

@@ -24,8 +24,8 @@ interface ChangeOptions {
   readonly json?: boolean;
 }
 
-/** Progress is told after so many secrets. */
-const TOLD_EVERY = 1_000;
+/** Progress is reported after so many secrets. */
+const REPORT_EVERY = 1_000;
 
 export function keyCommand(context: Context): Command {
   const command = new Command("key")
@@ -47,8 +47,8 @@ export function keyCommand(context: Context): Command {
 
   command
     .command("rotate")
-    .description("Wrap every secret under a new version; events are not touched. Interrupted, run again, it goes on.")
-    .option("--dry-run", "say how many would be wrapped anew, and change nothing")
+    .description("Wrap every secret under a new version; events are not touched. Safe to interrupt and repeat.")
+    .option("--dry-run", "print how many would be wrapped again, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs key rotate"))
     .action((options: ChangeOptions) => rotate(context, options));
@@ -67,9 +67,9 @@ export function keyCommand(context: Context): Command {
 
   command
     .command("accept-loss")
-    .description("Accept that secrets which the key store lacks are lost for good; events are stored again.")
+    .description("Accept that secrets which the key store lacks are permanently lost; events are stored again.")
     .requiredOption("--reason <text>", "why they can't be restored", reasonReader(context))
-    .option("--dry-run", "say what is lost, and change nothing")
+    .option("--dry-run", "print what is lost, and change nothing")
     .option("--yes", "do not ask")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs key accept-loss --reason "failover, no copy has them" --yes'))
@@ -100,7 +100,7 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
   print(context, `The loss is accepted. ${lossSentence(accepted)} Servers store events again within seconds.`);
 }
 
-/** @throws Failure where nothing is lost. */
+/** @throws state-conflict where nothing is lost. */
 async function countLoss(
   { pool }: Connection,
   { secrets }: Keys,
@@ -141,7 +141,7 @@ interface Rotation {
   readonly secrets: number;
 }
 
-/** @throws Failure where a version is not known here. */
+/** @throws state-conflict where a version is not known here. */
 async function rotationOf({ keyStore, keyEncryption }: Keys): Promise<Rotation> {
   const versions = await listKeyVersions(keyStore, keyEncryption);
   requireAll(versions);
@@ -160,13 +160,13 @@ function rotateIn(
   const { keyStore, keyEncryption, pool, clock, database } = installation;
   const actor = operatorOf(context);
   const onProgress = (secrets: number): void => {
-    if (!json && secrets % TOLD_EVERY === 0) context.stderr.write(`${plural(secrets, "secret")}\n`);
+    if (!json && secrets % REPORT_EVERY === 0) context.stderr.write(`${plural(secrets, "secret")}\n`);
   };
   return withMaintenanceLock(database, async () => {
     const { before, unfinished } = await rotationOf(installation);
     await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "begun", detail: { from: before } });
     // A rotation that was interrupted is finished first.
-    // guard(false): an interrupted rotation goes on under its version
+    // guard(false): an interrupted rotation continues under its version
     // fails: e2e/keys.test.ts › that was interrupted is finished
     const next = unfinished > 0 ? before : await keyEncryption.rotate();
     const done = { version: next, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
@@ -181,7 +181,7 @@ function requireAll(versions: readonly KeyVersion[]): void {
   const names = lost.map(({ version, secrets }) => `${version} (${plural(secrets, "secret")})`).join(", ");
   throw new OperatorError(
     "state-conflict",
-    `Secrets are wrapped under versions that nobody has here: ${names}. Bring those keys first.`,
+    `Secrets are wrapped under versions whose keys are missing here: ${names}. Configure those keys first.`,
   );
 }
 
@@ -194,7 +194,7 @@ async function destroy(context: Context, version: string, { dryRun = false, yes,
       const { keyEncryption, pool, clock, database } = installation;
       await requireRecovered(installation);
       await look(installation);
-      const what = "Backups of the key store that were made under it can't be opened any more, by anybody.";
+      const what = "Backups of the key store that were made under it can't be opened any more.";
       await confirm(context, { what, yes });
       const entry = { actor: operatorOf(context), operation: "key.destroy", detail: { version } };
       await withMaintenanceLock(database, async () => {
@@ -214,7 +214,7 @@ function requireUnused(versions: readonly KeyVersion[], version: string): void {
   const found = versions.find((one) => one.version === version && one.known);
   if (!found) throw new OperatorError("not-found", `There is no version ${version}: see drs key list.`);
   // guard(drop): the current version is not destroyed
-  // fails: e2e/keys.test.ts › rotate beside a server
+  // fails: e2e/keys.test.ts › the old version is destroyed
   if (found.current) throw new OperatorError("state-conflict", "It is the current version: drs key rotate first.");
   // guard(drop): a version that wraps secrets is not destroyed
   // fails: e2e/keys.test.ts › that was interrupted is finished

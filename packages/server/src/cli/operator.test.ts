@@ -23,7 +23,7 @@ describe("the actor of an audit entry", () => {
 
   test("of this process names its effective user, from the system and not from the environment", () => {
     const before = process.env["USER"];
-    process.env["USER"] = "somebody-else";
+    process.env["USER"] = "another-user";
     try {
       const { username, uid } = userInfo();
       expect(systemIdentity()).toMatchObject({ effectiveUid: uid, name: username });

@@ -75,7 +75,7 @@ const MAJORS_PTS = { first: 136, last: 143 };
 const SERIAL_FROM = 64;
 
 /**
- * The controlling terminal, whatever standard input and output are redirected to.
+ * The controlling terminal; redirected standard input and output do not change it.
  *
  * @param stat `/proc/self/stat` (proc(5)): `tty_nr` is the seventh field, the second is a name in parentheses.
  */

@@ -30,7 +30,7 @@ export function ttl(text: string): number {
   const result = readDuration(text);
   if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);
   if (result.value < 1 || result.value > 3_650 * 86_400_000)
-    throw new InvalidArgumentError("It must lie between 1ms and 3650d.");
+    throw new InvalidArgumentError("It must be between 1ms and 3650d.");
   return result.value;
 }
 
@@ -41,14 +41,14 @@ export function count(text: string): number {
 
 /** Of the form `2027-01-31`, later than today. */
 export function futureDate(text: string): string {
-  if (dateOf(text).getTime() <= Date.now()) throw new InvalidArgumentError("It must lie after today.");
+  if (dateOf(text).getTime() <= Date.now()) throw new InvalidArgumentError("It must be after today.");
   return text;
 }
 
 /** Of the form `2027-01-31`, not later than today. */
 export function pastDate(text: string): string {
   const at = dateOf(text);
-  if (at.getTime() > Date.now()) throw new InvalidArgumentError("It must not lie after today.");
+  if (at.getTime() > Date.now()) throw new InvalidArgumentError("It must not be after today.");
   return at.toISOString();
 }
 

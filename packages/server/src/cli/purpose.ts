@@ -42,9 +42,9 @@ export function purposeCommand(context: Context): Command {
 
   command
     .command("apply")
-    .description("Put a policy file in force: purposes, and which action type belongs to which.")
+    .description("Apply a policy file: purposes, and the purpose of each action type.")
     .argument("<file>", "YAML with purposes, actions and unmapped")
-    .option("--dry-run", "say what would change, and change nothing")
+    .option("--dry-run", "print what would change, and change nothing")
     .option("--yes", "do not ask when events expire at once")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run", "drs purpose apply purposes.yaml"))
@@ -94,7 +94,7 @@ export function purposeCommand(context: Context): Command {
 
   command
     .command("record")
-    .description("Print the record of processing (GDPR, article 30) of the policy in force, in Markdown.")
+    .description("Print the record of processing (GDPR, article 30) of the active policy, in Markdown.")
     .option("--json", "print one JSON object: the policy")
     .addHelpText("after", example("drs purpose record > record-of-processing.md"))
     .action(async ({ json = false }: { json?: boolean }) => {
@@ -122,8 +122,8 @@ async function policyOf({ directory }: Context, file: string): Promise<Parameter
 
 function printApplied(context: Context, { version, changes }: Applied, dryRun: boolean): void {
   for (const change of changes) print(context, described(change));
-  if (dryRun) print(context, `Nothing was changed; policy ${version} is in force.`);
-  else print(context, `${changes.length === 0 ? "Nothing changes: policy" : "Policy"} ${version} is in force.`);
+  if (dryRun) print(context, `Nothing was changed; policy ${version} is active.`);
+  else print(context, `${changes.length === 0 ? "Nothing changes: policy" : "Policy"} ${version} is active.`);
 }
 
 function described(change: Change): string {

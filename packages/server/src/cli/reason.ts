@@ -19,7 +19,7 @@ export function reasonReader({ environment }: Context): (text: string) => string
     if (isReason(reason, least)) return reason;
     const different = Math.min(LEAST_DIFFERENT, least);
     throw new InvalidArgumentError(
-      `a reason has ${least} to ${LONGEST} characters, ${different} of them different: say why, for those who read the audit.`,
+      `a reason has ${least} to ${LONGEST} characters, ${different} of them different: write what a reader of the audit log must know.`,
     );
   };
 }

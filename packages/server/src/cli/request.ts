@@ -64,7 +64,7 @@ interface ExtendOptions {
 
 export function requestCommand(context: Context): Command {
   return new Command("request")
-    .description("Requests by data subjects: what was asked, when it is due, what came of it.")
+    .description("Requests by data subjects: what was asked, when it is due, and the outcome.")
     .addHelpText("after", example("drs request list"))
     .addCommand(addCommand(context))
     .addCommand(listCommand(context))
@@ -77,8 +77,8 @@ function addCommand(context: Context): Command {
     .description("Record a request; it is due one month after it was received.")
     .requiredOption("--account <account>", "who asks", account)
     .addOption(new Option("--kind <kind>", "what for").choices([...REQUEST_KINDS]).makeOptionMandatory())
-    .option("--received <date>", "when it came; today where nothing is said", pastDate)
-    .option("--identity <text>", "how it was made sure who asks", written("a text", 1_000))
+    .option("--received <date>", "when it was received; default: today", pastDate)
+    .option("--identity <text>", "how the identity was verified", written("a text", 1_000))
     .option("--dry-run", "look, and record nothing")
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -99,8 +99,8 @@ function addCommand(context: Context): Command {
 
 function listCommand(context: Context): Command {
   return new Command("list")
-    .description("List requests: those that are open first, by when they are due. Audited.")
-    .option("--account <account>", "only those of this account, closed ones too", account)
+    .description("List requests, open ones first, by due date. Audited.")
+    .option("--account <account>", "only requests of this account, also closed ones", account)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs request list --json"))
     .action(async ({ account: of, json = false }: { account?: string; json?: boolean }) => {
@@ -137,13 +137,11 @@ function closeCommand(context: Context): Command {
   return new Command("close")
     .description("Close a request: done, partly done or refused. The account's name is deleted from it.")
     .argument("<request-id>", "as `list` shows it", uuid)
-    .addOption(
-      new Option("--outcome <outcome>", "what came of it").choices([...REQUEST_OUTCOMES]).makeOptionMandatory(),
-    )
+    .addOption(new Option("--outcome <outcome>", "the outcome").choices([...REQUEST_OUTCOMES]).makeOptionMandatory())
     .option("--reason <text>", "why; required with refused", reasonReader(context))
     .option(
       "--identity <text>",
-      "how it was made sure who asks; required with done and partly",
+      "how the identity was verified; required with done and partly",
       written("a text", 1_000),
     )
     .option("--erasure <erasure-id>", "the erasure that it led to; required with partly", uuid)
@@ -165,7 +163,7 @@ function closeCommand(context: Context): Command {
         if (outcome !== "refused" && (identity ?? open.identity) === null) {
           throw new OperatorError(
             "state-conflict",
-            "It does not say yet how it was made sure who asks: say so with --identity.",
+            "The request does not say how the identity was verified: add --identity.",
           );
         }
         if (erasure !== undefined) {

@@ -37,7 +37,7 @@ interface Overdue {
 async function overdue({ pool }: Connection): Promise<Overdue> {
   const { overdue_partitions } = await retentionState(pool);
   const overdue_rows = await overdueRows(pool);
-  const what = `Past their period: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} of short periods.`;
+  const what = `Expired: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} that are deleted row by row.`;
   return { overdue_partitions, overdue_rows, what };
 }
 
@@ -49,15 +49,13 @@ interface RunOptions {
 
 export function retentionCommand(context: Context): Command {
   const command = new Command("retention")
-    .description("Lets go of what is past its period; servers do so by themselves.")
+    .description("Deletes what has expired. Each server also does this regularly.")
     .addHelpText("after", example("drs retention status"));
 
   command
     .command("run")
-    .description(
-      "One pass now. It takes what no read finds any more; servers do the same, so only a terminal is asked.",
-    )
-    .option("--dry-run", "say what is overdue, and change nothing")
+    .description("Run one pass now. It deletes only what no read finds any more. Asks only in a terminal.")
+    .option("--dry-run", "print what is overdue, and change nothing")
     .option("--yes", "do not ask")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs retention run"))
@@ -100,7 +98,7 @@ export function retentionCommand(context: Context): Command {
 
   command
     .command("status")
-    .description("What is overdue, and the last passes that let go of something.")
+    .description("What is overdue, and the last passes that deleted something.")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs retention status --json"))
     .action(async ({ json = false }: { json?: boolean }) => {
@@ -113,8 +111,8 @@ export function retentionCommand(context: Context): Command {
         context,
         `Overdue: ${plural(overdue_partitions, "partition")}, the oldest by ${Math.round(lag_seconds)} s,`,
       );
-      print(context, `and ${plural(overdue_rows, "event")} of periods that are shorter than a day.`);
-      printRows(context, runs, false, "No pass has let go of anything yet.");
+      print(context, `and ${plural(overdue_rows, "event")} that are deleted row by row.`);
+      printRows(context, runs, false, "No pass has deleted anything yet.");
     });
   return command;
 }

@@ -21,7 +21,7 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
   }
 }
 
-/** The message that a person reads about any error, and the exit code that goes with it. */
+/** The message that a person reads about any error, and its exit code. */
 function asOperatorError(error: unknown): OperatorError {
   if (hasCode(error, "order-unconfirmed")) {
     return new OperatorError(error.code, `${asOperatorError(error.cause).message}\n${error.message}`, { cause: error });

@@ -23,7 +23,7 @@ export function tokenCommand(context: Context): Command {
     .command("issue")
     .description("Issue a token for an account. It is shown once.")
     .requiredOption("--account <account>", "whose requests it authenticates", account)
-    .addOption(new Option("--ttl <duration>", "how long it is good for").argParser(ttl).default(3_600_000, "1h"))
+    .addOption(new Option("--ttl <duration>", "how long it is valid").argParser(ttl).default(3_600_000, "1h"))
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs token issue --account customer-1 --ttl 1h --json"))
     .action(async (options: { account: string; ttl: number; json?: boolean }) => {
@@ -49,7 +49,7 @@ export function tokenCommand(context: Context): Command {
   command
     .command("list")
     .description("List tokens, newest first. The tokens themselves are not kept.")
-    .option("--account <account>", "only those of this account", account)
+    .option("--account <account>", "only tokens of this account", account)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs token list --account customer-1"))
     .action(async (options: { account?: string; json?: boolean }) => {
@@ -65,7 +65,7 @@ export function tokenCommand(context: Context): Command {
     .action(async (tokenId: string) => {
       await withTransaction(context, async (executor, clock) => {
         const of = await revokeToken(executor, clock, tokenId);
-        if (of === undefined) throw new OperatorError("not-found", `There is no token ${tokenId} that still stands.`);
+        if (of === undefined) throw new OperatorError("not-found", `There is no active token ${tokenId}.`);
         const entry = { actor: operatorOf(context), operation: "token.revoke", outcome: "done", account: of };
         await writeAudit(executor, clock, { ...entry, detail: { token_id: tokenId } });
       });

@@ -196,7 +196,7 @@ describe("rules between variables", () => {
     [
       "a client's secret without its id",
       { ...introspection, DRS_INTROSPECTION_CLIENT_SECRET: "s" },
-      /^DRS_INTROSPECTION_CLIENT_SECRET goes with DRS_INTROSPECTION_CLIENT_ID/,
+      /^DRS_INTROSPECTION_CLIENT_SECRET needs DRS_INTROSPECTION_CLIENT_ID/,
     ],
     [
       "two listeners on one port",

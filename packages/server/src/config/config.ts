@@ -76,7 +76,7 @@ function conflicts(values: Partial<Values>, environment: Environment, directory:
   );
   problemWhen(
     has("DRS_PREVIOUS_KEY_ENCRYPTION_KEY") && !has("DRS_KEY_ENCRYPTION_KEY"),
-    "DRS_PREVIOUS_KEY_ENCRYPTION_KEY goes with DRS_KEY_ENCRYPTION_KEY; a file holds all of its keys itself",
+    "DRS_PREVIOUS_KEY_ENCRYPTION_KEY needs DRS_KEY_ENCRYPTION_KEY; a file holds all of its keys itself",
   );
   problemWhen(
     external && !has("DRS_KEY_DIR", "DRS_KEY_DATABASE_URL"),
@@ -143,7 +143,7 @@ function conflicts(values: Partial<Values>, environment: Environment, directory:
   );
   problemWhen(
     has("DRS_INTROSPECTION_CLIENT_SECRET") && !has("DRS_INTROSPECTION_CLIENT_ID"),
-    "DRS_INTROSPECTION_CLIENT_SECRET goes with DRS_INTROSPECTION_CLIENT_ID",
+    "DRS_INTROSPECTION_CLIENT_SECRET needs DRS_INTROSPECTION_CLIENT_ID",
   );
   const { DRS_PORT: port, DRS_ADMIN_PORT: adminPort } = values;
   problemWhen(

@@ -74,7 +74,7 @@ describe("readers of single values", () => {
     accepted(oneOf("off", "record"), [["off", "off"]]);
     expectProblem(oneOf("off", "record"), ["", "OFF", "of"], /one of off, record/);
     accepted(list, [["RS256, ES256", ["RS256", "ES256"]]]);
-    expectProblem(list, ["", "a,,b", "a,"], /parted by commas/);
+    expectProblem(list, ["", "a,,b", "a,"], /separated by commas/);
     accepted(text, [["x", "x"]]);
     expectProblem(text, [""], /must not be empty/);
   });
@@ -82,7 +82,7 @@ describe("readers of single values", () => {
   test("host names", () => {
     accepted(hostNames, [["metrics.internal, Prom-1", ["metrics.internal", "Prom-1"]]]);
     expectProblem(hostNames, ["h:8081", "http://h", "h/x", "a b", "-h", "h."], /without ports/);
-    expectProblem(hostNames, ["", "a,,b"], /parted by commas/);
+    expectProblem(hostNames, ["", "a,,b"], /separated by commas/);
   });
 
   test("URLs of databases", () => {

@@ -50,7 +50,7 @@ export function durationWithin(least: string, most: string): Read<number> {
 
 export const list: Read<readonly string[]> = (raw) => {
   const items = raw.split(",").map((item) => item.trim());
-  return items.some((item) => item === "") ? { problem: "must be names parted by commas" } : { value: items };
+  return items.some((item) => item === "") ? { problem: "must be names separated by commas" } : { value: items };
 };
 
 const HOST_NAME = /^[a-z\d]([a-z\d._-]*[a-z\d])?$/i;

@@ -35,7 +35,7 @@ describe("compressing", () => {
     expect(again.bytes.length, "what came before is not a dictionary of what follows").toBeGreaterThan(9_900);
   });
 
-  it("leaves the frames it handed out alone", async () => {
+  it("does not change frames that it has returned", async () => {
     const first = await compressor.compress(payload(3_000, "json"));
     const copy = Buffer.from(first.bytes);
     await Promise.all(crowd(100).map((bytes) => compressor.compress(bytes)));
@@ -70,7 +70,9 @@ describe("a lane that fails", () => {
     for (const [index, outcome] of others.entries()) {
       if (outcome.status === "fulfilled") expect(decompress(outcome.value).equals(all[index] as Buffer)).toBe(true);
     }
-    expect(others.filter(({ status }) => status === "fulfilled").length, "the other lane goes on").toBeGreaterThan(25);
+    expect(others.filter(({ status }) => status === "fulfilled").length, "the other lane continues").toBeGreaterThan(
+      25,
+    );
     for (const bytes of all) expect(decompress(await own.compress(bytes)).equals(bytes)).toBe(true);
   });
 

@@ -33,7 +33,7 @@ export interface Compressed {
   readonly bytes: Buffer;
 }
 
-/** Compresses events, each by itself, off the main thread. */
+/** Compresses events, each into a frame of its own, off the main thread. */
 export class Compressor {
   readonly #lanes = Array.from({ length: LANES }, () => new Lane());
   #next = 0;

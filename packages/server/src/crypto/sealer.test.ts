@@ -145,7 +145,7 @@ describe("sealing", () => {
     expect(sealed[0]?.includes("telling")).toBe(false);
   });
 
-  it("says Unavailable when the key store is away, and goes on when it is back", async () => {
+  it("says Unavailable when the key store is away, and continues when it is back", async () => {
     const keys = memoryKeyStore();
     let away = true;
     const store = {
@@ -302,18 +302,18 @@ describe("payload-damaged", () => {
   });
 
   const names = [accountSecretName(keyIdOf("customer-1", 1)), partitionSecretName(`1-${Math.floor(NOW / DAY_MS)}`)];
-  it.each(names)("once the secret %s is destroyed, for whoever does not hold the key in memory", async (name) => {
+  it.each(names)("once the secret %s is destroyed, for a process without the key in memory", async (name) => {
     const { keys, sealer, open } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));
     expect(await open().open(identity, sealed)).toHaveLength(100);
     expect(keys.entries.delete(secretId(name))).toBe(true);
-    await expect(open().open(identity, sealed)).rejects.toThrow(/keys of this event are gone/);
+    await expect(open().open(identity, sealed)).rejects.toThrow(/keys of this event were destroyed or lost/);
     await expect(open().open(identity, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
     expect(keys.entries.has(secretId(name)), "opening never makes a secret").toBe(false);
   });
 
-  it("a secret made anew opens nothing of the old one", async () => {
+  it("a new secret opens nothing of the old one", async () => {
     const { keys, sealer, open } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));

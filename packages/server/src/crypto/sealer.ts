@@ -165,7 +165,7 @@ export function createSealer(
     if (known && lostSecrets.length === 0) return openWith(known, identity, payload);
     const accountName = accountSecretName(keyId);
     const account = await secrets.find(accountName);
-    if (!account) throw keysDestroyed("the keys of this event are gone", [accountName]);
+    if (!account) throw keysDestroyed("the keys of this event were destroyed or lost", [accountName]);
     const names = [...lostSecrets, secret].map(partitionSecretName);
     return openWithOne(names, (one) => derive(account, one), identity, payload);
   }
@@ -200,7 +200,7 @@ export function createSealer(
         broken = error;
       }
     }
-    if (lost.size > 0) throw keysDestroyed("the keys of this event are gone", [...lost]);
+    if (lost.size > 0) throw keysDestroyed("the keys of this event were destroyed or lost", [...lost]);
     throw broken;
   }
 

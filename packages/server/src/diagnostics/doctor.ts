@@ -200,7 +200,8 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
 async function adoptedFinding({ config }: Installation): Promise<Finding> {
   const file = config.DRS_ADOPTED_FIELDS_FILE;
   const what = "adopted fields";
-  if (file === undefined) return { what, ok: true, detail: "no file: events are held against no field of the catalog" };
+  if (file === undefined)
+    return { what, ok: true, detail: "no file: no field of an event is checked against the catalog" };
   const read = await readAdoptedFieldsFile(file);
   return read.ok
     ? { what, ok: true, detail: `${read.adopted.paths.length} of ${file}` }

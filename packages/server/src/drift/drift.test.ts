@@ -239,7 +239,7 @@ describe("what a client can fill", () => {
     await log.close();
     expect(
       (await rowsOf("4.0.1")).find(({ path }) => path === "fonts.restart_0_1"),
-      "rows that stand go on counting",
+      "existing rows are still counted",
     ).toMatchObject({ occurrences: 2 });
   });
 
@@ -257,7 +257,7 @@ describe("what a client can fill", () => {
     await log.close();
     expect(
       (await rowsOf("1.0.0")).find(({ path }) => path === "fonts.novel"),
-      "versions that stand go on",
+      "existing versions are still counted",
     ).toMatchObject({ occurrences: 2 });
   });
 });

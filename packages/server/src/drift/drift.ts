@@ -29,7 +29,7 @@ const WRITE = sql(
   ), version as (
     select sdk_version, count(*) as paths from drift group by sdk_version
   ), by_version as (
-    -- A new version enters only where there is room for versions,
+    -- A new version is added only below the limit of versions,
     select t.path, t.json_type, t.occurrences, case
         when v.paths is not null then sdk_version
         when (select count(*) from version)
@@ -38,7 +38,7 @@ const WRITE = sql(
       end as sdk_version
     from reported t left join version v using (sdk_version)
   ), by_path as (
-    -- and a new row only where its version has room.
+    -- and a new row only below the limit of its version's paths.
     select path, json_type, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
       + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type) <= ${MOST_PATHS} as fits
     from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, path, json_type)

@@ -246,7 +246,7 @@ export class EmbeddedPostgres {
   #return(): void {
     this.#user = undefined;
     this.#options.onError(
-      new OperatorError("embedded-postgres-lost", "the embedded PostgreSQL went away; starting it again"),
+      new OperatorError("embedded-postgres-lost", "the embedded PostgreSQL ended; the server starts it again"),
       "use embedded PostgreSQL",
     );
     this.#returning = (async () => {

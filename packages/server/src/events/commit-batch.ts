@@ -20,8 +20,8 @@ const CLAIM_KEYS = sql(
     -- guard(true): what was sealed before an erasure is sealed again
     -- fails: e2e/erasure/concurrency.test.ts › a commit batch that waited
     where (${ERASURE}, ${LOSS}) = ($9, $10)
-      -- guard(true): an event is stored under the policy in force
-      -- fails: e2e/purposes.test.ts › is in force from the moment
+      -- guard(true): an event is stored under the active policy
+      -- fails: e2e/purposes.test.ts › from the moment it is applied
       and ${POLICY} = $11
       -- guard(true): an idempotency key with a tombstone is taken
       -- fails: e2e/erasure/account.test.ts › one event, one action

@@ -190,7 +190,7 @@ describe("one bad row", () => {
     const events = range(12).map(() => newEvent());
     const spoilt = newEvent(change);
     const outcomes = await Promise.allSettled(events.toSpliced(5, 0, spoilt).map((event) => store.append(event)));
-    expect(batches[0], "they went together").toBe(13);
+    expect(batches[0], "they were in one batch").toBe(13);
     expect(outcomes.map(({ status }) => status)).toEqual(
       range(13).map((index) => (index === 5 ? "rejected" : "fulfilled")),
     );

@@ -150,7 +150,7 @@ describe("a running TLS server", () => {
     expect(await shown()).toBe("second");
   });
 
-  it("notices a renewed pair by itself", async () => {
+  it("notices a renewed pair without a signal", async () => {
     await put(second);
     await expect.poll(shown, { timeout: 10_000, interval: 200 }).toBe("second");
     expect(reports).toContain("reloaded");

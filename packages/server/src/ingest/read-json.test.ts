@@ -142,7 +142,7 @@ describe("a name that is written with an escape", () => {
     ["a line feed", String.raw`{"y":1,"\n":2}`, { y: 1, "\n": 2 }],
     ["a slash, before white space", String.raw`{"y":1,"\/" : 2}`, { y: 1, "/": 2 }],
     ["a quote, in a nested object", String.raw`[{"y":1,"\"":2}]`, [{ y: 1, '"': 2 }]],
-  ])("is read as itself, whatever name an earlier text had: %s", (_, body, value) => {
+  ])("is read as itself after any name in an earlier text: %s", (_, body, value) => {
     expect(parsed(String.raw`{"y":1,"\\":2}`)).toEqual({ y: 1, "\\": 2 });
     expect(parsed(body)).toEqual(value);
   });

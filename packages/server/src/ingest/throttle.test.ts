@@ -109,7 +109,7 @@ describe("the throttle by account", () => {
     expect([charged.isAllowed, charged.headers["RateLimit"]]).toEqual([true, '"account";r=10;t=1']);
     expect(throttle.take("a").isAllowed).toBe(true);
     const indebted = throttle.charge("a", 39);
-    expect(indebted.isAllowed, "a lone request passes, whatever it costs").toBe(true);
+    expect(indebted.isAllowed, "a lone request of any cost passes").toBe(true);
     expect(indebted.headers["RateLimit"]).toBe('"account";r=0;t=4');
     expect(throttle.take("a")).toMatchObject({ isAllowed: false, retryAfterSeconds: 4 });
     expect(throttle.take("b").isAllowed).toBe(true);

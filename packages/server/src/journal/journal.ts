@@ -122,7 +122,7 @@ export interface ErasureJournal {
 /** An entry that is missing, unreadable or not the one that another store knows. */
 export function journalDamaged(sequence: number, what: string): OperatorError<"journal-damaged"> {
   const advice =
-    "restore the journal from its latest copy; where that entry is lost for good, see " +
+    "restore the journal from its latest copy; if that entry is permanently lost, see " +
     `drs erase accept-loss --entry ${sequence}`;
   return new OperatorError("journal-damaged", `${what}: ${advice}`, { detail: { sequence } });
 }

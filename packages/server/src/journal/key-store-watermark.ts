@@ -38,4 +38,4 @@ export async function writeLatestEntry(keyStore: KeyStore, { sequence, digest }:
 }
 
 const markBroken = (): OperatorError =>
-  new OperatorError("journal-watermark-damaged", "a mark in the key store is not readable: restore the key store");
+  new OperatorError("journal-watermark-damaged", "a watermark in the key store is not readable: restore the key store");

@@ -11,7 +11,7 @@ purposes:
     derived_retention: P1Y
     owner: fraud team
   - id: others
-    title: Whatever else
+    title: Anything else
     legal_basis: consent
     raw_retention: P7D
     derived_retention: P7D
@@ -52,7 +52,7 @@ it("is read as it is written", () => {
       },
       {
         id: "others",
-        title: "Whatever else",
+        title: "Anything else",
         legal_basis: "consent",
         raw_retention: "P7D",
         derived_retention: "P7D",

@@ -33,7 +33,7 @@ export function readPolicy(text: string): PolicyResult {
   return policy && problems.length === 0 ? { ok: true, policy } : { ok: false, problems };
 }
 
-/** Aliases would let a small file stand for a huge one, and a reviewer overlook what they stand for. */
+/** With aliases a small file could expand to a huge one, and a reviewer would overlook its content. */
 function contentOf(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 });

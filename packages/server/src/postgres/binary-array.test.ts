@@ -27,7 +27,7 @@ async function asRead<T>(type: string, array: Buffer, show = "item"): Promise<T[
 
 const RUNS = { numRuns: 60 };
 
-describe("PostgreSQL reads what went in", () => {
+describe("PostgreSQL reads what was written", () => {
   it("bytea", async () => {
     const items = fc.array(
       fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes)),

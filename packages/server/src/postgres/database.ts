@@ -182,9 +182,9 @@ export const inOwnerTransaction = <T>(
 ): Promise<T> => withOwner(owner, (connection) => inOneTransaction(connection, work, endOf));
 
 /** @param onBroken called where the connection can't be used again. */
-async function runTransaction<T, Begun extends Transaction>(
-  transaction: Begun,
-  work: (transaction: Begun) => Promise<T>,
+async function runTransaction<T, Kind extends Transaction>(
+  transaction: Kind,
+  work: (transaction: Kind) => Promise<T>,
   endOf: EndOf<T>,
   onBroken: () => void = () => {},
 ): Promise<T> {

@@ -57,7 +57,7 @@ export function isTransient(error: unknown): boolean {
 /** Turns what may pass into `Unavailable`; leaves the rest as it is. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof Unavailable) return error;
-  return isTransient(error) ? new Unavailable("the database can't be reached or has no room", { cause: error }) : error;
+  return isTransient(error) ? new Unavailable("the database can't be reached or is full", { cause: error }) : error;
 }
 
 /**

@@ -23,7 +23,7 @@ import { type FailedStep, runSteps, type Step } from "./steps.ts";
 import { lockHolds } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** Dropping takes a lock that ingestion waits behind: better give up soon and try again than hold everybody up. */
+/** Ingestion waits behind the lock that a drop takes, so a drop gives up soon and tries again. */
 const LOCK_WITHIN = "100ms";
 const LOCK_IS_TAKEN = new Set<string | undefined>([SQL_STATES.lockNotAvailable, SQL_STATES.deadlockDetected]);
 const TRIES = 50;

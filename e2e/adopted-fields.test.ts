@@ -81,7 +81,7 @@ test("what is not adopted is kept, a field named like the joined path among it",
 });
 
 describe("a change of the file", () => {
-  test("is in force within 2 s, without a restart", async () => {
+  test("is active within 2 s, without a restart", async () => {
     expect((await post(WRONG_MODEL)).status).toBe(201);
     await adopt([["device_identity", "model"]]);
     await until(async () => (await post(WRONG_MODEL)).status === 400, IN_FORCE_WITHIN_MS);
@@ -90,7 +90,7 @@ describe("a change of the file", () => {
     await until(async () => (await post(WRONG_MODEL)).status === 201, IN_FORCE_WITHIN_MS);
   });
 
-  test("that can't be taken leaves the old fields in force and is reported once, in log, metrics and doctor", async () => {
+  test("that can't be taken leaves the old fields active and is reported once, in log, metrics and doctor", async () => {
     expect(await invalid()).toBe(false);
     expect(await doctor()).toMatch(/^ok {4}adopted fields: 1 of /m);
     await adopt([["device_identity", "modell"]]);

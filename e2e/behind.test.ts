@@ -71,7 +71,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
   }
 });
 
-test("a database that went back, without the owner's login: readiness says what to run, and it is over when that was run", async () => {
+test("a database restored to an earlier state, without the owner's login: readiness says what to run, and it is over when that was run", async () => {
   const owner = {
     ...(await shared.database.environment()),
     ...SETTINGS,
@@ -80,12 +80,12 @@ test("a database that went back, without the owner's login: readiness says what 
   const url = owner["DRS_DATABASE_URL"] ?? "";
   await shared.admin.query("create role behind_login login");
   await shared.admin.query("grant drs_service to behind_login");
-  const [gone, stays] = [await credentials(owner, "gone"), await credentials(owner, "stays")];
+  const [former, stays] = [await credentials(owner, "former"), await credentials(owner, "stays")];
   const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "behind_login@") });
   try {
-    expect((await post(server, gone)).status).toBe(201);
+    expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, nameOf(url));
-    const erased = await command(owner, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
+    const erased = await command(owner, "erase", "run", "--account", "former", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
@@ -105,22 +105,22 @@ test("a database that went back, without the owner's login: readiness says what 
   }
 });
 
-test("while the journal is silent, a database that went back stores nothing, and one that only lost its connections stores", async () => {
+test("while the journal is silent, a database restored to an earlier state stores nothing, and one that only lost its connections stores", async () => {
   const { DRS_DATABASE_URL: url = "", ...rest } = await shared.database.environment();
   const { DRS_DATABASE_URL: journal = "" } = await shared.database.environment();
   const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
   const proxy = await startTcpProxy(join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432"));
   const proxied = `postgresql://postgres@127.0.0.1:${proxy.port}/${nameOf(journal)}?sslmode=disable`;
-  const [gone, stays] = [await credentials(direct, "gone"), await credentials(direct, "stays")];
+  const [former, stays] = [await credentials(direct, "former"), await credentials(direct, "stays")];
   const server = await startServer({
     ...direct,
     DRS_ERASURE_JOURNAL_DATABASE_URL: proxied,
     DRS_DEPENDENCY_TIMEOUT: "400ms",
   });
   try {
-    expect((await post(server, gone)).status).toBe(201);
+    expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, nameOf(url));
-    const erased = await command(direct, "erase", "run", "--account", "gone", "--reason", "asked for it", "--yes");
+    const erased = await command(direct, "erase", "run", "--account", "former", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
@@ -133,7 +133,7 @@ test("while the journal is silent, a database that went back stores nothing, and
 
     await swap();
     await until(async () => (await ready(server)).text.includes("database: may be an older copy"));
-    for (const who of [stays, gone, stays]) expect((await post(server, who)).status).toBe(503);
+    for (const who of [stays, former, stays]) expect((await post(server, who)).status).toBe(503);
     proxy.heal();
     await until(async () => (await post(server, stays)).status === 201);
     expect((await ready(server)).text).toBe("ok\n");

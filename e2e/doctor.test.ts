@@ -65,7 +65,7 @@ describe("doctor and config", () => {
     await setFsync("on");
   });
 
-  test("the effective configuration masks secrets, also those that are files' or URLs'", async () => {
+  test("the effective configuration masks secrets, also secrets in files and URLs", async () => {
     const secrets = {
       DRS_DATABASE_URL: "postgresql://drs:hunter2@db/drs",
       DRS_MIGRATION_DATABASE_URL: "postgresql://owner:hunter2@db/drs",

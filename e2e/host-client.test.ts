@@ -114,7 +114,7 @@ describe("one event for each send", () => {
     await expectStoredOnce(key, result);
   });
 
-  test("whatever happens in a row, and over calls", async () => {
+  test("after any sequence of errors, and over several calls", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...FAULTS), { maxLength: 6 }), async (errors) => {
         const sender = signals({ timeoutMs: 150, maxAttempts: 3, maxDelayMs: 20 });
@@ -151,7 +151,7 @@ describe("one event for each send", () => {
     }
   });
 
-  test("the command line tells the same number, and the exact event", async () => {
+  test("the command line reports the same number, and the exact event", async () => {
     const sender = signals();
     const before = objects((await command(environment, "event", "list", "--account", "one", "--json")).stdout);
     const events = FAULTS.map(() => collect());
@@ -173,8 +173,8 @@ describe("one event for each send", () => {
   });
 });
 
-describe("what is told apart", () => {
-  test("a refusal for good, with its code and places, and nothing stored", async () => {
+describe("the result distinguishes", () => {
+  test("a permanent rejection, with its code and places, and nothing stored", async () => {
     const sender = signals({ sdkVersion: "\u0000" });
     const event = collect();
     const { key } = sender.prepare({ action: action(), event });
@@ -230,8 +230,8 @@ describe("what is told apart", () => {
   });
 
   test("a network that stays away", async () => {
-    const nobody = signals({ baseUrl: "http://127.0.0.1:1", maxAttempts: 2 });
-    expect(await nobody.send({ action: action(), event: collect() })).toMatchObject({
+    const unreachable = signals({ baseUrl: "http://127.0.0.1:1", maxAttempts: 2 });
+    expect(await unreachable.send({ action: action(), event: collect() })).toMatchObject({
       outcome: "later",
       reason: "network",
       attempts: 2,

@@ -89,7 +89,7 @@ test("bodies in chunks of one byte cost what their bytes cost", async () => {
   expect(answer.status).toBe(201);
 }, 30_000);
 
-test("an answer stays small, whatever names the client chose", async () => {
+test("an answer stays small with any names that the client chose", async () => {
   const request = transport(who);
   const names = Array.from({ length: 1_900 }, (_, index) => `${"\u0001".repeat(120)}${index}`);
   request.observations["probes"] = Object.fromEntries(names.map((name) => [name, 0]));

@@ -56,7 +56,7 @@ const versions = async (environment: Record<string, string>): Promise<Version[]>
   objects<Version>((await command(environment, "key", "list", "--json")).stdout);
 
 describe("keys in a file", () => {
-  test("rotate beside a server that goes on; the old version is destroyed, and opens no backup any more", async () => {
+  test("rotate while a server runs; the old version is destroyed, and opens no backup any more", async () => {
     const file = join(folder, "key");
     await writeFile(file, `${randomBytes(32).toString("base64")}\n`);
     const environment: Record<string, string> = { ...(await withoutKey()), DRS_KEY_ENCRYPTION_KEY_FILE: file };
@@ -118,7 +118,7 @@ describe("keys in a file", () => {
   });
 });
 
-test("a rotation waits for another, and for whoever destroys secrets, before it touches the keys", async () => {
+test("a rotation waits for another, and for a command that destroys secrets, before it touches the keys", async () => {
   const file = join(folder, "key");
   const key = `${randomBytes(32).toString("base64")}\n`;
   await writeFile(file, key);
@@ -138,7 +138,7 @@ test("a rotation waits for another, and for whoever destroys secrets, before it 
 });
 
 describe("keys of the environment", () => {
-  test("rotate by the previous one beside the new one; without it nothing is half done", async () => {
+  test("rotate with the previous and the new one configured; without the previous one nothing changes", async () => {
     const environment = await database.environment();
     const server = await startServer(environment);
     const event = await store(environment, server, "one");

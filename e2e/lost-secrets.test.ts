@@ -216,7 +216,7 @@ test("a server that has not noticed the loss seals under new secrets once it is 
   }
 });
 
-test("expiry, holds and erasure work with lost secrets: a copy keeps the attributes, and a hold goes on under a new secret", async () => {
+test("expiry, holds and erasure work with lost secrets: a copy keeps the attributes, and a hold continues under a new secret", async () => {
   const environment: Record<string, string> = {
     ...(await shared.database.environment()),
     DRS_ERASURE_JOURNAL: join(shared.folder, "journal of holds"),

@@ -118,7 +118,7 @@ test("a policy that leaves out a purpose that holds events is not applied", asyn
   expect(objects((await drs("purpose", "list", "--json")).stdout)).toHaveLength(1);
 });
 
-describe("a policy in force", () => {
+describe("an active policy", () => {
   const retired = { id: "default", raw_retention: "P30D", retired: true };
 
   test("is shown before it is applied, and changes nothing by that", async () => {
@@ -176,7 +176,7 @@ describe("a policy in force", () => {
     await until(async () => (await auditOutcomes(who.account)).includes("unmapped"));
   });
 
-  test("moves no event that is stored, and a retry gets its answer whatever is in force", async () => {
+  test("moves no event that is stored, and a retry gets its answer under any later policy", async () => {
     const who = await partyOf("payment");
     const key = freshKey();
     const body = JSON.stringify(transport(who));
@@ -207,7 +207,7 @@ describe("a policy in force", () => {
     expect((await send(request)).status).toBe(201);
   });
 
-  test("is a purpose's limit: what is beyond is refused, or kept and told", async () => {
+  test("is a purpose's limit: data beyond it is refused, or kept and recorded", async () => {
     const limited = { probes: ["fonts", "geolocation"], highest_sensitivity: "low" };
     const purposes = [PAYMENTS, { ...OTHERS, ...limited, beyond: "refuse" }, retired];
     await apply(purposes, { payment: "payments", "sign-in": "others" }, "refuse");
@@ -269,7 +269,7 @@ describe("what is wrong ends the command with 1 and names its place", () => {
   });
 });
 
-test("a policy is in force from the moment it is applied, and the same file is accepted again", async () => {
+test("a policy is active from the moment it is applied, and the same file is accepted again", async () => {
   const fresh = await database.environment();
   const other = await openTestSystem(fresh);
   const running = await startServer({ ...fresh, DRS_THROTTLE_RATE: "0" });

@@ -139,16 +139,16 @@ test("a listing opens neither the owner's login nor the key store", async () => 
 
 describe("a database that was restored from a backup", () => {
   let environment: Environment;
-  let gone: PastEvent | undefined;
+  let former: PastEvent | undefined;
 
   beforeAll(async () => {
     environment = withJournal(await database.environment());
-    [gone] = await store(environment, "gone", "stays");
+    [former] = await store(environment, "former", "stays");
     const name = nameOf(environment["DRS_DATABASE_URL"]);
     const admin = new pg.Client({ connectionString: database.url("postgres") });
     await admin.connect();
     await admin.query(`create database ${name}_backup template ${name}`);
-    expect((await command(environment, "erase", "run", "--account", "gone", ...WHY, "--yes")).code).toBe(0);
+    expect((await command(environment, "erase", "run", "--account", "former", ...WHY, "--yes")).code).toBe(0);
     await admin.query(`drop database ${name} with (force)`);
     await admin.query(`create database ${name} template ${name}_backup`);
     await admin.end();
@@ -165,9 +165,9 @@ describe("a database that was restored from a backup", () => {
   test("takes no order before the replay, and shows no event; a listing replays nothing", async () => {
     const before = await dump(environment);
     await refused("event", "list");
-    await refused("event", "get", gone?.eventId ?? "");
-    await refused("event", "get", gone?.eventId ?? "", "--raw", ...WHY);
-    await refused("account", "export", "--account", "gone", "--out", keys(), ...WHY);
+    await refused("event", "get", former?.eventId ?? "");
+    await refused("event", "get", former?.eventId ?? "", "--raw", ...WHY);
+    await refused("account", "export", "--account", "former", "--out", keys(), ...WHY);
     await refused("erase", "run", "--account", "stays", ...WHY, "--yes");
     await refused("hold", "add", "--account", "stays", ...HOLD);
     await refused("purpose", "apply", "docs/privacy/purposes.yaml");
@@ -245,11 +245,11 @@ describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQ
     primary = withJournal({ ...rest, DRS_DATABASE_URL: urlAt(one, "events") });
     standby = { ...primary, DRS_DATABASE_URL: urlAt(two, "events") };
     expect((await command(primary, "migrate")).code).toBe(0);
-    [event] = await store(primary, "stays", "held", "gone");
+    [event] = await store(primary, "stays", "held", "former");
     await command(primary, "purpose", "apply", "docs/privacy/purposes.yaml");
     await command(primary, "hold", "add", "--account", "held", ...HOLD);
     await command(primary, "request", "add", "--account", "stays", "--kind", "access");
-    const erased = await command(primary, "erase", "run", "--account", "gone", ...WHY, "--yes", "--json");
+    const erased = await command(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
     const backup = ["-h", one, "-U", "postgres", "-D", join(home.path, "standby"), "-R", "-c", "fast", "--no-sync"];
     await asPostgres("pg_basebackup", ...backup);
@@ -280,9 +280,9 @@ describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQ
     "hold list": [[]],
     "erase plan": [
       ["--account", "stays"],
-      ["--account", "gone"],
+      ["--account", "former"],
     ],
-    "erase list": [[], ["--account", "gone"]],
+    "erase list": [[], ["--account", "former"]],
     "receipt key": [[]],
     "receipt get": [[receipt]],
     "key list": [[]],

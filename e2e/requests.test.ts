@@ -135,7 +135,7 @@ describe("a request", () => {
     const tooEarly = await close("--outcome", "done");
     expect(tooEarly).toMatchObject({ code: 1, stderr: expect.stringContaining("still keeps 1 event ") });
 
-    expect((await drs("hold", "lift", hold, "--reason", "it is settled", "--yes")).code).toBe(0);
+    expect((await drs("hold", "lift", hold, "--reason", "it is resolved", "--yes")).code).toBe(0);
     const between = await close("--outcome", "done");
     expect(between).toMatchObject({ code: 1, stderr: expect.stringContaining("by the next retention pass") });
     expect((await drs("retention", "run")).code).toBe(0);
@@ -229,7 +229,7 @@ describe("an export", () => {
     const who = await makeCredentials(system, "exported");
     const mine: PastEvent[] = [];
     for (let count = 0; count < 30; count++) mine.push(await past.store(count % 20, { account: "exported" }));
-    await past.store(1, { account: "somebody-else" });
+    await past.store(1, { account: "another-customer" });
     await drs("event", "get", mine[0]?.eventId ?? "", "--raw", "--reason", "a look");
     await object("request", "add", "--account", "exported", "--kind", "access");
     const placed = ["--reason", "a secret dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -263,7 +263,7 @@ describe("an export", () => {
     for (const { name, sha256, bytes } of manifest["files"] as { name: string; sha256: string; bytes: number }[]) {
       const content = await readFile(join(out, name));
       expect([createHash("sha256").update(content).digest("hex"), content.length]).toEqual([sha256, bytes]);
-      expect(content.includes("somebody-else")).toBe(false);
+      expect(content.includes("another-customer")).toBe(false);
       expect(content.includes("a secret dispute"), "holds are none of its business").toBe(false);
       expect(content.includes(who.token)).toBe(false);
     }

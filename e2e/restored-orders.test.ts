@@ -87,7 +87,7 @@ const WHY = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", "29
 const hold = async (environment: Environment, ...subject: readonly string[]): Promise<string> =>
   String((await run(environment, 0, "hold", "add", ...subject, ...WHY))["hold_id"]);
 const lift = (environment: Environment, id: string): Promise<object> =>
-  run(environment, 0, "hold", "lift", id, "--reason", "it is settled", "--yes");
+  run(environment, 0, "hold", "lift", id, "--reason", "it is resolved", "--yes");
 const erase = (environment: Environment, code: number, ...subject: readonly string[]): Promise<object> =>
   run(environment, code, "erase", "run", ...subject, "--reason", "request 17", "--yes");
 

@@ -50,7 +50,7 @@ describe("tokens", () => {
     expect(first.status).toBe(201);
   });
 
-  test("without --json the token stands alone on the first line", async () => {
+  test("without --json the token is alone on the first line", async () => {
     const { stdout } = await drs("token", "issue", "--account", "one");
     expect(stdout).toMatch(/^drs_[\w-]{43}\nFor one, until \S+\. It is not shown again\.\n$/);
   });

@@ -29,7 +29,7 @@ async function replaysOf(account: string): Promise<number> {
 }
 
 describe("an account", () => {
-  test("is gone: events, ledger, tokens, actions, its keys; others stay, and retries are answered", async () => {
+  test("is erased: events, ledger, tokens, actions, its keys; others stay, and retries are answered", async () => {
     const [who, other] = [await party(), await party()];
     const mine = [await store(who), await store(who), await store(who)];
     const theirs = await store(other);
@@ -94,7 +94,7 @@ describe("an account", () => {
     expect(await listed(who.account)).toEqual([later.eventId]);
   });
 
-  test("twice is once: nothing is left for the second, and what came since goes", async () => {
+  test("erased twice: the second erasure deletes only what was stored since", async () => {
     const who = await party();
     await store(who);
     const first = await erase("--account", who.account);
@@ -145,7 +145,7 @@ describe("an account", () => {
     expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
   });
 
-  test("at once with its ingestion on two servers: what is left is whole, what was answered before is gone", async () => {
+  test("at once with its ingestion on two servers: what is left is whole, what was answered before is deleted", async () => {
     const who = await party();
     const other = await party();
     const before = [await store(who), await store(who)];
@@ -173,8 +173,8 @@ describe("an account", () => {
       await new Promise((resolve) => setTimeout(resolve, 150));
       const began = performance.now();
       await erase(...purposeOnly);
-      const gone = new Set<unknown>(answered.filter(({ at }) => at < began).map(({ eventId }) => eventId));
-      expect((await listed(who.account)).filter((id) => gone.has(id))).toEqual([]);
+      const erased = new Set<unknown>(answered.filter(({ at }) => at < began).map(({ eventId }) => eventId));
+      expect((await listed(who.account)).filter((id) => erased.has(id))).toEqual([]);
     }
     stopped.abort();
     await Promise.all(senders);
@@ -186,7 +186,7 @@ describe("an account", () => {
     }
     for (const { eventId } of before) expect(await read(eventId)).toBeUndefined();
     const rows = await scene.owner.query("select from event where account = $1", [who.account]);
-    expect(rows.rowCount, "nothing lies there that nobody can read").toBe(left.length);
+    expect(rows.rowCount, "every row that is left can be read").toBe(left.length);
   }, 60_000);
 });
 

@@ -13,7 +13,7 @@ import { ErasureScene } from "../support/erasure-scene.ts";
 const scene = new ErasureScene();
 const { drs, party, post, store, erase, read, keysOf, secretExists, entries, tablesWith } = scene;
 
-describe("beside others", () => {
+describe("with concurrent work", () => {
   const LOCKED = `select ${AWAITED_LOCKS} and locktype = 'advisory'`;
 
   /** Runs work while another connection holds a lock; @returns what it gave, after it was seen to wait for it. */
@@ -58,7 +58,7 @@ describe("beside others", () => {
     expect(await entries()).toBe(before + 1);
   });
 
-  test("a commit batch that waited for it is sealed anew", async () => {
+  test("a commit batch that waited for it is sealed again", async () => {
     const who = await party();
     const before = await store(who);
     const body = transport(who);
@@ -74,7 +74,7 @@ describe("beside others", () => {
     expect(await read(String(answer?.json["event_id"]))).toBe(JSON.stringify(body.observations));
   });
 
-  test("its secrets are destroyed by the journal's word, whatever the serving role has forgotten meanwhile", async () => {
+  test("its secrets are destroyed by the journal's word, even if the serving role has deleted their rows meanwhile", async () => {
     const who = await party();
     await store(who);
     const [keyId = ""] = await keysOf(who.account);
@@ -87,7 +87,7 @@ describe("beside others", () => {
     expect(await secretExists(keyId)).toBe(false);
   });
 
-  test("the ledger goes when no commit batch is left that may not have seen its tombstones", async () => {
+  test("the ledger is deleted when no commit batch is left that may not have seen its tombstones", async () => {
     const who = await party();
     const stored = await store(who);
     await begin({ kind: "account", account: who.account });
@@ -106,13 +106,13 @@ describe("beside others", () => {
     ).toBe(1);
   });
 
-  test("several at once, of the same account too, are carried out one after the other", async () => {
+  test("several at once, of the same account too, are applied one after the other", async () => {
     const [one, two] = [await party(), await party()];
     await Promise.all([store(one), store(two), store(two)]);
     const done = await Promise.all([one, two, one, two].map((who) => erase("--account", who.account)));
     expect(done[0]).toMatchObject({ events: 1, finished_at: expect.any(String) });
     expect(done[1]).toMatchObject({ events: 2 });
-    expect([done[2], done[3]], "whoever comes second finds nothing left").toEqual([done[0], done[1]]);
+    expect([done[2], done[3]], "the second erasure finds nothing left").toEqual([done[0], done[1]]);
     for (const who of [one, two]) expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
   });
 

@@ -9,7 +9,7 @@ const scene = new ErasureScene();
 const { drs, party, store, read, purposeOf, tablesWith, receiptOf } = scene;
 
 describe("what a hold keeps", () => {
-  test("goes where it can't be opened, and that is told; what can be is kept", async () => {
+  test("is deleted where it can't be opened, and reported; what can be opened is kept", async () => {
     const who = await party();
     const [broken, whole] = [await store(who), await store(who)];
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -29,7 +29,7 @@ describe("what a hold keeps", () => {
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("keeps nobody from refusing what comes later", async () => {
+  test("does not prevent that later events of the account are refused", async () => {
     const who = await party();
     const held = await store(who);
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -47,7 +47,7 @@ describe("what a hold keeps", () => {
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("waits for its end: exit 3, then gone with it", async () => {
+  test("waits for its end: exit 3, then deletion", async () => {
     const who = await party();
     const [held, free] = [await store(who), await store(who)];
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -79,7 +79,7 @@ describe("what a hold keeps", () => {
       "select max(sequence)::int + 1 as next from journal_entry",
     );
     const next = head[0]?.next ?? 0;
-    await expect(ends(next), "it stands").rejects.toMatchObject({ code: "23001" });
+    await expect(ends(next), "the hold is active").rejects.toMatchObject({ code: "23001" });
     await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
     const lifted = objects((await drs("erase", "plan", "--event", held.eventId, "--json")).stdout)[0];
     expect(lifted, "no hold keeps it any more").toMatchObject({ held: 0, still_held: 0, released: 1 });

@@ -46,7 +46,7 @@ describe("killed", () => {
       "select from account_key where account = $1 for update",
       { inDatabase: false, ledger: 1 },
     ],
-    ["before its tombstones stand", "lock table tombstone in exclusive mode", { inDatabase: true, ledger: 1 }],
+    ["before its tombstones exist", "lock table tombstone in exclusive mode", { inDatabase: true, ledger: 1 }],
     [
       "before its ledger is deleted",
       "select from idempotency_key where account = $1 for update",
@@ -74,7 +74,7 @@ describe("killed", () => {
     expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
     const [erasure] = objects((await drs("erase", "list", "--json")).stdout);
     expect(erasure).toMatchObject({ events: 1, idempotency_keys: 1, finished_at: expect.any(String) });
-    expect([erasure?.["actor"], erasure?.["reason"]], "of the order, whoever finished it").toEqual([
+    expect([erasure?.["actor"], erasure?.["reason"]], "of the order, not of the process that finished it").toEqual([
       expect.stringMatching(new RegExp(`^cli:${userInfo().username} \\(`)),
       "killed",
     ]);
@@ -87,7 +87,7 @@ describe("killed", () => {
     expect(await entries()).toBe(journalled + 1);
   });
 
-  test("when the journal has it and the database does not, a server that runs carries it out", async () => {
+  test("when the journal has it and the database does not, a running server applies it", async () => {
     const who = await party();
     await store(who);
     const server = await startServer({ ...scene.serving, DRS_RETENTION_INTERVAL: "1s" });
@@ -96,7 +96,7 @@ describe("killed", () => {
     await server.stop();
   });
 
-  test("at any moment, an erasure is finished by whoever comes next, once", async () => {
+  test("at any moment, an erasure is finished by the next process, once", async () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
     const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes"];

@@ -55,8 +55,8 @@ describe("the register", () => {
     expect((await drs("doctor")).code).toBe(0);
   });
 
-  test("what nothing is known of is not erased, and nobody is not asked", async () => {
-    const unknown = await drs("erase", "run", "--account", "nobody-at-all", "--reason", "r", "--yes");
+  test("an unknown subject is not erased, and without a terminal --yes is required", async () => {
+    const unknown = await drs("erase", "run", "--account", "unknown-account", "--reason", "r", "--yes");
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
     const who = await party();
     const stored = await store(who);
@@ -68,7 +68,7 @@ describe("the register", () => {
     expect(await read(stored.eventId)).toBe(stored.text);
   });
 
-  test("the journal names nobody, and the audit has each order", async () => {
+  test("the journal names no account, and the audit has each order", async () => {
     const files = await readdir(join(scene.folder, "journal"), { recursive: true });
     const texts = await Promise.all(
       files
@@ -93,7 +93,7 @@ describe("a receipt", () => {
     expect((await receiptOf(String(erasure_id)))["finished_at"]).toBe(listed?.["finished_at"]);
   });
 
-  test("holds by the right key alone, and by no bit less", async () => {
+  test("is verified by the right key only, and only if no bit was changed", async () => {
     const who = await party();
     await store(who);
     const file = join(scene.folder, "signed.jws");

@@ -24,7 +24,7 @@ describe("the audit", () => {
   const auditOf = async (environment: Record<string, string>, ...filter: string[]): Promise<Entry[]> =>
     objects<Entry>((await command(environment, "audit", "list", "--limit", "0", "--json", ...filter)).stdout);
 
-  test("says who did what to what, with which outcome", async () => {
+  test("says who did what, to which subject, with which outcome", async () => {
     const environment = { ...(await scene.environment()), DRS_SESSION_BINDING: "record" };
     const who = await credentials(environment, "audited");
     const server = await serve(environment);
@@ -65,10 +65,10 @@ describe("the audit", () => {
     expect((await auditOf(environment, "--event", eventId)).map(({ outcome }) => outcome).toSorted()).toEqual(
       ["accepted", "done", "replayed"].toSorted(),
     );
-    expect(await auditOf(environment, "--account", "nobody")).toEqual([]);
+    expect(await auditOf(environment, "--account", "unknown")).toEqual([]);
   });
 
-  test("a flood that nobody stands behind is a count with its sources, written once a minute", async () => {
+  test("a flood of requests without an account is a count with its sources, written once a minute", async () => {
     const { server, environment, who } = await stage({ DRS_TRUSTED_PROXY_HOPS: "1" });
     const started = Date.now();
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });

@@ -10,11 +10,11 @@ const { stageOn } = new ServerScene();
 
 describe("a database that is away", () => {
   let home: Home;
-  let standing: EmbeddedPostgres | undefined;
+  let cluster: EmbeddedPostgres | undefined;
 
   const start = async (): Promise<EmbeddedPostgres> => {
-    standing = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onError: () => {} });
-    return standing;
+    cluster = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onError: () => {} });
+    return cluster;
   };
 
   beforeAll(async () => {
@@ -23,12 +23,12 @@ describe("a database that is away", () => {
   });
 
   afterAll(async () => {
-    await standing?.close();
+    await cluster?.close();
     await home.remove();
   });
 
   async function stageHere(): Promise<Stage> {
-    const socket = encodeURIComponent(standing?.owner.host ?? "");
+    const socket = encodeURIComponent(cluster?.owner.host ?? "");
     const environment = {
       DRS_DATABASE_URL: `postgresql://postgres@localhost/postgres?host=${socket}`,
       DRS_KEY_DIR: home.keyDir,
@@ -40,10 +40,10 @@ describe("a database that is away", () => {
     return stageOn(environment);
   }
 
-  test("is 503 with Retry-After at once, not ready but alive, and over by itself when it is back", async () => {
+  test("is 503 with Retry-After at once, not ready but alive, until the database is back", async () => {
     const { server, who, other } = await stageHere();
     expect((await post(server, who)).status).toBe(201);
-    await standing?.close();
+    await cluster?.close();
     await until(async () => (await get(server.adminUrl, "/readyz")).status === 503);
     expect((await get(server.adminUrl, "/readyz")).text).toMatch(/^database: can't be reached \(since .+Z\)\n$/);
 
@@ -77,7 +77,7 @@ describe("a database that is away", () => {
   test("what the audit holds back is still written when the database comes back during the shutdown", async () => {
     const { environment, server } = await stageHere();
     expect((await send({ url: server.url })).status).toBe(401);
-    await standing?.close();
+    await cluster?.close();
     const ended = server.stop();
     await until(() => server.stderr().includes('"draining"'));
     await start();

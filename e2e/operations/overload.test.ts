@@ -18,7 +18,7 @@ describe("overload", () => {
     return [`POST ${PATH} HTTP/1.1`, `Host: ${new URL(url).host}`, ...lines, ...more, "", ""].join("\r\n");
   };
 
-  test("too many requests at once: 503 before the body is read, and room again when they are done", async () => {
+  test("too many requests at once: 503 before the body is read, and capacity again when they are done", async () => {
     const { server, who } = await stage({ DRS_MAX_REQUESTS: "2" });
     const slow = [new SlowRequest(server, who), new SlowRequest(server, who)];
     await until(async () => (await inFlight(server)) === 2);
@@ -72,7 +72,7 @@ describe("overload", () => {
     expect(server.stderr()).not.toContain('"error"');
   });
 
-  test("one account may hold a part of the places only, and is told so; the others pass", async () => {
+  test("one account may hold a part of the permits only, and its answers say so; the others pass", async () => {
     const { server, who, other } = await stage({ DRS_MAX_REQUESTS: "40", DRS_THROTTLE_RATE: "0" });
     const slow = Array.from({ length: 32 }, () => new SlowRequest(server, who));
     await until(async () => (await inFlight(server)) === 32);
@@ -82,7 +82,7 @@ describe("overload", () => {
     expect((await post(server, who)).status).toBe(201);
   });
 
-  test("memory is bounded, whatever is uploaded, by whomever, however slowly", async () => {
+  test("memory is bounded under any uploads, of any account and any speed", async () => {
     const limits = { DRS_THROTTLE_RATE: "0", DRS_MAX_BUFFER_BYTES: String(16 * 1024 * 1024) };
     const { server, environment } = await stage(limits);
     const senders = await Promise.all(Array.from({ length: 8 }, (_, n) => credentials(environment, `sender ${n}`)));

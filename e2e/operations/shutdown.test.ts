@@ -43,7 +43,7 @@ describe("SIGTERM", () => {
     expect(draining.reduce((sum, { occurrences }) => sum + Number(occurrences), 0)).toBe(2);
   });
 
-  test("waits no longer than it was told for a client that does not finish", async () => {
+  test("waits no longer than configured for a client that does not finish", async () => {
     const { server, who, environment } = await stage({ DRS_DRAIN_TIMEOUT: "1s" });
     const slow = new SlowRequest(server, who);
     await until(async () => (await inFlight(server)) === 1);

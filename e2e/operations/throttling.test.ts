@@ -8,7 +8,7 @@ import { expectRetryLater, post, ServerScene } from "../support/server-scene.ts"
 const { stage } = new ServerScene();
 
 describe("throttling", () => {
-  test("an account past its rate gets 429 and is told when to come back; others are not touched", async () => {
+  test("an account past its rate gets 429 with the time of the next try; others are not touched", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "4" });
     const replies = await Promise.all(Array.from({ length: 4 }, () => post(server, who)));
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
@@ -94,7 +94,7 @@ describe("throttling", () => {
     for (const reply of replies) if (reply.status !== 201) expectRetryLater(reply, 429, "too-many-requests");
   });
 
-  test("a rate of 0 is no throttle, and no header speaks of one", async () => {
+  test("a rate of 0 is no throttle, and no header mentions one", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0", DRS_THROTTLE_BURST: "1" });
     const replies = await Promise.all(Array.from({ length: 200 }, () => post(server, who)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
@@ -103,7 +103,7 @@ describe("throttling", () => {
     }
   });
 
-  test("failed authentication is throttled by address, with any rate; who has credentials passes", async () => {
+  test("failed authentication is throttled by address, with any rate; valid credentials pass", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0" });
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     const headers = { ...authorized(who), Authorization: `Bearer drs_${"x".repeat(43)}` };

@@ -88,7 +88,7 @@ export async function beginErasure(
     holds: [],
     refused:
       // guard(right): later events are refused only where that was asked for
-      // fails: e2e/erasure/account.test.ts › twice is once
+      // fails: e2e/erasure/account.test.ts › erased twice
       refuseLater && subject.kind === "account"
         ? [ports.names.subjectOf("account", subject.account).toString("hex")]
         : [],

@@ -76,7 +76,7 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
   // guard(false): what the database lacks is applied
   // fails: e2e/restore.test.ts › what was erased since
   // guard(false): running servers apply what the journal has
-  // fails: e2e/erasure/killed.test.ts › a server that runs carries it out
+  // fails: e2e/erasure/killed.test.ts › a running server applies it
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
   await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
   const last = missing.at(-1)?.sequence ?? latest.sequence;

@@ -52,7 +52,7 @@ it("takes keys by the rows that came back, not by the command tag", async () => 
   expect(outcomes).toEqual([["stored"], ["taken", "stored"]]);
 });
 
-it("commits nothing that was sealed when another erasure and another loss were the last ones, whatever their sum", async () => {
+it("commits nothing that was sealed when another erasure and another loss were the last ones, even with an equal sum", async () => {
   const client = new pg.Client({ ...system.database, pipeline: true });
   await client.connect();
   // Without the entry of the journal that an erasure names.

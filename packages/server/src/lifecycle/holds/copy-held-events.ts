@@ -164,8 +164,8 @@ const ofKeys = (keys: readonly string[]): Ledger => ({
 
 /** Rows of single events. */
 const ofEvents = (events: readonly string[]): Ledger => ({
-  from: `unnest($1::uuid[], $2::timestamptz[]) gone (event_id, received_at) cross join purpose u
-    join idempotency_key i on i.purpose = u.code and i.received_at = gone.received_at and i.event_id = gone.event_id`,
+  from: `unnest($1::uuid[], $2::timestamptz[]) erased (event_id, received_at) cross join purpose u
+    join idempotency_key i on i.purpose = u.code and i.received_at = erased.received_at and i.event_id = erased.event_id`,
   where: "true",
   isTaken: "(e.received_at, e.event_id) in (select * from unnest($2::timestamptz[], $1::uuid[]))",
   values: [events, events.map((id) => receivedAtOf(id).toISOString())],

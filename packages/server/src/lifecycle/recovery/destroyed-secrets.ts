@@ -36,8 +36,8 @@ export function requiringDestroyed(
     throw new OperatorError(
       "key-store-outdated",
       "the key store lacks keys of what a hold keeps, and an entry of the erasure journal that is to be applied would " +
-        "make it unreadable for good: the entry was not applied. Restore the latest copy of the key store, " +
-        "or accept that the keys are lost for good: drs key accept-loss",
+        "make it permanently unreadable: the entry was not applied. Restore the latest copy of the key store, " +
+        "or accept that the keys are permanently lost: drs key accept-loss",
     );
   };
 }

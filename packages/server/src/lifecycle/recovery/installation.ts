@@ -55,7 +55,7 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
     throw new OperatorError(
       "key-store-mismatch",
       "the key store has no secret of this installation: it is empty, or belongs to another database. " +
-        "Restore the key store that goes with this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
+        "Restore the key store of this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
     );
   }
   const secret = standing ?? (await secrets.findOrCreate(name));
@@ -82,6 +82,6 @@ export async function requireKeys(executor: Executor, secrets: Secrets, isDataba
   throw new OperatorError(
     "key-store-outdated",
     "the key store lacks keys that events are sealed under: it is older than the events. " +
-      "Restore its latest copy; drs doctor lists what they are, drs key accept-loss accepts that they are lost for good",
+      "Restore its latest copy; drs doctor lists what they are, drs key accept-loss accepts that they are permanently lost",
   );
 }

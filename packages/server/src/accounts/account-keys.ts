@@ -11,7 +11,7 @@ import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
-/** Key ids in memory; past it the oldest go first. */
+/** Key ids in memory; beyond this number the oldest are dropped. */
 const MOST_KNOWN = 50_000;
 
 const NOTHING_KNOWN: Epoch = { erasure: 0, loss: 0 };
@@ -37,7 +37,7 @@ const ENSURE_ACCOUNT_KEY = sql("select ensure_account_key($1, $2, $3) as key_id"
 });
 
 /**
- * Which key the events of an account and purpose are sealed under. What it remembers is good for one epoch: the time
+ * Which key the events of an account and purpose are sealed under. What it remembers is valid for one epoch: the time
  * between two changes of keys, which are erasures and accepted losses of secrets.
  */
 export class PostgresAccountKeys implements AccountKeys {

@@ -122,7 +122,7 @@ export async function listActions(executor: Executor, account: string | undefine
   return rows;
 }
 
-/** How long a revocation may take to be felt. */
+/** How long a server may still accept a revoked action. */
 const REMEMBER_MS = 5_000;
 const MOST_REMEMBERED = 50_000;
 

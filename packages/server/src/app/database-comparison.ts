@@ -39,7 +39,7 @@ export class DatabaseComparison {
     this.#present = options.identity;
   }
 
-  /** What a monitor sees on its connection, time and again. */
+  /** Called with what a monitor sees on its connection, at each look. */
   observe(identity: DatabaseIdentity, isNewConnection: boolean): void {
     const { database } = this.#options;
     this.#present = identity;

@@ -11,7 +11,7 @@ import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import type { OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { describeOperator, systemIdentity } from "./operator.ts";
 
-/** What a command has of the world. */
+/** What the process gives to a command. */
 export interface Context {
   readonly environment: Environment;
   /** The directory that relative paths start from. */

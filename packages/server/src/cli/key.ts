@@ -86,7 +86,7 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
     ? await withConnection(context, "read", async (connection) => countLoss(connection, await openKeys(connection)))
     : await withInstallation(context, "change", async (installation) => {
         const { administration, clock, pool, secrets } = installation;
-        // A replay may have to wait for the acceptance: what it has still to apply must not stand in the way.
+        // A replay may have to wait for the acceptance, so an entry that is not applied yet must not prevent it.
         const destroyed = destroyedSecrets(await compareWithJournal({ ...installation, executor: pool }, "start"));
         await confirm(context, { what: lossSentence(await countLoss(installation, installation, destroyed)), yes });
         return inOwnerTransaction(administration, (owner) =>

@@ -20,7 +20,7 @@ export function name(what: string, most: number): (text: string) => string {
   };
 }
 
-/** The same for what a person writes for others to read: the blanks around it go, and something is left. */
+/** The same for text that a person writes for others: it is trimmed, and must not be empty. */
 export function written(what: string, most: number): (text: string) => string {
   const read = name(what, most);
   return (text) => read(text.trim());

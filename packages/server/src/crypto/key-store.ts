@@ -32,9 +32,9 @@ export interface KeyStore {
   findMissing(ids: readonly string[]): Promise<readonly string[]>;
   /** Ids of all secrets, some at a time. @throws Unavailable */
   ids(): AsyncIterable<readonly string[]>;
-  /** The text of a mark, or `undefined`. @throws Unavailable */
+  /** The text of a watermark, or `undefined`. @throws Unavailable */
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
-  /** Replaces a mark; durable when the promise resolves. @throws Unavailable */
+  /** Replaces a watermark; durable when the promise resolves. @throws Unavailable */
   writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;
   /** A line for people: where it is. */
   readonly description: string;

@@ -5,7 +5,7 @@ import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
-/** Names in memory; past it the oldest go first. */
+/** Names in memory; beyond this number the oldest are dropped. */
 const MOST_USED = 1_000;
 /** Secrets in memory. */
 const MOST_RECENT = 100;
@@ -71,7 +71,7 @@ export class Secrets {
     return [...this.#used];
   }
 
-  /** Those of the names that have no secret. */
+  /** Which of the names have no secret. */
   async findMissing(names: readonly string[]): Promise<readonly string[]> {
     const lacking = new Set(await this.#store.findMissing(names.map(secretId)));
     return names.filter((name) => lacking.has(secretId(name)));

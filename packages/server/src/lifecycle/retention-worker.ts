@@ -88,11 +88,11 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   readonly catchUp: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onError: OnError;
-  /** After every pass, be it another worker's or one that failed. */
+  /** Called after every pass, also after one of another worker and one that failed. */
   readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
 
-/** Runs a pass time and again; what a pass missed, because the server was down or killed, the next one does. */
+/** Runs passes at intervals. The next one does what a pass missed because the server was down or killed. */
 export class RetentionWorker {
   readonly #options: WorkerOptions;
   readonly #stopping = new AbortController();
@@ -129,7 +129,7 @@ export class RetentionWorker {
     // guard(throw): what is overdue shows although every pass fails
     // fails: e2e/retention.test.ts › shows what is overdue although
     for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
-    // What is overdue because a pass fails, time and again, must show.
+    // Overdue work must be visible, also when each pass fails.
     await stateOf(executor)
       .then((state) => onPass(state, pass?.expired))
       .catch((error: unknown) => onError(error, "read retention state"));

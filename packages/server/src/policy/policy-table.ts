@@ -150,8 +150,8 @@ export async function comparePolicy(transaction: Transaction, policy: Policy, bu
 
 /**
  * Applies a policy. It waits for running commit batches before it is written: later batches choose the purpose by
- * this policy. Stored events keep the purpose that they came under; a changed period holds for them, too. What changes
- * nothing makes no version.
+ * this policy. Stored events keep the purpose that they came under; a changed period holds for them, too. A policy
+ * that changes nothing gets no version.
  *
  * @throws policy-incomplete where it leaves out a purpose that holds events.
  */

@@ -54,7 +54,7 @@ export function boundTo(dependency: Dependency, database: DatabaseOptions): Data
   return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };
 }
 
-/** The same for statements that may take long: they go on for as long as their backend works. */
+/** The same for statements that may take long: they run for as long as their backend works. */
 export function withoutStatementTimeout({ bound, ...database }: DatabaseOptions): DatabaseOptions {
   return { ...database, statement_timeout: 0, ...(bound && { bound: { ...bound, isPatient: true } }) };
 }

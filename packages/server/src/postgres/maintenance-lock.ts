@@ -16,8 +16,8 @@ const working = (database: DatabaseOptions): DatabaseOptions => ({
 });
 
 /**
- * Runs work on a connection of its own while no other worker is at it; waits for that.
- * @throws Unavailable where another is at it for more than a minute.
+ * Runs work on a connection of its own when no other worker has the lock.
+ * @throws Unavailable where another has it for more than a minute.
  */
 export function withMaintenanceLock<T>(
   database: DatabaseOptions,
@@ -39,7 +39,7 @@ export function withMaintenanceLock<T>(
   });
 }
 
-/** The same, unless another worker is at it: then `undefined`. */
+/** The same, unless another worker has the lock: then `undefined`. */
 export function tryWithMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,

@@ -5,13 +5,13 @@ export interface MicroBatcherOptions<Item, Result> {
   /** Batches under way at once. */
   readonly lanes: number;
   /**
-   * Milliseconds that an item waits for company, at the most, and only while items come so fast that there will be
+   * Milliseconds that an item waits for others at most, and only while items come so fast that there will be
    * some; 0 for never.
    */
   readonly linger?: number;
 }
 
-/** Company that makes waiting for it worth while. */
+/** Expected number of others from which waiting is worth while. */
 const WORTH_WAITING_FOR = 3;
 /** Enough for a batch to start without waiting longer. */
 const ENOUGH = 24;

@@ -38,8 +38,8 @@ export interface ErasureOrder {
 }
 
 /**
- * Begins an erasure: what holds keep is copied, commit batches are let out, the journal is
- * written, and from the commit on no read finds what was erased. What is committed later was sealed under another key.
+ * Begins an erasure: it copies what holds keep, waits for running commit batches and writes the journal, and from the
+ * commit on no read finds what was erased. What is committed later was sealed under another key.
  * If the process is killed after the write of the journal, the next process completes the erasure; if it is killed
  * before that, nothing has happened.
  *

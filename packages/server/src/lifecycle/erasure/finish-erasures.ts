@@ -98,8 +98,8 @@ const LIST_LEDGER_ROWS = sql(
 );
 
 /**
- * Deletes events with their ledger rows. Tombstones exist before the ledger's rows go, and no commit batch is under way
- * that has not seen them.
+ * Deletes events with their ledger rows. Tombstones exist before ledger rows are deleted, and no commit batch is under
+ * way that has not seen them.
  */
 async function deleteErased(connection: Connection, { names, signal }: FinishPorts, key: ErasedKey): Promise<void> {
   for (;;) {

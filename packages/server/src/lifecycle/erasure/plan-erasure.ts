@@ -29,11 +29,11 @@ export function subjectMac(names: Pseudonymizer, subject: ErasureSubject): Buffe
   }
 }
 
-/** What an erasure takes, and what holds keep of it. */
+/** What an erasure deletes, and what holds keep of it. */
 export interface ErasurePlan {
-  /** Events that go, copies that holds made included. */
+  /** Events that it deletes, copies that holds made included. */
   readonly events: number;
-  /** Events that a hold covers: they go when the last hold ends. */
+  /** Events that a hold covers: they are deleted when the last hold ends. */
   readonly held: number;
   /** Copies of events that were erased before and that a hold still keeps. */
   readonly still_held: number;

@@ -50,15 +50,15 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   const installation = rows[0];
   if (!installation) throw new Error("the database has no installation row");
   const name = `installation/${installation.installation_id}`;
-  const standing = await secrets.find(name);
-  if (!standing && installation.key_check) {
+  const existing = await secrets.find(name);
+  if (!existing && installation.key_check) {
     throw new OperatorError(
       "key-store-mismatch",
       "the key store has no secret of this installation: it is empty, or belongs to another database. " +
         "Restore the key store of this database, or point DRS_KEY_DIR or DRS_KEY_DATABASE_URL at it",
     );
   }
-  const secret = standing ?? (await secrets.findOrCreate(name));
+  const secret = existing ?? (await secrets.findOrCreate(name));
   const check = createHmac("sha256", deriveKey(secret, "installation check")).update("installation check").digest();
   if (!installation.key_check) {
     await query(executor, SET_KEY_CHECK, [check]);

@@ -79,7 +79,7 @@ async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promis
   }
 }
 
-/** Calls of functions that do at most so many, their last argument, and return how many they did. */
+/** Calls of functions whose last argument limits the number of rows, and which return the number of processed rows. */
 const DELETE_EXPIRED_EVENTS = sql("select delete_expired_events($1, $2) as done", ["uuid", "int4"], { done: "int8" });
 const DELETE_IDEMPOTENCY_KEYS = sql(
   "select delete_idempotency_keys($1, $2, $3) as done",

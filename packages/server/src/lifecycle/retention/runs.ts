@@ -146,7 +146,7 @@ const COUNT_OVERDUE = partitionQuery(
 );
 const LIST_PARTLY_EXPIRED = sql(`select ${PARTITION_COLUMNS} from partly_expired_partition p`, [], PARTITION_TYPES);
 
-/** Expired events that no hold covers, in partitions that are too long to wait for: they are deleted row by row. */
+/** Expired events that no hold covers, in partitions that are not dropped soon: they are deleted row by row. */
 export async function overdueRows(executor: Executor): Promise<number> {
   const { rows: partitions } = await query(executor, LIST_PARTLY_EXPIRED);
   const counts = queryPartitions(executor, COUNT_OVERDUE, partitions, []);

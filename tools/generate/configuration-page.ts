@@ -1,11 +1,11 @@
-import { type Variable, VARIABLES } from "../../packages/server/src/config/variables.ts";
+import { PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
 
 export function configurationPage(): string {
-  const rows = Object.entries(VARIABLES).map(([name, variable]: [string, Variable<unknown>]) => {
-    const fallback = variable.secret ? "(secret)" : variable.fallback === undefined ? "" : `\`${variable.fallback}\``;
-    return `| \`${name}\` | ${fallback} | ${variable.meaning} |`;
+  const rows = PATHS.map(settingOf).map(({ variable, fallback, secret, meaning }) => {
+    const shown = secret ? "(secret)" : fallback === undefined ? "" : `\`${fallback}\``;
+    return `| \`${variable}\` | ${shown} | ${meaning} |`;
   });
-  return `<!-- Generated from the declared variables by \`npm run generate\`. Do not edit. -->
+  return `<!-- Generated from the declared settings by \`npm run generate\`. Do not edit. -->
 
 # Configuration
 

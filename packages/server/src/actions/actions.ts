@@ -7,6 +7,6 @@ import { signedActions } from "./signed-actions.ts";
 /** The registry that the configuration asks for: the table, and before it signed ids where there is a secret. */
 export function openActions(config: Config, executor: Executor, clock: Clock): ActionRegistry {
   const table = actionTable(executor, clock);
-  const { DRS_ACTION_SIGNING_SECRET: secret } = config;
+  const { signingSecret: secret } = config.actions;
   return secret === undefined ? table : signedActions(secret, table, clock);
 }

@@ -72,7 +72,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
     isReadOnly,
   );
   if (!config.embedded) await requireSettings(database);
-  const pool = openPool(database, { max: config.DRS_DATABASE_POOL, onError });
+  const pool = openPool(database, { max: config.database.pool, onError });
   opened.add("database", () => pool.end());
   if (!isReadOnly) await requirePrimary(pool, access);
   const administration = administrationOptions(owner);
@@ -109,15 +109,15 @@ async function findLogins(
   { asServer, migrates, onError }: Omit<ConnectOptions, "access">,
   opened: Closers,
 ): Promise<Logins> {
-  const dependencies = new Dependencies(config.DRS_DEPENDENCY_TIMEOUT);
+  const dependencies = new Dependencies(config.dependencyTimeoutMs);
   const embedded = config.embedded
-    ? await EmbeddedPostgres.open({ dataDir: config.DRS_DATA_DIR, asServer, creates: migrates, onError })
+    ? await EmbeddedPostgres.open({ dataDir: config.database.directory, asServer, creates: migrates, onError })
     : undefined;
   if (embedded) opened.add("embedded PostgreSQL", () => embedded.close());
   const bound = (login: DatabaseOptions): DatabaseOptions => boundTo(dependencies.get("database"), login);
   return {
-    serving: bound(embedded?.serving ?? { connectionString: config.DRS_DATABASE_URL }),
-    owner: bound(embedded?.owner ?? { connectionString: config.DRS_MIGRATION_DATABASE_URL ?? config.DRS_DATABASE_URL }),
+    serving: bound(embedded?.serving ?? { connectionString: config.database.url }),
+    owner: bound(embedded?.owner ?? { connectionString: config.database.migrationUrl ?? config.database.url }),
     dependencies,
     clusterDirectory: embedded?.directory,
   };

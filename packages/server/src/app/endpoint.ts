@@ -67,8 +67,8 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   const { config, clock, pool, partitions, dependencies } = system;
   const { onError } = ports;
   await using opened = new Closers(onError, system.closing);
-  const adopted = await openAdoptedFields(config.DRS_ADOPTED_FIELDS_FILE, ports.adoptedFields);
-  const admission = new Admission(config.DRS_MAX_REQUESTS, config.DRS_MAX_BUFFER_BYTES);
+  const adopted = await openAdoptedFields(config.adoptedFieldsFile, ports.adoptedFields);
+  const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes);
   const metrics = createMetrics(() => admission.requests, dependencies);
   const supervision = superviseDependencies(system, onError);
   opened.add("monitors", () => supervision.close());
@@ -104,7 +104,7 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
     executor: pool,
     ...erasurePorts(system),
     catchUp: supervision.inspect,
-    everyMs: config.DRS_RETENTION_INTERVAL,
+    everyMs: config.retention.intervalMs,
     onError,
     onPass: metrics.retentionPassed,
   });
@@ -127,15 +127,15 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
       meter: metrics,
       clock,
       admission,
-      throttle: accountThrottle(config.DRS_THROTTLE_RATE, config.DRS_THROTTLE_BURST, MONOTONIC_CLOCK),
+      throttle: accountThrottle(config.throttle.ratePerSecond, config.throttle.burst, MONOTONIC_CLOCK),
       failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, MONOTONIC_CLOCK),
       onError,
     },
     {
-      maxBodyBytes: config.DRS_MAX_BODY_BYTES,
-      maxAge: config.DRS_MAX_AGE,
-      maxFuture: config.DRS_MAX_FUTURE,
-      sessionBinding: config.DRS_SESSION_BINDING,
+      maxBodyBytes: config.limits.maxBodyBytes,
+      maxAge: config.limits.maxAgeMs,
+      maxFuture: config.limits.maxFutureMs,
+      sessionBinding: config.sessionBinding,
     },
   );
 

@@ -22,18 +22,19 @@ export interface Installation extends Connection, Keys {
 export async function openInstallation(connection: Connection): Promise<Installation> {
   const { config, dependencies, opened } = connection;
   const keys = await openKeys(connection);
-  const journalDatabase = databaseAt(config.DRS_ERASURE_JOURNAL_DATABASE_URL, dependencies, "erasure_journal");
+  const journalDatabase = databaseAt(config.journal.databaseUrl, dependencies, "erasure_journal");
   const journal = await openJournal(connection, journalDatabase);
   if (journal) opened.add("erasure journal", () => journal.close());
-  const attested = await attestedEntry(config, keys.receipts, keys.codec.installation);
+  const attested = await attestedEntry(config.journal.receiptFile, keys.receipts, keys.codec.installation);
   return { ...connection, ...keys, journal, journalDatabase, attested };
 }
 
 async function openJournal(
-  { access, config: { DRS_ERASURE_JOURNAL: directory }, dependencies }: Connection,
+  { access, config, dependencies }: Connection,
   database: DatabaseOptions | undefined,
 ): Promise<ErasureJournal | undefined> {
   if (database) return postgresJournal(database, access !== "change");
+  const { directory } = config.journal;
   if (directory === undefined) return undefined;
   return boundedJournal(directoryJournal(directory), dependencies.get("erasure_journal"));
 }

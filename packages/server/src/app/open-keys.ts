@@ -40,12 +40,12 @@ export interface Keys {
 export async function openKeys({ access, config, dependencies, opened, pool }: Connection): Promise<Keys> {
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
-  const keyDatabase = databaseAt(config.DRS_KEY_DATABASE_URL, dependencies, "key_store");
+  const keyDatabase = databaseAt(config.keys.databaseUrl, dependencies, "key_store");
   const bounded = boundedBy(dependencies.get("key_store"));
   const keyStore = await openKeyStore(config, keyDatabase, bounded, creates);
   opened.add("key store", () => keyStore.close());
   const keyEncryption = new LocalKeyEncryption(
-    boundedKeySource(await bounded(() => keyEncryptionKeys(config, creates)), bounded),
+    boundedKeySource(await bounded(() => keyEncryptionKeys(config.keys, creates)), bounded),
   );
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
@@ -75,7 +75,7 @@ async function openKeyStore(
   creates: boolean,
 ): Promise<KeyStore> {
   if (database) return postgresKeyStore(database, !creates);
-  return boundedKeyStore(await bounded(() => directoryKeyStore(config.DRS_KEY_DIR ?? "", creates)), bounded);
+  return boundedKeyStore(await bounded(() => directoryKeyStore(config.keys.directory ?? "", creates)), bounded);
 }
 
 async function openReceipts(secrets: Secrets, access: Access): Promise<ReceiptSigner> {

@@ -24,13 +24,13 @@ export interface Service {
 }
 
 export async function startService(system: System, logger: Logger): Promise<Service> {
-  const { config } = system;
+  const { service } = system.config;
   const onError = createErrorLog(logger);
   system.dependencies.onChange(({ name, problems }) => {
     if (problems.length === 0) logger.info({ dependency: name }, "dependency is up");
     else logger.warn({ dependency: name, problems }, "dependency is down");
   });
-  const tlsPaths = tlsPathsOf(config);
+  const tlsPaths = tlsPathsOf(service.tls);
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
   await using opened = new Closers(onError, system.closing);
   await using serving = new Closers(onError, system.closing);
@@ -39,14 +39,14 @@ export async function startService(system: System, logger: Logger): Promise<Serv
 
   const listener = createEndpointServer({
     ingest: endpoint.ingest,
-    proxyHops: config.DRS_TRUSTED_PROXY_HOPS,
-    requestTimeout: config.DRS_REQUEST_TIMEOUT,
+    proxyHops: service.proxyHops,
+    requestTimeout: service.requestTimeoutMs,
     onError,
     ...(tlsFiles && { tls: tlsFiles }),
   });
   const { registry } = endpoint.metrics;
   const admin = createAdminServer({
-    hosts: [config.DRS_ADMIN_HOST, ...(config.DRS_ADMIN_HOSTS ?? [])].map((name) => name.toLowerCase()),
+    hosts: [service.admin.host, ...(service.admin.hostNames ?? [])].map((name) => name.toLowerCase()),
     readiness: endpoint.readiness,
     onError,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
@@ -56,8 +56,8 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   opened.add("endpoint", serving.release());
   let withinMs = 0;
   opened.add("listener", () => closeListener(listener, withinMs));
-  await listen(listener, config.DRS_HOST, config.DRS_PORT, "DRS_PORT");
-  await listen(admin, config.DRS_ADMIN_HOST, config.DRS_ADMIN_PORT, "DRS_ADMIN_PORT");
+  await listen(listener, service.host, service.port, "DRS_PORT");
+  await listen(admin, service.admin.host, service.admin.port, "DRS_ADMIN_PORT");
   const tls =
     tlsPaths &&
     followTlsFiles(listener as TlsServer, tlsPaths, (error) => {
@@ -68,11 +68,11 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   if (tls) opened.add("certificate files", () => tls.close());
   const close = opened.release();
   return {
-    url: urlOf(listener, config.DRS_HOST, tls ? "https" : "http"),
-    adminUrl: urlOf(admin, config.DRS_ADMIN_HOST, "http"),
+    url: urlOf(listener, service.host, tls ? "https" : "http"),
+    adminUrl: urlOf(admin, service.admin.host, "http"),
     reload: () => tls?.reload(),
     async stop() {
-      const deadline = config.DRS_DRAIN_TIMEOUT;
+      const deadline = service.drainTimeoutMs;
       // A second later nothing waits for a dependency any more.
       setTimeout(() => system.dependencies.abandon(), deadline + CLOSE_WITHIN_MS).unref();
       const drained = endpoint.drain().then(() => true);
@@ -83,7 +83,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   };
 }
 
-function tlsPathsOf({ DRS_TLS_CERT_FILE: cert, DRS_TLS_KEY_FILE: key }: Config): TlsPaths | undefined {
+function tlsPathsOf({ certFile: cert, keyFile: key }: Config["service"]["tls"]): TlsPaths | undefined {
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 

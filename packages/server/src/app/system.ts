@@ -57,6 +57,16 @@ export async function openSystem(config: Config, { asServer, migrates = true, on
 export function erasurePorts(installation: Installation): Omit<RetentionOptions, "database" | "actor" | "signal"> {
   const { pool, clock, config, secrets, sealer, keyStore, names, journal, codec, receipts } = installation;
   const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };
-  const attest = { executor: pool, signer, clock, config };
-  return { clock, secrets, sealer, keyStore, names, journal, codec, attest, replayWindow: config.DRS_REPLAY_WINDOW };
+  const attest = { executor: pool, signer, clock, backups: config.retention };
+  return {
+    clock,
+    secrets,
+    sealer,
+    keyStore,
+    names,
+    journal,
+    codec,
+    attest,
+    replayWindow: config.retention.replayWindowMs,
+  };
 }

@@ -44,7 +44,7 @@ export function actionCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs action register --account customer-1 --type payment --ttl 15m --json"))
     .action(async (options: RegisterOptions) => {
-      if (options.id !== undefined && looksSigned(options.id) && loadConfig(context).DRS_ACTION_SIGNING_SECRET) {
+      if (options.id !== undefined && looksSigned(options.id) && loadConfig(context).actions.signingSecret) {
         throw new OperatorError(
           "wrong-usage",
           "An id that starts with v1. is taken for a signed one while DRS_ACTION_SIGNING_SECRET is set, and no event could name it: choose another.",

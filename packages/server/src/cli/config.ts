@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describeConfig } from "../config/config.ts";
-import { type Variable, type VariableName, VARIABLES } from "../config/variables.ts";
+import { PATHS, settingOf } from "../config/settings.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { example } from "./options.ts";
 
@@ -13,15 +13,15 @@ export function configCommand(context: Context): Command {
       const values = describeConfig(loadConfig(context));
       if (options.json) return print(context, JSON.stringify(values));
       for (const [name, value] of Object.entries(values)) {
-        const text = typeof value === "number" ? written(context, name as VariableName) : formatted(value);
+        const text = typeof value === "number" ? written(context, name) : formatted(value);
         print(context, `${name}=${text}`);
       }
     });
 }
 
 /** As the environment or the default has it: a duration with its unit. */
-const written = ({ environment }: Context, name: VariableName): string =>
-  environment[name] ?? (VARIABLES[name] as Variable<unknown>).fallback ?? "";
+const written = ({ environment }: Context, name: string): string =>
+  environment[name] ?? PATHS.map(settingOf).find(({ variable }) => variable === name)?.fallback ?? "";
 
 function formatted(value: unknown): string {
   if (value === null) return "";

@@ -53,7 +53,7 @@ export async function withConnection<T>(
 /** Runs work that opens parts of the system, and closes them. */
 export async function withClosers<T>(
   { stderr }: Context,
-  { DRS_LOG_LEVEL: level }: Config,
+  { service: { logLevel: level } }: Config,
   work: (opened: Closers, onError: OnError) => Promise<T>,
 ): Promise<T> {
   const logger = pino({ level: level === "silent" ? "silent" : "error" }, stderr as never);

@@ -1,4 +1,4 @@
-import { isLoopback } from "../config/config.ts";
+import { isLoopback } from "../config/rules.ts";
 import { type ActionRow, registerAction } from "../actions/action-table.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
 import type { System } from "../app/system.ts";
@@ -17,7 +17,7 @@ const TTL_MS = 24 * 3_600_000;
  */
 export async function greet({ config, pool, clock }: System, url: string): Promise<string[]> {
   const ready = `Device Risk Signals is ready: ${url}${EVENTS_PATH}`;
-  if (!config.embedded || !isLoopback(config.DRS_HOST)) return [ready];
+  if (!config.embedded || !isLoopback(config.service.host)) return [ready];
 
   const now = new Date(clock.now());
   const { token, expires_at, action } = await inTransaction(pool, (executor) => issueForDevelopment(executor, clock));

@@ -1,6 +1,6 @@
 import { isUuid } from "../identifiers/uuidv7.ts";
 import { InvalidArgumentError } from "commander";
-import { duration as readDuration } from "../config/values.ts";
+import { duration } from "../config/values.ts";
 import { accountOf, LONGEST_ACCOUNT } from "../identifiers/account.ts";
 
 /** Readers of command-line values. What they throw is a usage error: exit code 2. */
@@ -27,7 +27,7 @@ export function written(what: string, most: number): (text: string) => string {
 }
 
 export function ttl(text: string): number {
-  const result = readDuration(text);
+  const result = duration.read(text);
   if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);
   if (result.value < 1 || result.value > 3_650 * 86_400_000)
     throw new InvalidArgumentError("It must be between 1ms and 3650d.");

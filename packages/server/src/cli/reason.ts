@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { VARIABLES } from "../config/variables.ts";
+import { readSetting } from "../config/config.ts";
 import type { Context } from "./context.ts";
 
 const LONGEST = 1_000;
@@ -10,10 +10,8 @@ const LEAST_DIFFERENT = 4;
  * What it throws is a usage error: exit code 2.
  */
 export function reasonReader({ environment }: Context): (text: string) => string {
-  const { read, fallback } = VARIABLES.DRS_REASON_MIN_LENGTH;
   // Of a value that can't be read, `loadConfig` complains.
-  const result = read(environment["DRS_REASON_MIN_LENGTH"] ?? fallback);
-  const least = "value" in result ? result.value : Number(fallback);
+  const least = readSetting("service.reasonMinLength", environment);
   return (text) => {
     const reason = text.trim();
     if (isReason(reason, least)) return reason;

@@ -20,7 +20,7 @@ export function serveCommand(context: Context): Command {
 
 async function serve(context: Context, migrates: boolean): Promise<void> {
   const config = loadConfig(context);
-  const logger = pino({ level: config.DRS_LOG_LEVEL, base: null }, context.stderr as never);
+  const logger = pino({ level: config.service.logLevel, base: null }, context.stderr as never);
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));
   const system = await openSystem(config, { asServer: true, migrates, onError: createErrorLog(logger) });
   try {
@@ -35,7 +35,11 @@ async function serve(context: Context, migrates: boolean): Promise<void> {
       for (const line of await greet(system, service.url)) print(context, line);
       logger.info({ signal: await stopped }, "draining");
     } finally {
-      endAfter(config.DRS_DRAIN_TIMEOUT + CLOSE_WITHIN_MS, { logger, closing: system.closing, kill: context.kill });
+      endAfter(config.service.drainTimeoutMs + CLOSE_WITHIN_MS, {
+        logger,
+        closing: system.closing,
+        kill: context.kill,
+      });
       await service.stop();
     }
   } finally {

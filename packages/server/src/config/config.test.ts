@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Config, describeConfig, type Environment, isLoopback, readConfig } from "./config.ts";
-import { type Variable, type VariableName, VARIABLES } from "./variables.ts";
+import { type Config, describeConfig, type Environment, readConfig } from "./config.ts";
+import { isLoopback } from "./rules.ts";
+import { PATHS, settingOf } from "./settings.ts";
 
 const DIRECTORY = "/srv/drs";
 const KEY = Buffer.alloc(32, 7).toString("base64");
@@ -15,7 +16,7 @@ const EXTERNAL = { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", DRS_KEY_ENCR
 const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
 const TLS = { DRS_TLS_CERT_FILE: "c.pem", DRS_TLS_KEY_FILE: "k.pem" };
 
-const variables = Object.entries(VARIABLES) as [VariableName, Variable<unknown>][];
+const variables = PATHS.map(settingOf).map((setting) => [setting.variable, setting] as const);
 
 function problemsOf(environment: Environment): readonly string[] {
   const result = readConfig(environment, DIRECTORY);
@@ -32,18 +33,12 @@ describe("the configuration", () => {
   test("the default is an embedded database on loopback, with keys next to the data directory and not in it", () => {
     expect(configOf({})).toMatchObject({
       embedded: true,
-      DRS_HOST: "127.0.0.1",
-      DRS_PORT: 8080,
-      DRS_ADMIN_HOST: "127.0.0.1",
-      DRS_ADMIN_PORT: 8081,
-      DRS_DATA_DIR: "/srv/drs/.data",
-      DRS_KEY_DIR: "/srv/drs/.keys",
-      DRS_THROTTLE_RATE: 50,
-      DRS_THROTTLE_BURST: 100,
-      DRS_MAX_BODY_BYTES: 262_144,
-      DRS_MAX_AGE: 86_400_000,
-      DRS_MAX_FUTURE: 300_000,
-      DRS_SESSION_BINDING: "record",
+      service: { host: "127.0.0.1", port: 8080, admin: { host: "127.0.0.1", port: 8081 } },
+      database: { directory: "/srv/drs/.data" },
+      keys: { directory: "/srv/drs/.keys" },
+      throttle: { ratePerSecond: 50, burst: 100 },
+      limits: { maxBodyBytes: 262_144, maxAgeMs: 86_400_000, maxFutureMs: 300_000 },
+      sessionBinding: "record",
     });
   });
 
@@ -53,16 +48,23 @@ describe("the configuration", () => {
 
   test("paths are absolute in any working directory", () => {
     const config = configOf({ DRS_DATA_DIR: "../data", DRS_KEY_DIR: "/keys" });
-    expect([config.DRS_DATA_DIR, config.DRS_KEY_DIR]).toEqual(["/srv/data", "/keys"]);
+    expect([config.database.directory, config.keys.directory]).toEqual(["/srv/data", "/keys"]);
   });
 
   test("a key database needs no key directory, an external database makes none", () => {
     const keys = { DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY };
-    expect(configOf(keys)).toMatchObject({ embedded: true, DRS_KEY_DIR: undefined });
+    expect(configOf(keys)).toMatchObject({ embedded: true, keys: { directory: undefined } });
     expect(configOf({ DRS_DATABASE_URL: DATABASE, ...keys })).toMatchObject({
       embedded: false,
-      DRS_KEY_DIR: undefined,
+      keys: { directory: undefined },
     });
+  });
+
+  test("no part of it can be changed", () => {
+    const config = configOf({ DRS_ADMIN_HOSTS: "one" });
+    for (const part of [config, config.throttle, config.service.admin, config.service.admin.hostNames]) {
+      expect(part).toSatisfy(Object.isFrozen);
+    }
   });
 
   test("every problem is reported at once: unknown names, unreadable values and conflicts", () => {
@@ -260,7 +262,7 @@ describe("secrets among the variables", () => {
   const secret = variables.filter(([, variable]) => variable.secret).map(([name]) => name);
 
   /** A good value of each secret that holds the mark, or for a key: is known. */
-  const good: Partial<Record<VariableName, string>> = {
+  const good: Readonly<Record<string, string>> = {
     DRS_DATABASE_URL: `postgresql://app:${MARK}@db/events`,
     DRS_MIGRATION_DATABASE_URL: `postgresql://owner:${MARK}@db/events`,
     DRS_KEY_DATABASE_URL: `postgresql://keys:${MARK}@keys/keys`,
@@ -271,7 +273,7 @@ describe("secrets among the variables", () => {
     DRS_JWT_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_INTROSPECTION_CLIENT_SECRET: MARK,
   };
-  const companions: Partial<Record<VariableName, Environment>> = {
+  const companions: Readonly<Record<string, Environment>> = {
     DRS_DATABASE_URL: { ...EXTERNAL },
     DRS_MIGRATION_DATABASE_URL: { ...EXTERNAL },
     DRS_KEY_DATABASE_URL: { DRS_KEY_ENCRYPTION_KEY: KEY },
@@ -317,8 +319,8 @@ describe("secrets among the variables", () => {
 });
 
 describe("the declared variables", () => {
-  test.each(variables)("%s has a valid default and a meaning", (name, { read, fallback, meaning }) => {
-    if (fallback !== undefined) expect(read(fallback)).toHaveProperty("value");
+  test.each(variables)("%s has a valid default and a meaning", (name, { kind, fallback, meaning }) => {
+    if (fallback !== undefined) expect(kind.read(fallback)).toHaveProperty("value");
     expect(meaning, name).toMatch(/\S.*\.$/);
   });
 

@@ -8,7 +8,7 @@ import {
   key256,
   list,
   oneOf,
-  type Read,
+  type Kind,
   sharedSecret,
   text,
   url,
@@ -17,11 +17,11 @@ import {
 
 const KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));
 
-function accepted(read: Read<unknown>, rows: readonly (readonly [string, unknown])[]): void {
+function accepted({ read }: Kind<unknown>, rows: readonly (readonly [string, unknown])[]): void {
   for (const [raw, value] of rows) expect(read(raw), raw).toEqual({ value });
 }
 
-function expectProblem(read: Read<unknown>, raws: readonly string[], problem: RegExp): void {
+function expectProblem({ read }: Kind<unknown>, raws: readonly string[], problem: RegExp): void {
   for (const raw of raws) expect(read(raw), raw).toEqual({ problem: expect.stringMatching(problem) as string });
 }
 
@@ -40,26 +40,26 @@ describe("readers of single values", () => {
   });
 
   test("durations within bounds, which count as inside", () => {
-    const read = durationWithin("1s", "1h");
-    accepted(read, [
+    const kind = durationWithin("1s", "1h");
+    accepted(kind, [
       ["1s", 1_000],
       ["1000ms", 1_000],
       ["60m", 3_600_000],
     ]);
-    expectProblem(read, ["999ms", "0s", "61m", "2h"], /^must be from 1s to 1h$/);
-    expectProblem(read, ["x"], /such as/);
+    expectProblem(kind, ["999ms", "0s", "61m", "2h"], /^must be from 1s to 1h$/);
+    expectProblem(kind, ["x"], /such as/);
     expect(() => durationWithin("soon", "1h")).toThrow(TypeError);
   });
 
   test("whole numbers", () => {
-    const read = integer(2, 200);
-    accepted(read, [
+    const kind = integer(2, 200);
+    accepted(kind, [
       ["2", 2],
       ["200", 200],
       ["007", 7],
     ]);
     expectProblem(
-      read,
+      kind,
       ["", " 5", "1", "201", "5.0", "1e2", "-3", "+3", "0x10", "9".repeat(16)],
       /^must be a whole number/,
     );
@@ -86,10 +86,10 @@ describe("readers of single values", () => {
   });
 
   test("URLs of databases", () => {
-    const read = url("postgres:", "postgresql:");
-    accepted(read, [["postgresql://u:p@h/d", "postgresql://u:p@h/d"]]);
-    expectProblem(read, ["", "h/d", "postgresql"], /^must be a URL$/);
-    expectProblem(read, ["mysql://h/d", "https://h"], /must start with postgres: or postgresql:/);
+    const kind = url("postgres:", "postgresql:");
+    accepted(kind, [["postgresql://u:p@h/d", "postgresql://u:p@h/d"]]);
+    expectProblem(kind, ["", "h/d", "postgresql"], /^must be a URL$/);
+    expectProblem(kind, ["mysql://h/d", "https://h"], /must start with postgres: or postgresql:/);
   });
 
   test("URLs to fetch from hold no credentials", () => {

@@ -1,98 +1,155 @@
-/** Readers of single configuration values: text in, value or a reason why not out. */
+/** Kinds of configuration values: each reads the text of a variable, and checks the value of an option. */
+import { types } from "node:util";
 
-export type Read<T> = (text: string) => { readonly value: T } | { readonly problem: string };
+export type Result<T> = { readonly value: T } | { readonly problem: string };
 
-export const text: Read<string> = (raw) => (raw === "" ? { problem: "must not be empty" } : { value: raw });
+export type Read<T> = (text: string) => Result<T>;
 
-export const flag: Read<boolean> = (raw) =>
-  raw === "true" ? { value: true } : raw === "false" ? { value: false } : { problem: "must be true or false" };
-
-export function integer(least: number, most: number): Read<number> {
-  return (raw) => {
-    const value = Number(raw);
-    if (!/^\d{1,15}$/.test(raw) || value < least || value > most) {
-      return { problem: `must be a whole number from ${least} to ${most}` };
-    }
-    return { value };
-  };
+export interface Kind<T> {
+  readonly read: Read<T>;
+  /** Of anything that JavaScript may pass. */
+  readonly check: (value: unknown) => Result<T>;
+  /** The option's type, in TypeScript. */
+  readonly type: string;
 }
 
-export function oneOf<const T extends string>(...values: readonly T[]): Read<T> {
-  return (raw) => {
-    const value = values.find((candidate) => candidate === raw);
-    return value === undefined ? { problem: `must be one of ${values.join(", ")}` } : { value };
+/** A text that is written in an option as in a variable. */
+function textual<T extends string>(read: Read<T>, wanted: string, type = "string"): Kind<T> {
+  return { read, check: (value) => (typeof value === "string" ? read(value) : { problem: `must be ${wanted}` }), type };
+}
+
+function refined<T>(kind: Kind<T>, problemOf: (value: T) => string | undefined): Kind<T> {
+  const refine = (result: Result<T>): Result<T> => {
+    const problem = "value" in result ? problemOf(result.value) : undefined;
+    return problem === undefined ? result : { problem };
   };
+  return { ...kind, read: (text) => refine(kind.read(text)), check: (value) => refine(kind.check(value)) };
+}
+
+const NOT_EMPTY = { problem: "must not be empty" };
+
+export const text = textual((raw) => (raw === "" ? NOT_EMPTY : { value: raw }), "a string that is not empty");
+
+/** Of a file or a folder. */
+export const path = textual(text.read, "a path");
+
+const isBoolean = (value: unknown): Result<boolean> =>
+  typeof value === "boolean" ? { value } : { problem: "must be true or false" };
+
+export const flag: Kind<boolean> = {
+  read: (raw) => isBoolean(raw === "true" ? true : raw === "false" ? false : raw),
+  check: isBoolean,
+  type: "boolean",
+};
+
+function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+}
+
+export function integer(least: number, most: number): Kind<number> {
+  const check = (value: unknown): Result<number> =>
+    isWhole(value, least, most) ? { value } : { problem: `must be a whole number from ${least} to ${most}` };
+  return { read: (raw) => check(/^\d{1,15}$/.test(raw) ? Number(raw) : raw), check, type: "number" };
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> {
+  const problem = `must be one of ${values.join(", ")}`;
+  const read: Read<T> = (raw) => {
+    const value = values.find((candidate) => candidate === raw);
+    return value === undefined ? { problem } : { value };
+  };
+  return textual(read, `one of ${values.join(", ")}`, values.map((value) => `"${value}"`).join(" | "));
 }
 
 const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `500ms`, `30s`, `5m`, `24h`, `7d`: milliseconds. */
-export const duration: Read<number> = (raw) => {
-  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(raw);
-  if (!match) return { problem: "must be a duration such as 500ms, 30s, 5m, 24h or 7d" };
-  return { value: Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 0) };
-};
+const NO_DURATION = "must be a duration such as 500ms, 30s, 5m, 24h or 7d";
 
-/** A duration from `least` to `most`, both written as durations. */
-export function durationWithin(least: string, most: string): Read<number> {
-  const bound = (text: string): number => {
-    const result = duration(text);
-    if ("problem" in result) throw new TypeError(`${text} ${result.problem}`);
-    return result.value;
-  };
-  const [from, to] = [bound(least), bound(most)];
-  return (raw) => {
-    const result = duration(raw);
-    if ("problem" in result) return result;
-    return result.value < from || result.value > to ? { problem: `must be from ${least} to ${most}` } : result;
+/** `500ms`, `30s`, `5m`, `24h`, `7d`: milliseconds. */
+function millisecondsOf(raw: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(raw);
+  return match ? Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 0) : undefined;
+}
+
+/** A duration from `least` to `most`, both written as durations. An option has it in milliseconds. */
+export function durationWithin(least: string, most: string): Kind<number> {
+  const [from, to] = [millisecondsOf(least), millisecondsOf(most)];
+  if (from === undefined || to === undefined) throw new TypeError(`${least} or ${most} is no duration`);
+  const within = (value: unknown, problem: string): Result<number> =>
+    isWhole(value, from, to) ? { value } : { problem };
+  return {
+    read: (raw) => {
+      const value = millisecondsOf(raw);
+      return value === undefined ? { problem: NO_DURATION } : within(value, `must be from ${least} to ${most}`);
+    },
+    check: (value) => within(value, `must be a whole number of milliseconds from ${from} to ${to} (${most})`),
+    type: "number",
   };
 }
 
-export const list: Read<readonly string[]> = (raw) => {
-  const items = raw.split(",").map((item) => item.trim());
-  return items.some((item) => item === "") ? { problem: "must be names separated by commas" } : { value: items };
+/** The longest that can be written. */
+export const duration = durationWithin("0ms", "999999999d");
+
+const isName = (item: unknown): item is string => typeof item === "string" && item !== "";
+
+export const list: Kind<readonly string[]> = {
+  read: (raw) => {
+    const items = raw.split(",").map((item) => item.trim());
+    return items.every(isName) ? { value: items } : { problem: "must be names separated by commas" };
+  },
+  check: (value) =>
+    Array.isArray(value) && value.length > 0 && value.every(isName)
+      ? { value: [...value] }
+      : { problem: "must be an array of names" },
+  type: "readonly string[]",
 };
 
 const HOST_NAME = /^[a-z\d]([a-z\d._-]*[a-z\d])?$/i;
 
-export const hostNames: Read<readonly string[]> = (raw) => {
-  const result = list(raw);
-  if ("problem" in result || result.value.every((name) => HOST_NAME.test(name))) return result;
-  return { problem: "must be host names separated by commas, without ports" };
-};
+export const hostNames = refined(list, (names) =>
+  names.every((name) => HOST_NAME.test(name)) ? undefined : "must be host names separated by commas, without ports",
+);
 
-export function url(...protocols: readonly string[]): Read<string> {
-  return (raw) => {
+export function url(...protocols: readonly string[]): Kind<string> {
+  const starts = protocols.join(" or ");
+  const read: Read<string> = (raw) => {
     if (!URL.canParse(raw)) return { problem: "must be a URL" };
-    if (!protocols.includes(new URL(raw).protocol)) return { problem: `must start with ${protocols.join(" or ")}` };
-    return { value: raw };
+    return protocols.includes(new URL(raw).protocol) ? { value: raw } : { problem: `must start with ${starts}` };
   };
+  return textual(read, `a URL that starts with ${starts}`);
 }
 
 /** A PostgreSQL URL. Session settings in it would take the place of the server's own, its role among them. */
-export const postgresUrl: Read<string> = (raw) => {
-  const result = url("postgres:", "postgresql:")(raw);
-  if ("problem" in result) return result;
-  return new URL(raw).searchParams.has("options") ? { problem: "must not hold options=" } : result;
-};
+export const postgresUrl = refined(url("postgres:", "postgresql:"), (raw) =>
+  new URL(raw).searchParams.has("options") ? "must not hold options=" : undefined,
+);
 
 /** A URL to fetch from. What is in it is printed and logged, and `fetch` takes no credentials there. */
-export const webUrl: Read<string> = (raw) => {
-  const result = url("https:", "http:")(raw);
-  if ("problem" in result) return result;
+export const webUrl = refined(url("https:", "http:"), (raw) => {
   const { username, password, protocol, hostname } = new URL(raw);
-  if (username !== "" || password !== "") return { problem: "must not hold credentials" };
+  if (username !== "" || password !== "") return "must not hold credentials";
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  return protocol === "https:" || local ? result : { problem: "must start with https: beyond loopback" };
-};
+  return protocol === "https:" || local ? undefined : "must start with https: beyond loopback";
+});
 
-export const key256: Read<Buffer> = (raw) => {
-  const value = Buffer.from(raw, "base64");
-  return value.length === 32 && value.toString("base64").replace(/=+$/, "") === raw.replace(/=+$/, "")
-    ? { value }
-    : { problem: "must be 32 bytes in base64, as `openssl rand -base64 32` prints them" };
+const KEY_BYTES = 32;
+
+export const key256: Kind<Buffer> = {
+  read: (raw) => {
+    const value = Buffer.from(raw, "base64");
+    return value.length === KEY_BYTES && value.toString("base64").replace(/=+$/, "") === raw.replace(/=+$/, "")
+      ? { value }
+      : { problem: "must be 32 bytes in base64, as `openssl rand -base64 32` prints them" };
+  },
+  check: (value) =>
+    types.isUint8Array(value) && value.length === KEY_BYTES
+      ? { value: Buffer.from(value) }
+      : { problem: "must be a Uint8Array of 32 bytes" },
+  type: "Uint8Array",
 };
 
 /** A secret shared with others: long enough not to be guessed. */
-export const sharedSecret: Read<string> = (raw) =>
-  Buffer.byteLength(raw) < 32 ? { problem: "must have at least 32 bytes" } : { value: raw };
+export const sharedSecret = textual(
+  (raw) => (Buffer.byteLength(raw) < 32 ? { problem: "must have at least 32 bytes" } : { value: raw }),
+  "a string of at least 32 bytes",
+);

@@ -1,6 +1,7 @@
 import pg from "pg";
-import { type Config, isLoopback } from "./config.ts";
-import type { VariableName } from "./variables.ts";
+import { type Config, valueAt } from "./config.ts";
+import { isLoopback } from "./rules.ts";
+import { type Path, settingOf } from "./settings.ts";
 
 /** A setting that works and should be changed. */
 export interface Warning {
@@ -11,11 +12,11 @@ export interface Warning {
 }
 
 const DATABASES = [
-  "DRS_DATABASE_URL",
-  "DRS_MIGRATION_DATABASE_URL",
-  "DRS_KEY_DATABASE_URL",
-  "DRS_ERASURE_JOURNAL_DATABASE_URL",
-] as const satisfies readonly VariableName[];
+  "database.url",
+  "database.migrationUrl",
+  "keys.databaseUrl",
+  "journal.databaseUrl",
+] as const satisfies readonly Path[];
 
 /** Of a valid configuration. */
 export function warningsOf(config: Config): readonly Warning[] {
@@ -23,29 +24,31 @@ export function warningsOf(config: Config): readonly Warning[] {
   const warnWhen = (condition: boolean, detail: string, severity: Warning["severity"] = "warning"): void => {
     if (condition) warnings.push({ severity, detail });
   };
-  const { DRS_DATABASE_URL: events, DRS_KEY_DATABASE_URL: keys } = config;
+  const { database, keys, journal } = config;
   warnWhen(
-    events !== undefined && keys !== undefined && new URL(events).host === new URL(keys).host,
+    database.url !== undefined &&
+      keys.databaseUrl !== undefined &&
+      new URL(database.url).host === new URL(keys.databaseUrl).host,
     "DRS_KEY_DATABASE_URL names the cluster of the events: with both in one backup, no erasure takes effect",
   );
   warnWhen(
-    !config.DRS_ERASURE_JOURNAL && !config.DRS_ERASURE_JOURNAL_DATABASE_URL,
+    journal.directory === undefined && journal.databaseUrl === undefined,
     "there is no erasure journal, so no erasure is possible. Name one in DRS_ERASURE_JOURNAL",
   );
   warnWhen(
-    config.embedded && !config.DRS_KEY_ENCRYPTION_KEY && config.DRS_KEY_ENCRYPTION_KEY_FILE === undefined,
+    config.embedded && keys.encryptionKey === undefined && keys.encryptionKeyFile === undefined,
     "the key-encryption key is stored next to the secrets it wraps: fine for development, not for production",
     "advice",
   );
-  for (const name of DATABASES) {
-    const url = config[name];
+  for (const path of DATABASES) {
+    const url = valueAt(config, path);
     warnWhen(
       url !== undefined && isUnencrypted(url),
-      `${name} connects to another host without TLS: add sslmode=verify-full to it`,
+      `${settingOf(path).variable} connects to another host without TLS: add sslmode=verify-full to it`,
     );
   }
   warnWhen(
-    !isLoopback(config.DRS_ADMIN_HOST),
+    !isLoopback(config.service.admin.host),
     "DRS_ADMIN_HOST is not loopback, and the admin listener speaks plain HTTP without credentials: make it reachable only for monitoring",
   );
   return warnings;

@@ -17,7 +17,7 @@ afterEach(() => folder.remove());
 async function load(environment: Record<string, string>): Promise<readonly Buffer[]> {
   const result = readConfig(environment, folder.path);
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  return (await keyEncryptionKeys(result.config)).read();
+  return (await keyEncryptionKeys(result.config.keys)).read();
 }
 
 describe("the key-encryption key", () => {

@@ -14,23 +14,23 @@ import { type KeySource } from "./key-encryption.ts";
  * @param creates whether that file is made.
  * @throws Error with a message for people.
  */
-export async function keyEncryptionKeys(config: Config, creates = true): Promise<KeySource> {
-  const { DRS_KEY_ENCRYPTION_KEY: current, DRS_PREVIOUS_KEY_ENCRYPTION_KEY: previous } = config;
+export async function keyEncryptionKeys(keys: Config["keys"], creates = true): Promise<KeySource> {
+  const { encryptionKey: current, previousEncryptionKey: previous } = keys;
   if (current) {
-    const keys = previous ? [previous, current] : [current];
+    const both = previous ? [previous, current] : [current];
     return {
-      read: async () => keys,
+      read: async () => both,
       advice:
         "the key-encryption key comes from the environment: put a new one in DRS_KEY_ENCRYPTION_KEY and the present one in " +
         "DRS_PREVIOUS_KEY_ENCRYPTION_KEY, restart every server, rotate again, then take the previous one away",
     };
   }
-  const source = keyFile(config.DRS_KEY_ENCRYPTION_KEY_FILE ?? (await ownKeyFile(config, creates)));
+  const source = keyFile(keys.encryptionKeyFile ?? (await ownKeyFile(keys, creates)));
   await source.read();
   return source;
 }
 
-async function ownKeyFile({ DRS_KEY_DIR: directory = "" }: Config, creates: boolean): Promise<string> {
+async function ownKeyFile({ directory = "" }: Config["keys"], creates: boolean): Promise<string> {
   const path = join(directory, "key-encryption-key");
   if (!creates) return path;
   await writeExclusively(path, textOf([randomBytes(32)])).catch((error: unknown) => {
@@ -56,7 +56,7 @@ function keyFile(path: string): KeySource {
         .trim()
         .split("\n")
         .map((line) => {
-          const result = key256(line.trim());
+          const result = key256.read(line.trim());
           if ("problem" in result)
             throw new OperatorError("key-file-unusable", `the key-encryption key in ${path} ${result.problem}`);
           return result.value;

@@ -107,8 +107,8 @@ test("the file of the key-encryption key has the deadline", async () => {
   const path = join(folder.path, randomUUID());
   execFileSync("mkfifo", [path]);
   const bounded = boundedBy(new Dependencies(50).get("key_store"));
-  const config = { DRS_KEY_ENCRYPTION_KEY_FILE: path } as Config;
-  await expect(bounded(() => keyEncryptionKeys(config))).rejects.toMatchObject({ code: "dependency-silent" });
+  const keys = { encryptionKeyFile: path } as Config["keys"];
+  await expect(bounded(() => keyEncryptionKeys(keys))).rejects.toMatchObject({ code: "dependency-silent" });
   const source = boundedKeySource(
     { read: () => new Promise(() => {}), advice: "" },
     boundedBy(new Dependencies(50).get("key_store")),

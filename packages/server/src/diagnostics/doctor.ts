@@ -198,7 +198,7 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
 }
 
 async function adoptedFinding({ config }: Installation): Promise<Finding> {
-  const file = config.DRS_ADOPTED_FIELDS_FILE;
+  const file = config.adoptedFieldsFile;
   const what = "adopted fields";
   if (file === undefined)
     return { what, ok: true, detail: "no file: no field of an event is checked against the catalog" };

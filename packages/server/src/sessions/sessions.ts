@@ -25,27 +25,27 @@ export function openSessions(
 }
 
 function foreignVerifier(config: Config, dependencies: Dependencies, clock: Clock): SessionVerifier | undefined {
-  const { DRS_JWT_JWKS_URL: jwksUrl, DRS_JWT_SECRET: secret, DRS_INTROSPECTION_URL: introspectionUrl } = config;
-  if (introspectionUrl !== undefined) {
+  const { jwt, introspection } = config.sessions;
+  const { url, clientId, clientSecret } = introspection;
+  if (url !== undefined) {
     const options = {
-      url: introspectionUrl,
+      url,
       dependency: dependencies.get("introspection"),
-      accountClaim: config.DRS_INTROSPECTION_ACCOUNT_CLAIM,
-      ...(config.DRS_INTROSPECTION_CLIENT_ID !== undefined && { clientId: config.DRS_INTROSPECTION_CLIENT_ID }),
-      ...(config.DRS_INTROSPECTION_CLIENT_SECRET !== undefined && {
-        clientSecret: config.DRS_INTROSPECTION_CLIENT_SECRET,
-      }),
+      accountClaim: introspection.accountClaim,
+      ...(clientId !== undefined && { clientId }),
+      ...(clientSecret !== undefined && { clientSecret }),
     };
     return cachedVerifier(introspectionVerifier(options, clock), INTROSPECTED_MS, clock, FAIR_SHARE);
   }
+  const { jwksUrl, secret } = jwt;
   if (jwksUrl === undefined && secret === undefined) return undefined;
   const options = {
     keys: jwksUrl === undefined ? { secret: secret ?? "" } : { jwksUrl, dependency: dependencies.get("jwks") },
-    issuer: config.DRS_JWT_ISSUER ?? "",
-    audience: config.DRS_JWT_AUDIENCE ?? "",
-    algorithms: config.DRS_JWT_ALGORITHMS ?? DEFAULT_ALGORITHMS[jwksUrl === undefined ? "secret" : "jwks"],
-    accountClaim: config.DRS_JWT_ACCOUNT_CLAIM,
-    clockSkew: config.DRS_JWT_CLOCK_SKEW,
+    issuer: jwt.issuer ?? "",
+    audience: jwt.audience ?? "",
+    algorithms: jwt.algorithms ?? DEFAULT_ALGORITHMS[jwksUrl === undefined ? "secret" : "jwks"],
+    accountClaim: jwt.accountClaim,
+    clockSkew: jwt.clockSkewMs,
   };
   const share = jwksUrl === undefined ? Number.POSITIVE_INFINITY : FAIR_SHARE;
   return cachedVerifier(jwtVerifier(options, clock), Number.POSITIVE_INFINITY, clock, share);

@@ -17,7 +17,8 @@ export interface AttestPorts {
   readonly executor: Executor;
   readonly signer: Pick<ReceiptSigner, "sign">;
   readonly clock: Clock;
-  readonly config: Pick<Config, "DRS_KEY_BACKUP_RETENTION" | "DRS_BACKUP_RETENTION">;
+  /** How long backups of keys and of events are kept, where that is declared. */
+  readonly backups: Pick<Config["retention"], "keyBackupMs" | "backupMs">;
 }
 
 /** A receipt for an erasure that is finished, or completed, at a time of RFC 3339. @returns a JWS. */
@@ -76,13 +77,13 @@ interface DeletedKinds {
 
 /** From when on backups hold nothing of it either; `null` where a period is not declared, or something still waits. */
 function horizon(
-  { config }: AttestPorts,
+  { backups }: AttestPorts,
   from: number,
   { keys, rows, waits }: DeletedKinds,
 ): Record<string, string | null> {
   const after = (...periods: readonly (number | undefined)[]): string | null =>
     waits || periods.includes(undefined) ? null : new Date(from + Math.max(...periods.map(Number))).toISOString();
-  const { DRS_KEY_BACKUP_RETENTION: ofKeys, DRS_BACKUP_RETENTION: ofEvents } = config;
+  const { keyBackupMs: ofKeys, backupMs: ofEvents } = backups;
   return {
     payloads_unreadable_after: after(...(keys ? [ofKeys] : []), ...(rows || !keys ? [ofEvents] : [])),
     attributes_gone_after: after(ofEvents),

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
-import type { Config } from "../../config/config.ts";
 import type { KnownEntry } from "../../journal/chain.ts";
 import { type ReceiptSigner, verifyReceipt } from "./receipt-signer.ts";
 
@@ -11,12 +10,13 @@ interface AttestedJournal {
 }
 
 /**
- * The latest entry of the erasure journal that the receipt in DRS_ERASURE_RECEIPT_FILE names.
+ * The latest entry of the erasure journal that a receipt names.
+ * @param file of the receipt, where there is one.
  * @param receipts opens the signer, where there is a receipt to verify.
  * @throws journal-receipt-unusable where the file holds no receipt that this installation signed.
  */
 export async function attestedEntry(
-  { DRS_ERASURE_RECEIPT_FILE: file }: Pick<Config, "DRS_ERASURE_RECEIPT_FILE">,
+  file: string | undefined,
   receipts: () => Promise<ReceiptSigner>,
   installation: string,
 ): Promise<KnownEntry | undefined> {

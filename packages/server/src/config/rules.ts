@@ -1,0 +1,119 @@
+/** Rules between settings, over the paths of options. */
+import { isIP } from "node:net";
+import { resolve, sep } from "node:path";
+import type { Path, Values } from "./settings.ts";
+
+/** Of each list at most one may be set. */
+export const EXCLUSIVE = [
+  ["keys.directory", "keys.databaseUrl"],
+  ["keys.encryptionKey", "keys.encryptionKeyFile"],
+  ["journal.directory", "journal.databaseUrl"],
+  ["sessions.jwt.jwksUrl", "sessions.jwt.secret", "sessions.introspection.url"],
+] as const satisfies readonly (readonly Path[])[];
+
+/** JWS algorithms that `jose` verifies, by the kind of key. */
+const JWT_ALGORITHMS: Readonly<Record<"jwks" | "secret", readonly string[]>> = {
+  jwks: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+  secret: ["HS256", "HS384", "HS512"],
+};
+
+export interface Choices {
+  /** A setting whose value has a problem is set, too. */
+  readonly isSet: (path: Path) => boolean;
+  /** The valid values, and the defaults of what is not set. */
+  readonly values: Partial<Values>;
+  /** What the person who set it, or has to set it, calls the setting. */
+  readonly nameOf: (path: Path) => string;
+  /** Where relative paths start. */
+  readonly directory: string;
+}
+
+/** A value with a problem was reported already, and no rule checks it. */
+export function conflicts({ isSet, values, nameOf: n, directory }: Choices): string[] {
+  const problems: string[] = [];
+  const problemWhen = (condition: boolean, problem: string): void => {
+    if (condition) problems.push(problem);
+  };
+  const has = (...paths: readonly Path[]): boolean => paths.some(isSet);
+  const isWithin = (path: string, folder: string): boolean =>
+    isInside(resolve(directory, path), resolve(directory, folder));
+
+  for (const paths of EXCLUSIVE) {
+    problemWhen(paths.filter(isSet).length > 1, `${listed(paths.map(n))} exclude each other`);
+  }
+  problemWhen(
+    has("keys.previousEncryptionKey") && !has("keys.encryptionKey"),
+    `${n("keys.previousEncryptionKey")} needs ${n("keys.encryptionKey")}; a file holds all of its keys itself`,
+  );
+  const external = has("database.url");
+  problemWhen(
+    external && !has("keys.directory", "keys.databaseUrl"),
+    `${n("keys.directory")} or ${n("keys.databaseUrl")} is required with ${n("database.url")}: keys must be kept apart from the events`,
+  );
+  problemWhen(
+    has("database.url", "keys.databaseUrl") && !has("keys.encryptionKey", "keys.encryptionKeyFile"),
+    `${n("keys.encryptionKey")} or ${n("keys.encryptionKeyFile")} is required with ${n("database.url")} or ${n("keys.databaseUrl")}`,
+  );
+  problemWhen(
+    has("database.migrationUrl") && !external,
+    `${n("database.migrationUrl")} has no meaning without ${n("database.url")}`,
+  );
+  const { "database.directory": dataDir, "keys.directory": keyDir = "./.keys" } = values;
+  problemWhen(
+    dataDir !== undefined && !external && !has("keys.databaseUrl") && isWithin(keyDir, dataDir),
+    `${n("keys.directory")} must not be inside ${n("database.directory")}: with keys in the same backup as the events, no erasure takes effect`,
+  );
+  const journal = values["journal.directory"] ?? (external ? undefined : "./.erasures");
+  const restoredWith = (path: Path, folder: string | undefined): void =>
+    problemWhen(
+      journal !== undefined && !has("journal.databaseUrl") && folder !== undefined && isWithin(journal, folder),
+      `${n("journal.directory")} must not be inside ${n(path)}: restored together with it, it would lack the later erasures`,
+    );
+  if (!external) restoredWith("database.directory", dataDir);
+  if (!has("keys.databaseUrl")) restoredWith("keys.directory", keyDir);
+  problemWhen(
+    has("service.tls.certFile") !== has("service.tls.keyFile"),
+    `${n("service.tls.certFile")} and ${n("service.tls.keyFile")} go together`,
+  );
+  const { "service.host": host, "service.port": port } = values;
+  problemWhen(
+    host !== undefined &&
+      !isLoopback(host) &&
+      !has("service.tls.certFile") &&
+      values["service.tls.terminatedByProxy"] === false,
+    `${n("service.host")} is not loopback and TLS is off: set ${n("service.tls.certFile")} and ${n("service.tls.keyFile")}, or ${n("service.tls.terminatedByProxy")}=true`,
+  );
+  problemWhen(
+    has("sessions.jwt.jwksUrl", "sessions.jwt.secret") && !(has("sessions.jwt.issuer") && has("sessions.jwt.audience")),
+    `${n("sessions.jwt.issuer")} and ${n("sessions.jwt.audience")} are required with JWT verification`,
+  );
+  const algorithms = has("sessions.jwt.jwksUrl")
+    ? JWT_ALGORITHMS.jwks
+    : has("sessions.jwt.secret")
+      ? JWT_ALGORITHMS.secret
+      : [...JWT_ALGORITHMS.jwks, ...JWT_ALGORITHMS.secret];
+  problemWhen(
+    values["sessions.jwt.algorithms"]?.some((name) => !algorithms.includes(name)) ?? false,
+    `${n("sessions.jwt.algorithms")} can't work: ${JWT_ALGORITHMS.secret.join(", ")} go with ${n("sessions.jwt.secret")}, ${JWT_ALGORITHMS.jwks.join(", ")} with ${n("sessions.jwt.jwksUrl")}`,
+  );
+  problemWhen(
+    has("sessions.introspection.clientSecret") && !has("sessions.introspection.clientId"),
+    `${n("sessions.introspection.clientSecret")} needs ${n("sessions.introspection.clientId")}`,
+  );
+  problemWhen(
+    port !== undefined && port !== 0 && port === values["service.admin.port"] && host === values["service.admin.host"],
+    `${n("service.port")} and ${n("service.admin.port")} name the same port of the same address`,
+  );
+  return problems;
+}
+
+const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+
+function isInside(path: string, folder: string): boolean {
+  return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}

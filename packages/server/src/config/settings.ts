@@ -1,0 +1,319 @@
+/**
+ * Every setting, declared once, by the path of its option: options, variables, `drs config`, `docs/configuration.md` and
+ * the documentation of the options derive from it. Settings of `service` are no options of an embedded endpoint.
+ */
+import { LIMITS } from "@device-risk-signals/contract";
+import {
+  duration,
+  durationWithin,
+  flag,
+  hostNames,
+  integer,
+  key256,
+  type Kind,
+  list,
+  oneOf,
+  path,
+  postgresUrl,
+  sharedSecret,
+  text,
+  webUrl,
+} from "./values.ts";
+
+export interface Setting<T> {
+  readonly variable: `DRS_${string}`;
+  readonly kind: Kind<T>;
+  /** As it would be written in the environment; absent means that there is none. */
+  readonly fallback?: string;
+  readonly secret?: true;
+  /** Whether its group of options can't do without it. */
+  readonly required?: true;
+  readonly meaning: string;
+}
+
+type Variable = Setting<unknown>["variable"];
+
+function setting<T>(variable: Variable, kind: Kind<T>, fallback: string, meaning: string) {
+  return { variable, kind, fallback, meaning } satisfies Setting<T>;
+}
+
+function optional<T>(variable: Variable, kind: Kind<T>, meaning: string): Setting<T> {
+  return { variable, kind, meaning };
+}
+
+function required<T>(variable: Variable, kind: Kind<T>, meaning: string): Setting<T> {
+  return { variable, kind, meaning, required: true };
+}
+
+function secret<T>(variable: Variable, kind: Kind<T>, meaning: string): Setting<T> {
+  return { variable, kind, meaning, secret: true };
+}
+
+const port = integer(0, 65_535);
+
+export const SETTINGS = {
+  "service.host": setting("DRS_HOST", text, "127.0.0.1", "Address that the endpoint listens on."),
+  "service.port": setting("DRS_PORT", port, "8080", "Port of the endpoint; 0 lets the system choose."),
+  "service.admin.host": setting(
+    "DRS_ADMIN_HOST",
+    text,
+    "127.0.0.1",
+    "Address of the admin listener (`/livez`, `/readyz`, `/metrics`).",
+  ),
+  "service.admin.hostNames": optional(
+    "DRS_ADMIN_HOSTS",
+    hostNames,
+    "Further host names of the admin listener, separated by commas; IP addresses and loopback names always pass, others get 421.",
+  ),
+  "service.admin.port": setting(
+    "DRS_ADMIN_PORT",
+    port,
+    "8081",
+    "Port of the admin listener; 0 lets the system choose.",
+  ),
+  "database.directory": setting("DRS_DATA_DIR", path, "./.data", "Where the embedded PostgreSQL keeps its cluster."),
+  "database.url": secret(
+    "DRS_DATABASE_URL",
+    postgresUrl,
+    "An external PostgreSQL (15 or later). Absent: the embedded one.",
+  ),
+  "database.migrationUrl": secret(
+    "DRS_MIGRATION_DATABASE_URL",
+    postgresUrl,
+    "The same database by the login that owns the tables. Absent: the login of `DRS_DATABASE_URL` owns them too.",
+  ),
+  "database.pool": setting(
+    "DRS_DATABASE_POOL",
+    integer(2, 200),
+    "8",
+    "Connections of this process for everything but commit batches.",
+  ),
+  "keys.directory": optional(
+    "DRS_KEY_DIR",
+    path,
+    "Key store in a directory. Default with the embedded database: `./.keys`. Never inside the data directory.",
+  ),
+  "keys.databaseUrl": secret(
+    "DRS_KEY_DATABASE_URL",
+    postgresUrl,
+    "Key store in a PostgreSQL of its own; not the cluster that holds the events.",
+  ),
+  "keys.encryptionKey": secret(
+    "DRS_KEY_ENCRYPTION_KEY",
+    key256,
+    "32 bytes that wrap everything in the key store; the variable has them in base64.",
+  ),
+  "keys.previousEncryptionKey": secret(
+    "DRS_PREVIOUS_KEY_ENCRYPTION_KEY",
+    key256,
+    "The previous key-encryption key, until `drs key rotate` has wrapped every secret under the new one.",
+  ),
+  "keys.encryptionKeyFile": optional(
+    "DRS_KEY_ENCRYPTION_KEY_FILE",
+    text,
+    "File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. With the embedded default the server makes one next to the wrapped secrets: for development, not for production.",
+  ),
+  "throttle.ratePerSecond": setting(
+    "DRS_THROTTLE_RATE",
+    integer(0, 1_000_000),
+    "50",
+    "Requests per second and account, by process; large and wide ones count more than once. 0 is off.",
+  ),
+  "throttle.burst": setting(
+    "DRS_THROTTLE_BURST",
+    integer(1, 1_000_000),
+    "100",
+    "Requests that an account may send at once.",
+  ),
+  "limits.maxBodyBytes": setting(
+    "DRS_MAX_BODY_BYTES",
+    integer(1_024, 16_777_216),
+    String(LIMITS.bodyBytes),
+    "Largest decompressed request body.",
+  ),
+  "limits.maxAgeMs": setting("DRS_MAX_AGE", duration, "24h", "How old `collected_at` may be."),
+  "limits.maxFutureMs": setting(
+    "DRS_MAX_FUTURE",
+    duration,
+    "5m",
+    "How far `collected_at` may be ahead of the server's clock.",
+  ),
+  sessionBinding: setting(
+    "DRS_SESSION_BINDING",
+    oneOf("off", "record", "enforce"),
+    "record",
+    "What to do when `session_id` is not the action's session value: no action, an audit entry, or a 403.",
+  ),
+  "actions.signingSecret": secret(
+    "DRS_ACTION_SIGNING_SECRET",
+    sharedSecret,
+    "Secret of signed action ids (at least 32 bytes); with it, ids of the form `v1.…` are verified without the table.",
+  ),
+  "sessions.jwt.jwksUrl": optional(
+    "DRS_JWT_JWKS_URL",
+    webUrl,
+    "Verify session tokens as JWTs by the keys at this URL.",
+  ),
+  "sessions.jwt.secret": secret(
+    "DRS_JWT_SECRET",
+    sharedSecret,
+    "Verify session tokens as JWTs by this shared secret (at least 32 bytes).",
+  ),
+  "sessions.jwt.issuer": required("DRS_JWT_ISSUER", text, "Required `iss` of a JWT."),
+  "sessions.jwt.audience": required("DRS_JWT_AUDIENCE", text, "Required `aud` of a JWT."),
+  "sessions.jwt.algorithms": optional(
+    "DRS_JWT_ALGORITHMS",
+    list,
+    "Accepted algorithms. Default: `HS256` with a secret, `RS256,PS256,ES256,EdDSA` with a JWKS. `none` and algorithms of the other kind are a configuration error.",
+  ),
+  "sessions.jwt.accountClaim": setting("DRS_JWT_ACCOUNT_CLAIM", text, "sub", "Claim that names the account."),
+  "sessions.jwt.clockSkewMs": setting(
+    "DRS_JWT_CLOCK_SKEW",
+    durationWithin("0s", "5m"),
+    "30s",
+    "Tolerated clock difference for `exp` and `nbf`; at most 5m.",
+  ),
+  "sessions.introspection.url": required(
+    "DRS_INTROSPECTION_URL",
+    webUrl,
+    "Verify session tokens by RFC 7662 introspection at this URL.",
+  ),
+  "sessions.introspection.clientId": optional(
+    "DRS_INTROSPECTION_CLIENT_ID",
+    text,
+    "Client id for the introspection request.",
+  ),
+  "sessions.introspection.clientSecret": secret(
+    "DRS_INTROSPECTION_CLIENT_SECRET",
+    text,
+    "Client secret for the introspection request.",
+  ),
+  "sessions.introspection.accountClaim": setting(
+    "DRS_INTROSPECTION_ACCOUNT_CLAIM",
+    text,
+    "sub",
+    "Member of the introspection answer that names the account.",
+  ),
+  "journal.receiptFile": optional(
+    "DRS_ERASURE_RECEIPT_FILE",
+    path,
+    "File of a recent receipt: the server does not start if the erasure journal ends before the entry that the receipt names.",
+  ),
+  "retention.replayWindowMs": setting(
+    "DRS_REPLAY_WINDOW",
+    durationWithin("1h", "3650d"),
+    "30d",
+    "How long an idempotency key is remembered after its event has expired or was erased.",
+  ),
+  "journal.directory": optional(
+    "DRS_ERASURE_JOURNAL",
+    path,
+    "Directory of the erasure journal, apart from events and keys. Default with the embedded database: `./.erasures`.",
+  ),
+  "journal.databaseUrl": secret(
+    "DRS_ERASURE_JOURNAL_DATABASE_URL",
+    postgresUrl,
+    "Erasure journal in a PostgreSQL of its own, where several hosts share it.",
+  ),
+  "retention.keyBackupMs": optional(
+    "DRS_KEY_BACKUP_RETENTION",
+    duration,
+    "How long backups of the key store are kept: declared here, stated in receipts.",
+  ),
+  "retention.backupMs": optional(
+    "DRS_BACKUP_RETENTION",
+    duration,
+    "How long backups of the events are kept: declared here, stated in receipts.",
+  ),
+  "retention.intervalMs": setting(
+    "DRS_RETENTION_INTERVAL",
+    durationWithin("1s", "24h"),
+    "10s",
+    "How often a server deletes expired events.",
+  ),
+  adoptedFieldsFile: optional(
+    "DRS_ADOPTED_FIELDS_FILE",
+    path,
+    "JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s.",
+  ),
+  "service.reasonMinLength": setting(
+    "DRS_REASON_MIN_LENGTH",
+    integer(1, 500),
+    "8",
+    "Minimum number of characters of a `--reason`, without blanks around it; four of them must differ.",
+  ),
+  "service.tls.certFile": optional(
+    "DRS_TLS_CERT_FILE",
+    text,
+    "Certificate chain in PEM; re-read when the file changes and on SIGHUP.",
+  ),
+  "service.tls.keyFile": optional(
+    "DRS_TLS_KEY_FILE",
+    text,
+    "Private key in PEM, re-read together with the certificate.",
+  ),
+  "service.tls.terminatedByProxy": setting(
+    "DRS_TLS_TERMINATED_BY_PROXY",
+    flag,
+    "false",
+    "Set to true if a proxy in front terminates TLS; otherwise the server refuses to start with plain HTTP beyond loopback.",
+  ),
+  "service.proxyHops": setting(
+    "DRS_TRUSTED_PROXY_HOPS",
+    integer(0, 10),
+    "0",
+    "How many proxies in front append to `X-Forwarded-For`; the source address is taken that many entries from its end.",
+  ),
+  "service.requestTimeoutMs": setting(
+    "DRS_REQUEST_TIMEOUT",
+    durationWithin("1s", "1h"),
+    "30s",
+    "Time for a request to arrive in full.",
+  ),
+  "limits.maxRequests": setting(
+    "DRS_MAX_REQUESTS",
+    integer(1, 100_000),
+    "1024",
+    "Maximum number of concurrent requests; above it, 503.",
+  ),
+  "limits.maxBufferBytes": setting(
+    "DRS_MAX_BUFFER_BYTES",
+    integer(1_048_576, 4_294_967_296),
+    String(64 * 1024 * 1024),
+    "Maximum bytes of request bodies in memory; above it, 503.",
+  ),
+  dependencyTimeoutMs: setting(
+    "DRS_DEPENDENCY_TIMEOUT",
+    durationWithin("100ms", "10m"),
+    "5s",
+    "How long a call to the database, the key store, the erasure journal, the JWKS or the introspection endpoint may take.",
+  ),
+  "service.drainTimeoutMs": setting(
+    "DRS_DRAIN_TIMEOUT",
+    durationWithin("0s", "24h"),
+    "25s",
+    "How long SIGTERM waits for accepted requests; a second later the server stops waiting for dependencies.",
+  ),
+  "service.logLevel": setting(
+    "DRS_LOG_LEVEL",
+    oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
+    "info",
+    "Least level of the structured log on standard error.",
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type Path = keyof typeof SETTINGS;
+
+/** In the order of `docs/configuration.md`. */
+export const PATHS = Object.keys(SETTINGS) as readonly Path[];
+
+export const settingOf = (path: Path): Setting<unknown> => SETTINGS[path];
+
+/** The values by path: `undefined` only where a setting has no fallback. */
+export type Values = {
+  readonly [P in Path]: (typeof SETTINGS)[P] extends { kind: Kind<infer T>; fallback: string }
+    ? T
+    : (typeof SETTINGS)[P] extends { kind: Kind<infer T> }
+      ? T | undefined
+      : never;
+};

@@ -27,7 +27,7 @@ export {
 } from "./ports.ts";
 
 export interface OpenEndpointOptions extends Partial<EndpointPorts> {
-  /** `DRS_` variables, as for the standalone service; those of listeners and TLS have no effect here. */
+  /** The variables of the standalone service; those of listeners and TLS have no effect here. */
   readonly environment: Environment;
   /** Where relative paths start; the working directory by default. */
   readonly directory?: string;

@@ -23,7 +23,7 @@ const READ_WITHIN_MS = 1_000;
 
 type Reader = () => Promise<ReadAdoptedFields>;
 
-/** Reads `DRS_ADOPTED_FIELDS_FILE`. Never rejects. */
+/** Reads the file once. Never rejects. */
 export const readAdoptedFieldsFile = (path: string): Promise<ReadAdoptedFields> => boundedReader(() => readNow(path))();
 
 async function readNow(path: string): Promise<ReadAdoptedFields> {

@@ -40,7 +40,7 @@ export interface EndpointPorts {
   readonly actions?: ActionRegistry;
   /**
    * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`: an event
-   * in which one departs from the published schema is rejected. By default those of `DRS_ADOPTED_FIELDS_FILE`, or none.
+   * in which one departs from the published schema is rejected. By default those of the configured file, or none.
    */
   readonly adoptedFields?: readonly FieldPath[];
   readonly onError: OnError;

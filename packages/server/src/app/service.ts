@@ -56,8 +56,8 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   opened.add("endpoint", serving.release());
   let withinMs = 0;
   opened.add("listener", () => closeListener(listener, withinMs));
-  await listen(listener, service.host, service.port, "DRS_PORT");
-  await listen(admin, service.admin.host, service.admin.port, "DRS_ADMIN_PORT");
+  await listen(listener, service.host, service.port, "choose another in DRS_PORT");
+  await listen(admin, service.admin.host, service.admin.port, "choose another in DRS_ADMIN_PORT");
   const tls =
     tlsPaths &&
     followTlsFiles(listener as TlsServer, tlsPaths, (error) => {
@@ -87,12 +87,12 @@ function tlsPathsOf({ certFile: cert, keyFile: key }: Config["service"]["tls"]):
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
-function listen(server: Server, host: string, port: number, variable: string): Promise<void> {
+function listen(server: Server, host: string, port: number, advice: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === "EADDRINUSE" ? "is taken by another program" : `can't be listened on (${cause.code})`;
       reject(
-        new OperatorError("listener-failed", `port ${port} on ${host} ${why}: choose another in ${variable}`, {
+        new OperatorError("listener-failed", `port ${port} on ${host} ${why}: ${advice}`, {
           cause,
         }),
       );

@@ -11,7 +11,7 @@ const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map(
 );
 const CURRENT = 1;
 
-/** No event is larger: `DRS_MAX_BODY_BYTES` ends there. */
+/** No event is larger: the limit of a request body ends there. */
 const LARGEST_EVENT = 16_777_216;
 
 /** Compressors at work at once, each on a thread of libuv's pool. */

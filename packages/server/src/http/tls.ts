@@ -14,12 +14,15 @@ export interface TlsPaths {
 
 /** @throws certificate-unusable, which names the file or says that key and certificate do not match. */
 export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
-  const read = async (path: string, variable: string): Promise<Buffer> => {
+  const read = async (path: string, message: (problem: string) => string): Promise<Buffer> => {
     return readFile(path).catch((cause: NodeJS.ErrnoException) => {
-      throw new OperatorError("certificate-unusable", `${variable}: ${path} can't be read (${cause.code})`, { cause });
+      throw new OperatorError("certificate-unusable", message(`${path} can't be read (${cause.code})`), { cause });
     });
   };
-  const files = { cert: await read(paths.cert, "DRS_TLS_CERT_FILE"), key: await read(paths.key, "DRS_TLS_KEY_FILE") };
+  const files = {
+    cert: await read(paths.cert, (problem) => `DRS_TLS_CERT_FILE: ${problem}`),
+    key: await read(paths.key, (problem) => `DRS_TLS_KEY_FILE: ${problem}`),
+  };
   try {
     createSecureContext(files);
   } catch (cause) {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEndpoint } from "../packages/server/src/index.ts";
+import { createEndpoint, optionsFromEnvironment } from "../packages/server/src/index.ts";
 import { nodeHandler } from "../packages/server/src/http/node-handler.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
@@ -124,7 +124,7 @@ describe("a host that embeds the endpoint", () => {
   };
 
   test("names the adopted fields itself", async () => {
-    const endpoint = await openEndpoint({ environment: hostEnvironment(), adoptedFields: [SDK_INT] });
+    const endpoint = await createEndpoint({ ...optionsFromEnvironment(hostEnvironment()), adoptedFields: [SDK_INT] });
     const host = createServer((request, response) => void nodeHandler(endpoint.ingest)(request, response));
     await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
     try {
@@ -139,11 +139,12 @@ describe("a host that embeds the endpoint", () => {
   });
 
   test("is stopped where it names an unknown field, or a file as well", async () => {
-    const unknown = openEndpoint({ environment: hostEnvironment(), adoptedFields: [["fonts", "digest"]] });
+    const options = optionsFromEnvironment(hostEnvironment());
+    const unknown = createEndpoint({ ...options, adoptedFields: [["fonts", "digest"]] });
     await expect(unknown).rejects.toThrow(
       new TypeError('adoptedFields names what the catalog does not list as a field: ["fonts","digest"]'),
     );
-    const both = openEndpoint({ environment, adoptedFields: [SDK_INT] });
+    const both = createEndpoint({ ...optionsFromEnvironment(environment), adoptedFields: [SDK_INT] });
     await expect(both).rejects.toThrow(/exclude each other/);
   });
 });

@@ -16,7 +16,7 @@ export const FOLDERS: readonly Folder[] = [
   { name: "caches", purpose: "a map of limited size, calls that share a result", imports: [] },
   { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: ["errors"] },
   { name: "files", purpose: "files that survive a power cut", imports: [] },
-  { name: "config", purpose: "`DRS_*` variables, declared once, and warnings about them", imports: [] },
+  { name: "config", purpose: "settings: variables and options, declared once, and warnings about them", imports: [] },
   {
     name: "dependencies",
     purpose: "deadlines of calls, the state of each dependency, monitors, readiness",

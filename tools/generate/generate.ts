@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
 import { configurationPage } from "./configuration-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
+import { endpointOptions } from "./endpoint-options.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
@@ -42,6 +43,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("docs/privacy/record-of-processing.md", await recordPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
+  files.set("packages/server/src/config/options.ts", endpointOptions());
   files.set("CONTRIBUTING.md", withLayoutSection(await readFile(join(root, "CONTRIBUTING.md"), "utf8")));
   return files;
 }

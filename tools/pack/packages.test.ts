@@ -65,9 +65,9 @@ it("contract and server install from their tarballs, and drs runs", async () => 
   writeFileSync(
     join(app, "main.js"),
     `import { FIELD_COUNT } from "./count.js";
-     import { openEndpoint } from "@device-risk-signals/server";
+     import { createEndpoint } from "@device-risk-signals/server";
      import { nodeHandler } from "@device-risk-signals/server/node";
-     console.log(FIELD_COUNT, typeof openEndpoint, typeof nodeHandler);`,
+     console.log(FIELD_COUNT, typeof createEndpoint, typeof nodeHandler);`,
   );
   writeFileSync(
     join(app, "count.js"),

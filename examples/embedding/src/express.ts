@@ -1,12 +1,12 @@
 /** The endpoint in an Express 5 backend. */
-import { openEndpoint } from "@device-risk-signals/server";
+import { createEndpoint, optionsFromEnvironment } from "@device-risk-signals/server";
 import { nodeHandler } from "@device-risk-signals/server/node";
 import express from "express";
 import { host } from "./host.ts";
 import { runningHost, type StartHost } from "./running-host.ts";
 
 export const startExpress: StartHost = async (environment, port = 0) => {
-  const endpoint = await openEndpoint({ environment, ...host });
+  const endpoint = await createEndpoint({ ...optionsFromEnvironment(environment), ...host });
   const app = express();
 
   // Before express.json(): the endpoint keeps the event's exact bytes, so it reads the body itself.

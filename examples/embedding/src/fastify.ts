@@ -1,12 +1,12 @@
 /** The endpoint in a Fastify 5 backend, as a plugin. */
-import { openEndpoint } from "@device-risk-signals/server";
+import { createEndpoint, optionsFromEnvironment } from "@device-risk-signals/server";
 import { deviceRiskSignals } from "@device-risk-signals/server/fastify";
 import Fastify from "fastify";
 import { host } from "./host.ts";
 import type { StartHost } from "./running-host.ts";
 
 export const startFastify: StartHost = async (environment, port = 0) => {
-  const endpoint = await openEndpoint({ environment, ...host });
+  const endpoint = await createEndpoint({ ...optionsFromEnvironment(environment), ...host });
   const app = Fastify();
 
   // Registered without fastify-plugin, so that its way with bodies stays within it.

@@ -1,6 +1,6 @@
 /** The endpoint in a Hono backend on Node. */
 import type { Server } from "node:http";
-import { openEndpoint } from "@device-risk-signals/server";
+import { createEndpoint, optionsFromEnvironment } from "@device-risk-signals/server";
 import { webHandler } from "@device-risk-signals/server/web";
 import { serve } from "@hono/node-server";
 import { getConnInfo } from "@hono/node-server/conninfo";
@@ -9,7 +9,7 @@ import { host } from "./host.ts";
 import { runningHost, type StartHost } from "./running-host.ts";
 
 export const startHono: StartHost = async (environment, port = 0) => {
-  const endpoint = await openEndpoint({ environment, ...host });
+  const endpoint = await createEndpoint({ ...optionsFromEnvironment(environment), ...host });
   const app = new Hono();
 
   app.all("/api/v1/device-signal-events", (context) => {

@@ -3,7 +3,7 @@
  * Here the first two are maps; in a real one they are its session store and its orders.
  */
 import { inspect } from "node:util";
-import type { ActionRegistry, OpenEndpointOptions, SessionVerifier } from "@device-risk-signals/server";
+import type { ActionRegistry, EndpointOptions, SessionVerifier } from "@device-risk-signals/server";
 
 /** For these examples only: a session token in a repository is no secret. */
 export const CUSTOMER = { account: "customer-1", token: "example-session-token", sessionId: "session-1" };
@@ -32,4 +32,4 @@ const onError = (error: unknown, operation: string): void =>
   void process.stderr.write(`${operation} failed: ${inspect(error)}\n`);
 
 /** What the host hands to the endpoint. */
-export const host: Pick<OpenEndpointOptions, "sessions" | "actions" | "onError"> = { sessions, actions, onError };
+export const host: Pick<EndpointOptions, "sessions" | "actions" | "onError"> = { sessions, actions, onError };

@@ -1,5 +1,5 @@
 /** The endpoint in a NestJS 12 backend on its Express adapter. */
-import { type Endpoint, openEndpoint } from "@device-risk-signals/server";
+import { createEndpoint, type Endpoint, optionsFromEnvironment } from "@device-risk-signals/server";
 import { nodeHandler } from "@device-risk-signals/server/node";
 import type { DynamicModule, OnApplicationShutdown } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
@@ -20,7 +20,7 @@ class DeviceSignals implements OnApplicationShutdown {
 
   /** To be imported by the host's own module; a dynamic module needs no decorator. */
   static async register(environment: Parameters<StartHost>[0]): Promise<DynamicModule> {
-    const signals = new DeviceSignals(await openEndpoint({ environment, ...host }));
+    const signals = new DeviceSignals(await createEndpoint({ ...optionsFromEnvironment(environment), ...host }));
     return { module: DeviceSignals, providers: [{ provide: DeviceSignals, useValue: signals }] };
   }
 }

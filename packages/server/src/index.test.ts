@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedDatabase, type TestDatabase } from "../../../e2e/support/database.ts";
-import { openEndpoint, type SessionVerifier } from "./index.ts";
+import { createEndpoint, optionsFromEnvironment, type SessionVerifier } from "./index.ts";
 import type { IngestRequest } from "./ingest/request.ts";
 
 let database: TestDatabase;
@@ -19,6 +19,29 @@ const REQUEST: IngestRequest = {
   body: { forEach: async () => "end" },
   peer: "192.0.2.1",
 };
+
+describe("options in code", () => {
+  it("configure the endpoint", async () => {
+    const { DRS_DATABASE_URL: url = "", DRS_KEY_DIR: directory = "", DRS_KEY_ENCRYPTION_KEY: key = "" } = environment;
+    const endpoint = await createEndpoint({
+      database: { url },
+      keys: { directory, encryptionKey: Buffer.from(key, "base64") },
+      throttle: { ratePerSecond: 1, burst: 1 },
+      sessions: { verify: async () => ({ account: "one" }) },
+    });
+    try {
+      const answers = [await endpoint.ingest(REQUEST), await endpoint.ingest(REQUEST)];
+      expect(answers.map(({ status }) => status)).toEqual([400, 429]);
+    } finally {
+      await endpoint.close();
+    }
+  });
+
+  it("that have a problem open nothing", async () => {
+    const wrong = createEndpoint({ database: { url: "db" }, throttle: { burst: 0 } });
+    await expect(wrong).rejects.toThrow(/database.url must be a URL; throttle.burst must be a whole number from 1/);
+  });
+});
 
 describe("a host's onError", () => {
   const sessions: SessionVerifier = {
@@ -39,7 +62,7 @@ describe("a host's onError", () => {
       reported.push({ error, operation });
       return fail();
     };
-    const endpoint = await openEndpoint({ environment, sessions, onError });
+    const endpoint = await createEndpoint({ ...optionsFromEnvironment(environment), sessions, onError });
     try {
       expect(await endpoint.ingest(REQUEST)).toMatchObject({ status: 500 });
       expect(reported).toEqual([
@@ -63,7 +86,7 @@ describe("a host's verifier", () => {
         return undefined;
       },
     };
-    const endpoint = await openEndpoint({ environment, sessions });
+    const endpoint = await createEndpoint({ ...optionsFromEnvironment(environment), sessions });
     try {
       for (const peer of ["192.0.2.1:4711", "[2001:DB8::1]:4711"]) {
         expect(await endpoint.ingest({ ...REQUEST, peer })).toMatchObject({ status: 401 });

@@ -6,7 +6,7 @@ import {
   type TestDatabase,
 } from "../../../../e2e/support/database.ts";
 import { makeCredentials, openTestSystem } from "../../../../e2e/support/parties.ts";
-import { createEndpoint } from "./endpoint.ts";
+import { assembleEndpoint } from "./endpoint.ts";
 
 let database: TestDatabase;
 let owner: OwnerClient;
@@ -35,7 +35,7 @@ test("an endpoint that fails at its last step leaves no timer and no connection"
   const cleared = vi.spyOn(globalThis, "clearInterval");
   const prepare = (): Promise<never> => Promise.reject(new Error("late"));
   const partitions = Object.assign(Object.create(system.partitions), { prepare });
-  await expect(createEndpoint({ ...system, partitions }, { onError: () => {} })).rejects.toThrow("late");
+  await expect(assembleEndpoint({ ...system, partitions }, { onError: () => {} })).rejects.toThrow("late");
   const ended = new Set(cleared.mock.calls.map(([timer]) => timer));
   expect(started.mock.results.filter(({ value }) => !ended.has(value))).toEqual([]);
   expect(started).toHaveBeenCalled();
@@ -47,7 +47,7 @@ test("an endpoint that fails at its last step leaves no timer and no connection"
 
 test("the metrics name the dependencies that are configured, and no others", async () => {
   const system = await openTestSystem(environment);
-  const endpoint = await createEndpoint(system, { onError: () => {} });
+  const endpoint = await assembleEndpoint(system, { onError: () => {} });
   const text = await endpoint.metrics.registry.metrics();
   expect(text.match(/(?<=drs_dependency_up\{dependency=")\w+/g)).toEqual(["database", "key_store"]);
   await endpoint.close();
@@ -60,7 +60,7 @@ test("a system clock that steps back and forth does not give an account another 
   const { token } = await makeCredentials(system, "one");
   let step = 0;
   const clock = { now: () => Date.now() + step };
-  const endpoint = await createEndpoint({ ...system, clock }, { onError: () => {} });
+  const endpoint = await assembleEndpoint({ ...system, clock }, { onError: () => {} });
   const stopped = performance.now();
   const time = vi.spyOn(performance, "now").mockImplementation(() => stopped);
   const headers = { authorization: `Bearer ${token}`, "idempotency-key": "a-key" };

@@ -1,9 +1,7 @@
 /** An ingest core wired onto a system: what the standalone service and every embedding host have in common. */
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
-import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { hasCode } from "../errors/operator-error.ts";
 import { openActions } from "../actions/actions.ts";
-import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
 import { AdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
@@ -34,15 +32,12 @@ const FAILURE_RATE = 10;
 const FAILURE_BURST = 50;
 
 export interface EndpointPorts {
-  /** The host's own authentication; by default what the configuration asks for. */
+  /** A host's own authentication; by default what the configuration asks for. */
   readonly sessions?: SessionVerifier;
-  /** The host's own actions; by default what the configuration asks for. */
+  /** A host's own actions; by default what the configuration asks for. */
   readonly actions?: ActionRegistry;
-  /**
-   * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`: an event
-   * in which one departs from the published schema is rejected. By default those of the configured file, or none.
-   */
-  readonly adoptedFields?: readonly FieldPath[];
+  /** A host's own adopted fields; by default those of the configured file, or none. */
+  readonly adopted?: AdoptedFieldSet;
   readonly onError: OnError;
 }
 
@@ -59,15 +54,12 @@ export interface Endpoint {
 
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
-/**
- * @throws TypeError where the adopted fields are not of the catalog, adopted-fields-invalid where their file is not
- * valid.
- */
-export async function createEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
+/** @throws adopted-fields-invalid where the file of adopted fields is not valid. */
+export async function assembleEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
   const { onError } = ports;
   await using opened = new Closers(onError, system.closing);
-  const adopted = await openAdoptedFields(config.adoptedFieldsFile, ports.adoptedFields);
+  const adopted = ports.adopted ?? (await openAdoptedFields(config.adoptedFieldsFile));
   const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes);
   const metrics = createMetrics(() => admission.requests, dependencies);
   const supervision = superviseDependencies(system, onError);
@@ -175,13 +167,6 @@ export async function createEndpoint(system: System, ports: EndpointPorts): Prom
   };
 }
 
-async function openAdoptedFields(
-  file: string | undefined,
-  paths: readonly FieldPath[] | undefined,
-): Promise<AdoptedFieldSet> {
-  if (paths === undefined) return file === undefined ? { current: NOTHING_ADOPTED } : AdoptedFieldsFile.open(file);
-  if (file !== undefined) throw new TypeError("adoptedFields and DRS_ADOPTED_FIELDS_FILE exclude each other");
-  const read = readAdoptedPaths(paths);
-  if (!read.ok) throw new TypeError(`adoptedFields ${read.problem}`);
-  return { current: read.adopted };
+async function openAdoptedFields(file: string | undefined): Promise<AdoptedFieldSet> {
+  return file === undefined ? { current: NOTHING_ADOPTED } : AdoptedFieldsFile.open(file);
 }

@@ -10,7 +10,7 @@ import { createAdminServer } from "../http/admin.ts";
 import { createEndpointServer } from "../http/server.ts";
 import { followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
 import { Closers } from "./closers.ts";
-import { createEndpoint } from "./endpoint.ts";
+import { assembleEndpoint } from "./endpoint.ts";
 import { createErrorLog } from "./error-log.ts";
 import type { System } from "./system.ts";
 
@@ -34,7 +34,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
   await using opened = new Closers(onError, system.closing);
   await using serving = new Closers(onError, system.closing);
-  const endpoint = await createEndpoint(system, { onError });
+  const endpoint = await assembleEndpoint(system, { onError });
   serving.add("endpoint", () => endpoint.close());
 
   const listener = createEndpointServer({

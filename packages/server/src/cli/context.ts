@@ -1,9 +1,10 @@
 import type { Writable } from "node:stream";
 import { pino } from "pino";
-import { isOfArea, OperatorError } from "../errors/operator-error.ts";
-import { type Config, type Environment, readConfig } from "../config/config.ts";
+import { isOfArea } from "../errors/operator-error.ts";
+import type { Config, Environment } from "../config/config.ts";
 import { Closers } from "../app/closers.ts";
 import { type Access, connect, type Connection } from "../app/connect.ts";
+import { configFromEnvironment } from "../app/endpoint-options.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
 import type { Clock, OnError } from "../ports.ts";
@@ -26,14 +27,8 @@ export interface Context {
 }
 
 /** @throws configuration-invalid that names every problem. */
-export function loadConfig({ environment, directory }: Context): Config {
-  const result = readConfig(environment, directory);
-  if (result.ok) return result.config;
-  throw new OperatorError(
-    "configuration-invalid",
-    ["The configuration is not valid:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
-  );
-}
+export const loadConfig = ({ environment, directory }: Context): Config =>
+  configFromEnvironment(environment, directory);
 
 /**
  * Runs a command on the events' database, whether or not the server runs, and leaves it as it was.

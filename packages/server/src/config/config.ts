@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { conflicts } from "./rules.ts";
-import { type Path, PATHS, settingOf, type Values } from "./settings.ts";
+import type { Settings } from "./options.ts";
+import { OPTIONS, type Path, PATHS, settingOf, type Values } from "./settings.ts";
 import { path as pathKind, type Result } from "./values.ts";
 
 /** Members by path, such as `"throttle.burst"`, as nested objects. */
@@ -24,14 +25,83 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** What was set: the value or its problem. */
 type Choices = ReadonlyMap<Path, Result<unknown>>;
 
+interface Read {
+  readonly choices: Choices;
+  readonly problems: readonly string[];
+}
+
 /** Reads the `DRS_` variables of an environment. Pure; reports every problem at once; values of secrets stay out of it. */
 export function readConfig(environment: Environment, directory: string): ConfigResult {
   const { choices, problems } = readVariables(environment);
-  return settle(choices, problems, (path) => settingOf(path).variable, directory);
+  return settle(choices, problems, variableOf, directory);
 }
 
-function readVariables(environment: Environment): { choices: Choices; problems: readonly string[] } {
-  const variables = new Set<string>(PATHS.map((path) => settingOf(path).variable));
+export type SettingsResult =
+  { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Groups of options that were made of variables. */
+const FROM_VARIABLES = new WeakSet<object>();
+
+/** The same as options; a problem that they have with others names their variables. */
+export function readSettings(environment: Environment, directory: string): SettingsResult {
+  const { choices, problems } = readVariables(environment);
+  const settled = settle(choices, problems, variableOf, directory);
+  if (!settled.ok) return settled;
+  const chosen = OPTIONS.flatMap((path): [Path, unknown][] => {
+    const result = choices.get(path);
+    return result && "value" in result ? [[path, result.value]] : [];
+  });
+  const settings: object = freeze(nested(chosen));
+  for (const [path] of chosen) FROM_VARIABLES.add(groupOf(settings, path));
+  return { ok: true, settings };
+}
+
+/** Checks options; a member that is no option is a problem, and so is one that is `undefined`. Pure. */
+export function checkSettings(settings: object, directory: string): ConfigResult {
+  const { choices, problems } = readMembers(settings);
+  return settle(choices, problems, namesIn(settings), directory);
+}
+
+/** What the person who set it, or has to set it, calls a setting: the path of its option, or its variable. */
+function namesIn(settings: object): (path: Path) => string {
+  return (path) => (FROM_VARIABLES.has(groupOf(settings, path)) ? variableOf(path) : path);
+}
+
+const variableOf = (path: Path): string => settingOf(path).variable;
+
+const OPTION_NAMES = new Set<string>(OPTIONS);
+const isOption = (path: string): path is Path => OPTION_NAMES.has(path);
+const GROUP_NAMES = new Set(
+  OPTIONS.flatMap((path) => [...path.matchAll(/\./g)].map(({ index }) => path.slice(0, index))),
+);
+
+function readMembers(settings: object): Read {
+  const choices = new Map<Path, Result<unknown>>();
+  const problems: string[] = [];
+  for (const [path, value] of membersOf(settings)) {
+    if (isOption(path)) choices.set(path, settingOf(path).kind.check(value));
+    else problems.push(`${path} ${GROUP_NAMES.has(path) ? "must be an object" : "is not an option"}`);
+  }
+  return { choices, problems };
+}
+
+function* membersOf(group: object, prefix = ""): Generator<readonly [string, unknown]> {
+  for (const [name, value] of Object.entries(group)) {
+    const path = prefix + (name.includes(".") ? JSON.stringify(name) : name);
+    if (GROUP_NAMES.has(path) && isPlainObject(value)) yield* membersOf(value, `${path}.`);
+    else yield [path, value];
+  }
+}
+
+/** Of any realm. Members of other objects would be ignored. */
+export function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function readVariables(environment: Environment): Read {
+  const variables = new Set(PATHS.map(variableOf));
   const problems = Object.keys(environment)
     .filter((name) => name.startsWith("DRS_") && !variables.has(name))
     .map((name) => `${name} is not a variable of this server`);
@@ -121,6 +191,15 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
   );
 }
 
-export function valueAt<P extends Path>(config: Config, path: P): Values[P] {
-  return path.split(".").reduce<unknown>((group, name) => (group as Group)[name], config) as Values[P];
+export const valueAt = <P extends Path>(config: Config, path: P): Values[P] =>
+  memberAt(config, path.split(".")) as Values[P];
+
+function memberAt(root: object, names: readonly string[]): unknown {
+  return names.reduce<unknown>((group, name) => (group as Group | null | undefined)?.[name], root);
+}
+
+/** The object that holds the setting, or would hold it. */
+function groupOf(root: object, path: Path): object {
+  const group = memberAt(root, path.split(".").slice(0, -1));
+  return isPlainObject(group) ? group : root;
 }

@@ -307,6 +307,9 @@ export type Path = keyof typeof SETTINGS;
 /** In the order of `docs/configuration.md`. */
 export const PATHS = Object.keys(SETTINGS) as readonly Path[];
 
+/** Of an endpoint that a host embeds: all but those of the standalone service and the commands. */
+export const OPTIONS: readonly Path[] = PATHS.filter((path) => !path.startsWith("service."));
+
 export const settingOf = (path: Path): Setting<unknown> => SETTINGS[path];
 
 /** The values by path: `undefined` only where a setting has no fallback. */

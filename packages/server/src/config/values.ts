@@ -97,10 +97,10 @@ export const list: Kind<readonly string[]> = {
     const items = raw.split(",").map((item) => item.trim());
     return items.every(isName) ? { value: items } : { problem: "must be names separated by commas" };
   },
-  check: (value) =>
-    Array.isArray(value) && value.length > 0 && value.every(isName)
-      ? { value: [...value] }
-      : { problem: "must be an array of names" },
+  check: (value) => {
+    const items: readonly unknown[] = Array.isArray(value) ? [...value] : [];
+    return items.length > 0 && items.every(isName) ? { value: items } : { problem: "must be an array of names" };
+  },
   type: "readonly string[]",
 };
 

@@ -6,8 +6,10 @@ type Handler = (request: Request) => Promise<Response>;
 
 async function open(): Promise<Handler> {
   // Node loads the package: it reads its migrations from files next to its code, which a bundle would separate.
-  const { openEndpoint } = await import(/* webpackIgnore: true */ "@device-risk-signals/server");
-  const endpoint = await openEndpoint({ environment: process.env, ...host });
+  const { createEndpoint, optionsFromEnvironment } = await import(
+    /* webpackIgnore: true */ "@device-risk-signals/server"
+  );
+  const endpoint = await createEndpoint({ ...optionsFromEnvironment(process.env), ...host });
   const shutDown = async (): Promise<void> => {
     await endpoint.drain();
     await endpoint.close();

@@ -1,0 +1,247 @@
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Environment, readConfig } from "../config/config.ts";
+import { OPTIONS, PATHS, settingOf } from "../config/settings.ts";
+import { optionsFromEnvironment, resolveOptions } from "./endpoint-options.ts";
+
+const DIRECTORY = "/srv/drs";
+const MARK = "s3cr3t-m4rk";
+const KEY = Buffer.alloc(32, 7);
+const SECRET = "a secret of thirty-two characters";
+const sessions = { verify: async () => undefined };
+const actions = { find: async () => undefined };
+
+/** Of what JavaScript may pass. */
+function problemsOf(options: unknown): readonly string[] {
+  try {
+    resolveOptions(options as never);
+    return [];
+  } catch (error) {
+    if (error instanceof TypeError) return error.message.split("; ");
+    throw error;
+  }
+}
+
+const configOf = (options: object) => resolveOptions({ directory: DIRECTORY, ...options } as never).config;
+
+describe("the options of an endpoint", () => {
+  test("have the defaults of the service where they are omitted", () => {
+    const service = readConfig({}, DIRECTORY);
+    expect(service).toEqual({ ok: true, config: configOf({}) });
+    expect(configOf({ throttle: {}, sessions: { jwt: {} } })).toEqual(configOf({}));
+  });
+
+  test("every problem is reported at once, by the path of the option", () => {
+    const problems = problemsOf({
+      database: { url: "db", pool: "8", ulr: "postgresql://db/events" },
+      keys: [],
+      throttle: { ratePerSecond: 1.5, burst: Number.NaN },
+      limits: { maxAgeMs: "24h", maxRequests: null },
+      sessionBinding: "maybe",
+      journal: { directory: "", databaseUrl: `mysql://app:${MARK}@journal` },
+      service: { port: 80 },
+      adoptedFields: [["fonts", "digest"]],
+      onError: "log",
+      directory: 1,
+      "throttle.burst": 5,
+      ["__proto__"]: {},
+      constructor: {},
+    });
+    expect(problems).toEqual([
+      "directory must be a path",
+      "onError must be a function",
+      'adoptedFields names what the catalog does not list as a field: ["fonts","digest"]',
+      "database.ulr is not an option",
+      "keys must be an object",
+      "service is not an option",
+      '"throttle.burst" is not an option',
+      "__proto__ is not an option",
+      "constructor is not an option",
+      "database.url must be a URL",
+      "database.pool must be a whole number from 2 to 200",
+      "throttle.ratePerSecond must be a whole number from 0 to 1000000",
+      "throttle.burst must be a whole number from 1 to 1000000",
+      "limits.maxAgeMs must be a whole number of milliseconds from 0 to 86399999913600000 (999999999d)",
+      "sessionBinding must be one of off, record, enforce",
+      "journal.directory must not be empty",
+      "journal.databaseUrl must start with postgres: or postgresql:",
+      "limits.maxRequests must be a whole number from 1 to 100000",
+      "journal.directory and journal.databaseUrl exclude each other",
+      "keys.directory or keys.databaseUrl is required with database.url: keys must be kept apart from the events",
+      "keys.encryptionKey or keys.encryptionKeyFile is required with database.url or keys.databaseUrl",
+    ]);
+  });
+
+  test.each(OPTIONS)("%s: undefined and another type are problems, which quote no value", (path) => {
+    const wrong = [undefined, { [MARK]: MARK }, [[MARK]], () => MARK];
+    for (const value of wrong) {
+      const options = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      const problems = problemsOf(options);
+      expect(problems[0]).toMatch(new RegExp(`^${path} must`));
+      expect(problems.join()).not.toContain(MARK);
+    }
+  });
+
+  test("an object whose members would be ignored is a problem", () => {
+    class Options {
+      get throttle(): object {
+        return { burst: 1 };
+      }
+    }
+    for (const options of [undefined, null, [], new Options(), new Map()]) {
+      expect(problemsOf(options)).toEqual(["the options must be a plain object"]);
+    }
+    expect(problemsOf({ throttle: new Map([["burst", 1]]) })).toEqual(["throttle must be an object"]);
+    expect(configOf(runInNewContext("({ throttle: { burst: 1 } })") as object).throttle.burst).toBe(1);
+  });
+
+  test("a list has names, and is copied", () => {
+    const algorithms = ["RS256"];
+    const { sessions: configured } = configOf({ sessions: { jwt: { algorithms } } });
+    algorithms.push("ES256");
+    expect(configured.jwt.algorithms).toEqual(["RS256"]);
+    for (const wrong of ["RS256", [], [""], ["RS256", 1], Array(1)]) {
+      expect(problemsOf({ sessions: { jwt: { algorithms: wrong } } })).toEqual([
+        "sessions.jwt.algorithms must be an array of names",
+      ]);
+    }
+  });
+
+  test("a key is 32 bytes, which the configuration copies", () => {
+    const encryptionKey = new Uint8Array(KEY);
+    const { keys } = configOf({ keys: { encryptionKey } });
+    encryptionKey.fill(0);
+    expect(keys.encryptionKey).toEqual(KEY);
+    for (const wrong of [KEY.toString("base64"), KEY.subarray(1), [...KEY]]) {
+      expect(problemsOf({ keys: { encryptionKey: wrong } })).toEqual([
+        "keys.encryptionKey must be a Uint8Array of 32 bytes",
+      ]);
+    }
+  });
+
+  test("the rules between variables are rules between options", () => {
+    expect(problemsOf({ sessions: { jwt: { secret: SECRET, algorithms: ["RS256"] } } })).toEqual([
+      "sessions.jwt.issuer and sessions.jwt.audience are required with JWT verification",
+      expect.stringMatching(/^sessions.jwt.algorithms can't work: HS256.* go with sessions.jwt.secret, /),
+    ]);
+    expect(problemsOf({ sessions: { jwt: { secret: SECRET }, introspection: { url: "https://id" } } })[0]).toBe(
+      "sessions.jwt.jwksUrl, sessions.jwt.secret and sessions.introspection.url exclude each other",
+    );
+  });
+});
+
+describe("what a host brings of its own", () => {
+  test("takes the place of the settings of the same name", () => {
+    class Host {
+      verify = sessions.verify;
+      find = actions.find;
+    }
+    const host = new Host();
+    const { ports, config } = resolveOptions({
+      sessions: host,
+      actions: host,
+      adoptedFields: [["device_identity", "model"]],
+    });
+    expect(ports).toMatchObject({
+      sessions: host,
+      actions: host,
+      adopted: { current: { paths: [["device_identity", "model"]] } },
+    });
+    expect(config.actions.signingSecret).toBeUndefined();
+    expect(resolveOptions({ actions: { signingSecret: SECRET } })).toMatchObject({
+      config: { actions: { signingSecret: SECRET } },
+      ports: { onError: expect.any(Function) as unknown },
+    });
+  });
+
+  test.each([undefined, null, "token", sessions.verify])("is not replaced by a default: %s", (missing) => {
+    expect(problemsOf({ sessions: missing })).toEqual(["sessions must be an object"]);
+    expect(problemsOf({ actions: missing })).toEqual(["actions must be an object"]);
+    expect(problemsOf({ adoptedFields: missing })).toEqual([expect.stringMatching(/^adoptedFields must hold/)]);
+  });
+});
+
+describe("options from the environment", () => {
+  test("are those of the variables that are set", () => {
+    const environment = {
+      DRS_THROTTLE_BURST: "5",
+      DRS_MAX_AGE: "1h",
+      DRS_PORT: "0",
+      DRS_JWT_ALGORITHMS: "RS256, ES256",
+    };
+    expect(optionsFromEnvironment(environment, DIRECTORY)).toEqual({
+      directory: DIRECTORY,
+      throttle: { burst: 5 },
+      limits: { maxAgeMs: 3_600_000 },
+      sessions: { jwt: { algorithms: ["RS256", "ES256"] } },
+    });
+  });
+
+  test("report every problem of the environment at once, by variable", () => {
+    const environment = { DRS_PROT: "1", DRS_MAX_AGE: "a day", DRS_TLS_CERT_FILE: "c.pem", DRS_JWT_SECRET: "short" };
+    expect(() => optionsFromEnvironment(environment)).toThrow(
+      expect.objectContaining({
+        code: "configuration-invalid",
+        message: [
+          "The configuration is not valid:",
+          "  DRS_PROT is not a variable of this server",
+          "  DRS_MAX_AGE must be a duration such as 500ms, 30s, 5m, 24h or 7d",
+          "  DRS_JWT_SECRET must have at least 32 bytes",
+          "  DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together",
+          "  DRS_JWT_ISSUER and DRS_JWT_AUDIENCE are required with JWT verification",
+        ].join("\n"),
+      }) as Error,
+    );
+  });
+
+  test("a problem that they have with options of the host names both by what each is called", () => {
+    const options = optionsFromEnvironment({
+      DRS_ERASURE_JOURNAL: "/journal",
+      DRS_KEY_DIR: "/keys",
+      DRS_ADOPTED_FIELDS_FILE: "fields.json",
+    });
+    expect(
+      problemsOf({ ...options, database: { directory: "/" }, keys: { directory: "/journal" }, adoptedFields: [] }),
+    ).toEqual([
+      "adoptedFields and adoptedFieldsFile exclude each other",
+      expect.stringMatching(/^keys.directory must not be inside database.directory/),
+      expect.stringMatching(/^DRS_ERASURE_JOURNAL must not be inside database.directory/),
+      expect.stringMatching(/^DRS_ERASURE_JOURNAL must not be inside keys.directory/),
+    ]);
+  });
+
+  const TEXTS = [
+    ..."0 1 2 10 007 500 1024 1048576 0s 500ms 1s 30s 5m 1h 24h 30d 999999999d true false off record info ".split(" "),
+    ..."a,b RS256,ES256 HS512 https://id/x http://localhost/x postgresql://app:p@db/x postgres://db/x /x/y ./z".split(
+      " ",
+    ),
+    KEY.toString("base64"),
+    SECRET,
+  ];
+  const valid = PATHS.map((path) => {
+    const { variable, kind } = settingOf(path);
+    return [variable, TEXTS.filter((text) => "value" in kind.read(text))] as const;
+  });
+  const KEYS = { DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY.toString("base64") };
+  const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
+  const basis = fc.constantFrom<Environment>({}, KEYS, JWT, { ...KEYS, ...JWT, DRS_DATABASE_URL: "postgresql://db/x" });
+  const single = fc
+    .constantFrom(...valid)
+    .chain(([variable, texts]) => fc.constantFrom(...texts).map((text) => ({ [variable]: text })));
+  const environments = fc
+    .tuple(basis, fc.array(single, { maxLength: 8 }))
+    .map(([first, others]) => Object.assign({}, first, ...others) as Environment);
+
+  test("configure an endpoint as the environment configures the service", () => {
+    fc.assert(
+      fc.property(environments, (environment) => {
+        const read = readConfig(environment, DIRECTORY);
+        fc.pre(read.ok);
+        const { config } = resolveOptions({ ...optionsFromEnvironment(environment, DIRECTORY) });
+        expect({ ...config, service: undefined }).toEqual({ ...read.config, service: undefined });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

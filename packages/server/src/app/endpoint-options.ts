@@ -1,0 +1,110 @@
+/** The options of an embedded endpoint, and what the environment of a process configures. */
+import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
+import {
+  checkSettings,
+  type Config,
+  type Environment,
+  isPlainObject,
+  readConfig,
+  readSettings,
+} from "../config/config.ts";
+import type { Settings } from "../config/options.ts";
+import { path, type Result } from "../config/values.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import type { ActionRegistry, AdoptedFieldSet, OnError, SessionVerifier } from "../ports.ts";
+import type { EndpointPorts } from "./endpoint.ts";
+
+/**
+ * Omit a member to get its default. A member that is `undefined` is a problem: a value that is missing by mistake does not
+ * become a default.
+ */
+export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> {
+  /** The host's own authentication, or how to verify tokens. By default the endpoint accepts its own tokens only. */
+  readonly sessions?: SessionVerifier | NonNullable<Settings["sessions"]>;
+  /** The host's own actions, or the secret of signed ones. By default only those of `drs action register`. */
+  readonly actions?: ActionRegistry | NonNullable<Settings["actions"]>;
+  /**
+   * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`: an event
+   * in which one departs from the published schema is rejected. Excludes `adoptedFieldsFile`. None by default.
+   */
+  readonly adoptedFields?: readonly FieldPath[];
+  /** Receives each unexpected error and the name of the failed operation. By default they are dropped. */
+  readonly onError?: OnError;
+  /** Where relative paths start, except that of `keys.encryptionKeyFile`. Default: the working directory. */
+  readonly directory?: string;
+}
+
+/** @throws configuration-invalid that names every problem. */
+export function configFromEnvironment(environment: Environment, directory: string): Config {
+  const result = readConfig(environment, directory);
+  if (result.ok) return result.config;
+  throw invalid(result.problems);
+}
+
+/**
+ * Options from the variables of the standalone service, to which a host adds its own:
+ * `createEndpoint({ ...optionsFromEnvironment(process.env), sessions })`. Variables of listeners, TLS, log and commands are
+ * checked and left out.
+ * @param directory where relative paths start.
+ * @throws configuration-invalid that names every problem by its variable.
+ */
+export function optionsFromEnvironment(
+  environment: Environment,
+  directory: string = process.cwd(),
+): Settings & Pick<EndpointOptions, "directory"> {
+  const result = readSettings(environment, directory);
+  if (result.ok) return { ...result.settings, directory };
+  throw invalid(result.problems);
+}
+
+function invalid(problems: readonly string[]): OperatorError {
+  const lines = problems.map((problem) => `  ${problem}`);
+  return new OperatorError("configuration-invalid", ["The configuration is not valid:", ...lines].join("\n"));
+}
+
+export interface ResolvedOptions {
+  readonly config: Config;
+  readonly ports: EndpointPorts;
+}
+
+/** @throws TypeError that names every problem. */
+export function resolveOptions(options: EndpointOptions): ResolvedOptions {
+  if (!isPlainObject(options)) throw new TypeError("the options must be a plain object");
+  const settings: Partial<Record<string, unknown>> = { ...options };
+  const problems: string[] = [];
+  const take = <T>(name: keyof EndpointOptions, check: (value: unknown) => Result<T>): T | undefined => {
+    if (!Object.hasOwn(settings, name)) return undefined;
+    const result = check(settings[name]);
+    delete settings[name];
+    if ("value" in result) return result.value;
+    problems.push(`${name} ${result.problem}`);
+    return undefined;
+  };
+  const directory = take("directory", path.check);
+  const onError = take("onError", isFunction<OnError>);
+  const adopted = take("adoptedFields", readAdopted);
+  if (adopted && Object.hasOwn(settings, "adoptedFieldsFile")) {
+    problems.push("adoptedFields and adoptedFieldsFile exclude each other");
+  }
+  const sessions = hasMethod(settings["sessions"], "verify") && take("sessions", accept<SessionVerifier>);
+  const actions = hasMethod(settings["actions"], "find") && take("actions", accept<ActionRegistry>);
+  const checked = checkSettings(settings, directory ?? process.cwd());
+  if (!checked.ok) problems.push(...checked.problems);
+  if (!checked.ok || problems.length > 0) throw new TypeError(problems.join("; "));
+  const ports = { ...(sessions && { sessions }), ...(actions && { actions }), ...(adopted && { adopted }) };
+  return { config: checked.config, ports: { ...ports, onError: onError ?? (() => {}) } };
+}
+
+const accept = <T>(value: unknown): Result<T> => ({ value: value as T });
+
+const isFunction = <T>(value: unknown): Result<T> =>
+  typeof value === "function" ? accept(value) : { problem: "must be a function" };
+
+const hasMethod = (value: unknown, name: string): boolean =>
+  typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[name] === "function";
+
+function readAdopted(value: unknown): Result<AdoptedFieldSet> {
+  const read = readAdoptedPaths(value);
+  return read.ok ? { value: { current: read.adopted } } : { problem: read.problem };
+}

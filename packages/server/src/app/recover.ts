@@ -7,7 +7,11 @@ import { plural } from "../messages/plural.ts";
 import type { Installation } from "./open-installation.ts";
 
 export function replayPorts(installation: Installation): ReplayPorts {
-  return { ...installation, executor: installation.pool, holdSearch: new SearchBackoff(() => performance.now()) };
+  return {
+    ...installation,
+    executor: installation.pool,
+    holdSearch: new SearchBackoff(() => installation.clock.now()),
+  };
 }
 
 /**

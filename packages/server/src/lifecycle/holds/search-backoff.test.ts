@@ -26,6 +26,21 @@ test("the wait never exceeds half of the shortest period, after which an event m
   expect(Math.max(...waitsOf(2_000, 120_000))).toBe(60_000);
 });
 
+test("a step back of the clock makes no wait longer: the next pass searches, also where its search fails", () => {
+  let now = 0;
+  const backoff = new SearchBackoff(() => now);
+  const isDueAt = (at: number): boolean => {
+    now = at;
+    return backoff.isDue(["hold"], undefined);
+  };
+  now = 100_000;
+  backoff.searched(["hold"]);
+  expect([isDueAt(101_000), isDueAt(109_000)]).toEqual([false, false]);
+  expect([isDueAt(102_000), isDueAt(103_000)]).toEqual([true, true]);
+  backoff.searched(["hold"]);
+  expect([isDueAt(122_999), isDueAt(123_000)]).toEqual([false, true]);
+});
+
 test("another hold is searched for at once", () => {
   const backoff = new SearchBackoff(() => 0);
   backoff.searched(["one"]);

@@ -12,18 +12,27 @@ export class SearchBackoff {
   readonly #now: () => number;
   #holds = "";
   #searchedAt = 0;
+  /** The latest time that the clock has shown. */
+  #seenAt = 0;
   #wait = 0;
 
-  /** @param now milliseconds of a clock that never steps back. */
+  /**
+   * @param now milliseconds of the wall clock: a monotonic one stands still while the host is suspended, and events
+   * expire meanwhile.
+   */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /** @param shortestPeriod of all purposes: milliseconds; `undefined` where none ends. */
   isDue(holdIds: readonly string[], shortestPeriod: number | undefined): boolean {
+    const now = this.#now();
+    // After a step back it is unknown how long the wait has been.
+    if (now < this.#seenAt) this.#searchedAt = Number.NEGATIVE_INFINITY;
+    this.#seenAt = now;
     if (holdIds.join() !== this.#holds) return true;
     const wait = Math.min(this.#wait, (shortestPeriod ?? Number.POSITIVE_INFINITY) / 2);
-    return this.#now() - this.#searchedAt >= wait;
+    return now - this.#searchedAt >= wait;
   }
 
   /** Records a search for these holds. */
@@ -31,6 +40,6 @@ export class SearchBackoff {
     const holds = holdIds.join();
     this.#wait = holds === this.#holds ? Math.min(2 * this.#wait, LONGEST_MS) : FIRST_MS;
     this.#holds = holds;
-    this.#searchedAt = this.#now();
+    this.#searchedAt = this.#seenAt = this.#now();
   }
 }

@@ -3,6 +3,7 @@ import type pg from "pg";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { isSameEpoch, type NewEvent } from "../ports.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import { compareText } from "./compare-text.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { type GivenTo, queryPrepared, sql } from "../postgres/statement.ts";
 
@@ -90,7 +91,7 @@ export async function commitBatch(
 ): Promise<readonly Committed[]> {
   // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
   const sorted = events.toSorted(
-    (a, b) => compare(a.account, b.account) || compare(a.idempotencyKey, b.idempotencyKey),
+    (a, b) => compareText(a.account, b.account) || compareText(a.idempotencyKey, b.idempotencyKey),
   );
   try {
     const columns = sharedColumns(sorted);
@@ -206,8 +207,4 @@ function auditColumns(
   const at = events.reduce((latest, event) => Math.max(latest, event.receivedAt), 0);
   const digest = createHash("sha256").update(accounts).update(eventIds).digest();
   return [uuidv7(at), new Date(at).toISOString(), events.length, accounts, eventIds, digest];
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

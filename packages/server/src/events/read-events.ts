@@ -1,3 +1,4 @@
+import { compareText } from "./compare-text.ts";
 import { EVENT_COLUMNS, EVENT_TYPES, type EventRow, HELD_COLUMN, type SealedRow, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -176,6 +177,4 @@ async function listSpan(
 }
 
 const newestFirst = (a: EventRow, b: EventRow): number =>
-  compare(b.received_at, a.received_at) || compare(b.event_id, a.event_id);
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+  compareText(b.received_at, a.received_at) || compareText(b.event_id, a.event_id);

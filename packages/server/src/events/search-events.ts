@@ -138,7 +138,7 @@ export async function* searchSubject<Row>(
 }
 
 /** Copies are sealed under a hold's key; all else is erased with the key that it is sealed under. */
-const NOT_ERASED = "(hold_id is not null or not is_erased(key_id))";
+export const NOT_ERASED = "(hold_id is not null or not is_erased(key_id))";
 
 const COUNT_STORED = subjectSearch(
   { view: "kept_event", select: "count(*) as events", where: NOT_ERASED },

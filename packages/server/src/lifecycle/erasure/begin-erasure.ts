@@ -15,7 +15,7 @@ import {
   releasingLocks,
   SAMPLE_PARTITION,
 } from "../../events/partition-slices.ts";
-import { searchSubject, subjectSearch } from "../../events/search-events.ts";
+import { NOT_ERASED, searchSubject, subjectSearch } from "../../events/search-events.ts";
 import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
 import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
 import { composed, queryComposed } from "../../postgres/statement.ts";
@@ -111,7 +111,7 @@ const FIND_EVENTS = subjectSearch(
   {
     view: "kept_event",
     select: "event_id as id",
-    where: "erased_by is null and (hold_id is not null or not is_erased(key_id))",
+    where: `erased_by is null and ${NOT_ERASED}`,
   },
   { id: "uuid" },
 );

@@ -9,6 +9,7 @@ import {
   type Partition,
   PARTITION_COLUMNS,
   PARTITION_TYPES,
+  RECENT_MS,
   releasingLocks,
   SAMPLE_PARTITION,
   slicesOf,
@@ -171,8 +172,7 @@ const ofEvents = (events: readonly string[]): Ledger => ({
   values: [events, events.map((id) => receivedAtOf(id).toISOString())],
 });
 
-/** Longer than the time between the receipt of an event and its commit. */
-const RECENT = "i.received_at > now() - interval '1 hour'";
+const RECENT = `i.received_at > now() - interval '${RECENT_MS} milliseconds'`;
 
 const recentOf = (ledger: Ledger): Ledger => ({ ...ledger, where: `${ledger.where} and ${RECENT}` });
 

@@ -7,21 +7,22 @@ import { lostSince } from "./lost-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-const INSTALLATION_ID = sql("select installation_id as id from installation", [], { id: "uuid" });
-
-export async function installationId(executor: Executor): Promise<string> {
-  const { rows } = await query(executor, INSTALLATION_ID);
-  if (!rows[0]) throw new Error("the database has no installation");
-  return rows[0].id;
-}
-
 const READ_INSTALLATION = sql("select installation_id, key_check from installation", [], {
   installation_id: "uuid",
   key_check: "bytea?",
 });
 
-const HAS_SECRETS = sql("select from installation where key_check is not null");
 const SET_KEY_CHECK = sql("update installation set key_check = $1 where key_check is null", ["bytea"]);
+
+async function readInstallation(executor: Executor): Promise<{ installation_id: string; key_check: Buffer | null }> {
+  const [installation] = (await query(executor, READ_INSTALLATION)).rows;
+  if (!installation) throw new Error("the database has no installation row");
+  return installation;
+}
+
+export async function installationId(executor: Executor): Promise<string> {
+  return (await readInstallation(executor)).installation_id;
+}
 
 /**
  * Before a key store is opened that only reads.
@@ -37,7 +38,7 @@ export async function requireSecrets(executor: Executor): Promise<void> {
 
 /** Whether the database was ever used with a key store. */
 export async function hasSecrets(executor: Executor): Promise<boolean> {
-  return (await query(executor, HAS_SECRETS)).rowCount !== 0;
+  return (await readInstallation(executor)).key_check !== null;
 }
 
 /**
@@ -46,9 +47,7 @@ export async function hasSecrets(executor: Executor): Promise<boolean> {
  * installation's is noticed before anything is served.
  */
 export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
-  const { rows } = await query(executor, READ_INSTALLATION);
-  const installation = rows[0];
-  if (!installation) throw new Error("the database has no installation row");
+  const installation = await readInstallation(executor);
   const name = `installation/${installation.installation_id}`;
   const existing = await secrets.find(name);
   if (!existing && installation.key_check) {

@@ -17,7 +17,7 @@ const scene = new HoldScene();
 const { drs, expired, hold, listed, newAccount, read, rows, run, store } = scene;
 
 describe("expiry and a hold", () => {
-  test("exclude each other: what is told as held is there, what is not is gone", async () => {
+  test("exclude each other: what is reported as held exists, all else is deleted", async () => {
     for (let round = 0; round < 15; round++, scene.hoursAgo--) {
       const event = await expired({ account: newAccount() });
       const [, added] = await Promise.all([
@@ -31,7 +31,7 @@ describe("expiry and a hold", () => {
     }
   });
 
-  test("placing one waits for what is being let go of", async () => {
+  test("placing one waits for a deletion that is under way", async () => {
     const event = await expired({ account: newAccount() });
     await scene.owner.query("begin");
     await scene.owner.query("select lock_holds()");
@@ -44,7 +44,7 @@ describe("expiry and a hold", () => {
     expect(await read(event)).toBe(event.exact);
   });
 
-  test("a partition with a held event that has no copy is not dropped, whoever asks", async () => {
+  test("a partition with a held event that has no copy is not dropped at any request", async () => {
     const event = await expired({ account: newAccount() });
     await hold("--event", event.eventId);
     const [partition] = (
@@ -60,7 +60,7 @@ describe("expiry and a hold", () => {
     expect(await read(event)).toBe(event.exact);
   });
 
-  test("killed at any moment goes on: every held event is there once, all else is gone", async () => {
+  test("killed at any moment it continues: every held event exists once, all else is deleted", async () => {
     const account = newAccount();
     const before = await rows("event");
     const held: PastEvent[] = [];
@@ -130,7 +130,7 @@ test("a key store that lacks a hold's key is an older one", async () => {
   await scene.owner.query("update legal_hold set lifted_at = now(), lifted_by = 'test', lift_reason = 'it is lost'");
 });
 
-test("a pass reports what is gone and what a hold keeps, and so does the receipt of one after a killed pass", async () => {
+test("a pass reports what was deleted and what a hold keeps, and so does the receipt of one after a killed pass", async () => {
   const account = newAccount();
   const kept = await store(scene.hoursAgo, { account });
   for (let count = 0; count < 2; count++) await store(scene.hoursAgo, { account: newAccount() });
@@ -140,13 +140,13 @@ test("a pass reports what is gone and what a hold keeps, and so does the receipt
   const client = await connectAsOwner(scene.environment);
   await expire(client, erasurePorts(scene.system));
   await client.end();
-  const told = await run();
-  expect(told).toMatchObject({ rows: 2, held: 1, copies: 0 });
+  const reported = await run();
+  expect(reported).toMatchObject({ rows: 2, held: 1, copies: 0 });
   const { rows } = await scene.owner.query<{ receipt: string }>(
     "select receipt from retention_run order by started_at desc limit 1",
   );
   const [, payload = ""] = rows[0]?.receipt.split(".") ?? [];
-  expect(JSON.parse(Buffer.from(payload, "base64url").toString())).toMatchObject(told);
+  expect(JSON.parse(Buffer.from(payload, "base64url").toString())).toMatchObject(reported);
   expect(await run()).toMatchObject({ rows: 0, held: 0, destroyed_keys: [] });
 });
 

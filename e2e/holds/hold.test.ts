@@ -155,16 +155,16 @@ describe("the idempotency key of a held event", () => {
 
 test("lifting says how many events go, and asks where any do", async () => {
   const account = newAccount();
-  const [gone, fresh] = [await expired({ account }), await store(0, { account })];
+  const [erased, fresh] = [await expired({ account }), await store(0, { account })];
   const first = await hold("--account", account);
-  const second = await hold("--event", gone.eventId);
+  const second = await hold("--event", erased.eventId);
   const lift = (id: string, ...more: readonly string[]): Promise<Printed> =>
     drs("hold", "lift", id, "--reason", "settled", "--json", ...more);
   expect(objects((await lift(first)).stdout)[0], "another hold keeps it").toMatchObject({ events_released: 0 });
   expect(await lift(second)).toMatchObject({ code: 2, stdout: "" });
-  expect(await read(gone)).toBe(gone.exact);
+  expect(await read(erased)).toBe(erased.exact);
   expect(objects((await lift(second, "--yes")).stdout)[0]).toMatchObject({ events_released: 1 });
-  expect([await read(gone), await read(fresh)]).toEqual([undefined, fresh.exact]);
+  expect([await read(erased), await read(fresh)]).toEqual([undefined, fresh.exact]);
 });
 
 test("a review that is due shows until it is done", async () => {
@@ -176,7 +176,7 @@ test("a review that is due shows until it is done", async () => {
   expect(examined.code).toBe(1);
   expect(objects(examined.stdout).find(({ what }) => what === "holds")).toMatchObject({ ok: false });
   expect((await holds())[0]).toMatchObject({ hold_id: id, review_overdue: true });
-  const reviewed = ["hold", "review", id, "--review", "2999-12-31", "--approver", "K. Roe", "--reason", "goes on"];
+  const reviewed = ["hold", "review", id, "--review", "2999-12-31", "--approver", "K. Roe", "--reason", "it continues"];
   expect(await drs(...reviewed)).toMatchObject({ code: 0, stderr: "" });
   expect((await holds())[0]).toMatchObject({ review_on: "2999-12-31", approver: "K. Roe", review_overdue: false });
   expect((await drs("doctor")).code).toBe(0);
@@ -191,8 +191,10 @@ test("a serving connection can place, lift and delete nothing", async () => {
   await hold("--account", event.account);
   await lift(id);
   await scene.system.pool.query("select record_destroyed_hold_secret($1)", [id]);
-  const { rows: told } = await scene.owner.query("select secret_destroyed_at from legal_hold where hold_id = $1", [id]);
-  expect(told, "another hold still needs its copy").toEqual([{ secret_destroyed_at: null }]);
+  const { rows: lifted } = await scene.owner.query("select secret_destroyed_at from legal_hold where hold_id = $1", [
+    id,
+  ]);
+  expect(lifted, "another hold still needs its copy").toEqual([{ secret_destroyed_at: null }]);
   for (const text of [
     "update legal_hold set lifted_at = now()",
     "delete from legal_hold",

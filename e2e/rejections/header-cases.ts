@@ -88,14 +88,14 @@ export const HEADER_CASES: readonly Case[] = [
     name: "bad credentials come before a bad body",
     expected: { status: 401, problem: "credentials-invalid" },
     send: (scene) =>
-      scene.post("{", { Authorization: "Bearer nobody", "Idempotency-Key": "", "Content-Type": "text/plain" }),
+      scene.post("{", { Authorization: "Bearer unknown", "Idempotency-Key": "", "Content-Type": "text/plain" }),
   },
   {
     row: 2,
     name: "Expect: 100-continue gets its 401 before the body is invited",
     expected: { status: 401, problem: "credentials-invalid" },
     send: (scene) =>
-      scene.raw(["Authorization: Bearer nobody", "Idempotency-Key: k", "Expect: 100-continue", "Content-Length: 500"]),
+      scene.raw(["Authorization: Bearer unknown", "Idempotency-Key: k", "Expect: 100-continue", "Content-Length: 500"]),
   },
 
   key("no Idempotency-Key", undefined, true),

@@ -54,7 +54,7 @@ export const REQUEST_CASES: readonly Case[] = [
   setting(9, "value-not-allowed", "/platform", ""),
   setting(9, "member-unknown", "/risk_score", 1),
   setting(9, "member-unknown", "/constructor", {}),
-  textError("__proto__ beside the transport's members", request400("member-unknown", "/__proto__"), (text) =>
+  textError("__proto__ next to the transport's members", request400("member-unknown", "/__proto__"), (text) =>
     text.replace("{", '{"__proto__":{"action_id":"x"},'),
   ),
   textError(

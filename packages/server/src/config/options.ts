@@ -35,9 +35,9 @@ export interface Settings {
   readonly limits?: {
     /** Largest decompressed request body. Must be a whole number from 1024 to 16777216. Default: `262144`. Variable: `DRS_MAX_BODY_BYTES`. */
     readonly maxBodyBytes?: number;
-    /** How old `collected_at` may be. Must be a whole number of milliseconds from 0 to 86399999913600000 (999999999d). Default: `86400000`, which is `24h`. Variable: `DRS_MAX_AGE`. */
+    /** How old `collected_at` may be. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Default: `86400000`, which is `24h`. Variable: `DRS_MAX_AGE`. */
     readonly maxAgeMs?: number;
-    /** How far `collected_at` may be ahead of the server's clock. Must be a whole number of milliseconds from 0 to 86399999913600000 (999999999d). Default: `300000`, which is `5m`. Variable: `DRS_MAX_FUTURE`. */
+    /** How far `collected_at` may be ahead of the server's clock. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Default: `300000`, which is `5m`. Variable: `DRS_MAX_FUTURE`. */
     readonly maxFutureMs?: number;
     /** Maximum number of concurrent requests; above it, 503. Must be a whole number from 1 to 100000. Default: `1024`. Variable: `DRS_MAX_REQUESTS`. */
     readonly maxRequests?: number;
@@ -89,9 +89,9 @@ export interface Settings {
   readonly retention?: {
     /** How long an idempotency key is remembered after its event has expired or was erased. Must be a whole number of milliseconds from 3600000 to 315360000000 (3650d). Default: `2592000000`, which is `30d`. Variable: `DRS_REPLAY_WINDOW`. */
     readonly replayWindowMs?: number;
-    /** How long backups of the key store are kept: declared here, stated in receipts. Must be a whole number of milliseconds from 0 to 86399999913600000 (999999999d). Variable: `DRS_KEY_BACKUP_RETENTION`. */
+    /** How long backups of the key store are kept: declared here, stated in receipts. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_KEY_BACKUP_RETENTION`. */
     readonly keyBackupMs?: number;
-    /** How long backups of the events are kept: declared here, stated in receipts. Must be a whole number of milliseconds from 0 to 86399999913600000 (999999999d). Variable: `DRS_BACKUP_RETENTION`. */
+    /** How long backups of the events are kept: declared here, stated in receipts. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_BACKUP_RETENTION`. */
     readonly backupMs?: number;
     /** How often a server deletes expired events. Must be a whole number of milliseconds from 1000 to 86400000 (24h). Default: `10000`, which is `10s`. Variable: `DRS_RETENTION_INTERVAL`. */
     readonly intervalMs?: number;

@@ -37,6 +37,7 @@ describe("readers of single values", () => {
     ]);
     const wrong = ["", "5", "5 m", "m", "-5m", "1.5h", "5M", "5w", "5m ", "1h30m", "0x5s", "1234567890s"];
     expectProblem(duration, wrong, /must be a duration such as/);
+    expectProblem(duration, ["36501d", "999999999d"], /must be from 0ms to 36500d/);
   });
 
   test("durations within bounds, which count as inside", () => {

@@ -87,8 +87,8 @@ export function durationWithin(least: string, most: string): Kind<number> {
   };
 }
 
-/** The longest that can be written. */
-export const duration = durationWithin("0ms", "999999999d");
+/** At most a hundred years: a receipt states the date on which such a time from now ends. */
+export const duration = durationWithin("0ms", "36500d");
 
 const isName = (item: unknown): item is string => typeof item === "string" && item !== "";
 

@@ -50,7 +50,7 @@ describe("which verifier is asked", () => {
     const sessions = openSessions(
       configOf({ DRS_INTROSPECTION_URL: server.url }),
       executor,
-      new Dependencies(500),
+      new Dependencies(5_000),
       clock,
     );
     expect(await sessions.verify("other")).toEqual({ account: "foreign" });
@@ -81,7 +81,7 @@ describe("which verifier is asked", () => {
     const sessions = openSessions(
       configOf({ DRS_INTROSPECTION_URL: server.url }),
       databaseOf(undefined).executor,
-      new Dependencies(500),
+      new Dependencies(5_000),
       clock,
     );
     expect(await sessions.verify(OWN)).toBeUndefined();

@@ -17,7 +17,7 @@ export class SearchBackoff {
   #wait = 0;
 
   /**
-   * @param now milliseconds of the wall clock: a monotonic one stands still while the host is suspended, and events
+   * @param now milliseconds of the wall clock: a monotonic one stops while the host is suspended, and events
    * expire meanwhile.
    */
   constructor(now: () => number) {

@@ -108,8 +108,14 @@ describe("killed", () => {
       child.kill("SIGKILL");
       await ended;
     }
-    // The next process: a server that starts, or a command.
-    const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
+    const erase = (): ReturnType<typeof drs> =>
+      drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
+    let run = await erase();
+    if (run.stderr.includes("run drs erase replay")) {
+      // The last one was killed between the journal and the database.
+      expect((await drs("erase", "replay")).code).toBe(0);
+      run = await erase();
+    }
     expect(run.code, run.stderr).toBe(0);
     expect(await listed(who.account)).toEqual([]);
     expect((await scene.owner.query("select from event where account = $1", [who.account])).rowCount).toBe(0);

@@ -62,7 +62,7 @@ describe("the options of an endpoint", () => {
       "database.pool must be a whole number from 2 to 200",
       "throttle.ratePerSecond must be a whole number from 0 to 1000000",
       "throttle.burst must be a whole number from 1 to 1000000",
-      "limits.maxAgeMs must be a whole number of milliseconds from 0 to 86399999913600000 (999999999d)",
+      "limits.maxAgeMs must be a whole number of milliseconds from 0 to 3153600000000 (36500d)",
       "sessionBinding must be one of off, record, enforce",
       "journal.directory must not be empty",
       "journal.databaseUrl must start with postgres: or postgresql:",

@@ -2,10 +2,10 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { authorized, send, transport } from "../support/client.ts";
+import { authorized, changed, send, transport } from "../support/client.ts";
 import { objects } from "../support/command.ts";
 import { until } from "../support/embedded.ts";
-import { changed, ErasureScene, type Stored } from "../support/erasure-scene.ts";
+import { ErasureScene, type Stored } from "../support/erasure-scene.ts";
 
 const scene = new ErasureScene();
 const { drs, party, post, store, erase, read, listed, keysOf, secretExists, tablesWith } = scene;

@@ -133,9 +133,3 @@ export class ErasureScene {
     return JSON.parse(Buffer.from(stdout.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
   };
 }
-
-/** The request of an event with another body. */
-export const changed = ({ request }: Stored): Stored["request"] => ({
-  ...request,
-  body: String(request.body).replace('"sensorCount":23', '"sensorCount":24'),
-});

@@ -7,8 +7,8 @@ let moves = 0;
  * the triggers.
  */
 export async function moveIntoThePast(owner: pg.Client, hours: number): Promise<void> {
-  // Not twice to where others were moved before.
-  const past = `interval '${hours} hours ${++moves} minutes'`;
+  // No two sets of moves have the same sum: a partition never arrives where another one is or was.
+  const past = `interval '${hours} hours ${2 ** ++moves} milliseconds'`;
   const { rows } = await owner.query<{ table_name: string; lower: string; upper: string; purpose: number }>(
     `select table_name, purpose, (lower_bound - ${past})::text as lower, (upper_bound - ${past})::text as upper
      from event_partition where dropped_at is null order by lower_bound`,

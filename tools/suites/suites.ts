@@ -15,7 +15,7 @@ const OWN_LOCK = "tools/pack/";
 
 /** Support code that opens a system, or a part of one, in the process of the test. */
 const IN_PROCESS =
-  /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|erasure-scene|hold-scene)\.ts)/;
+  /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention)-scene)\.ts)/;
 
 /** Support code that starts a PostgreSQL, or uses that of the run. */
 const STARTS_POSTGRES = /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|makeHome|makeEmptyHome)\(/;

@@ -65,7 +65,7 @@ export class Partitions implements PartitionDirectory {
     const { rows } = await query(this.#executor, ENSURE, [purpose, new Date(at).toISOString()]).catch(
       (error: unknown) => {
         // guard(true): an event without a partition is one to send again
-        // fails: e2e/retention.test.ts › stored once the clock is right
+        // fails: e2e/retention/expiry.test.ts › stored once the clock is right
         if (sqlState(error) !== SQL_STATES.invalidParameterValue) throw asUnavailable(error);
         this.#forget(purpose, at);
         throw new Unavailable(

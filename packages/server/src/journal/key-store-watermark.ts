@@ -14,7 +14,7 @@ export async function readWatermark(keyStore: KeyStore): Promise<Watermark> {
   const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied);
   const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
   // guard(drop): a watermark that was cut is refused
-  // fails: e2e/retention.test.ts › a database that is older
+  // fails: e2e/retention/pass.test.ts › a database that is older
   if (sequence === undefined || partitions === undefined) throw markBroken();
   return { sequence: Number(sequence), partitions: Number(partitions) };
 }

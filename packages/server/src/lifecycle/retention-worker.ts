@@ -127,7 +127,7 @@ export class RetentionWorker {
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch((error: unknown) => onError(error, "retention pass"));
     // guard(throw): what is overdue shows although every pass fails
-    // fails: e2e/retention.test.ts › shows what is overdue although
+    // fails: e2e/retention/pass.test.ts › shows what is overdue although
     for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
     // Overdue work must be visible, also when each pass fails.
     await stateOf(executor)

@@ -21,7 +21,7 @@ create or replace view live_event as
     where (e.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = e.key_id))
       and ((e.erased_by is null
           -- guard(true): what has expired is not read
-          -- fails: e2e/retention.test.ts › an event is not read any more
+          -- fails: e2e/retention/expiry.test.ts › an event is not read any more
           and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > now())
         -- guard(false): what is held is read after its period
         -- fails: e2e/holds/hold.test.ts › on an account covers what comes later

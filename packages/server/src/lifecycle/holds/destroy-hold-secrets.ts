@@ -49,7 +49,7 @@ export async function destroyAll(secrets: Secrets, names: readonly string[]): Pr
   // guard(drop): a secret of a hold is destroyed before that is recorded
   // fails: e2e/holds/expiry.test.ts › can't be destroyed
   // guard(drop): the secret is destroyed with the partition
-  // fails: e2e/retention.test.ts › the secret that opens its backups
+  // fails: e2e/retention/expiry.test.ts › the secret that opens its backups
   for (const name of names) await secrets.destroy(name);
   return lacking.length < names.length;
 }

@@ -32,7 +32,7 @@ export async function recordDestroyedPartitions(executor: Executor, keyStore: Ke
   const mark = await readWatermark(keyStore);
   const partitions = await countDestroyedPartitions(executor);
   // guard(drop): the key store's mark never falls
-  // fails: e2e/retention.test.ts › a database that is older
+  // fails: e2e/retention/pass.test.ts › a database that is older
   if (partitions <= mark.partitions) return;
   await writeWatermark(keyStore, { ...mark, partitions });
 }

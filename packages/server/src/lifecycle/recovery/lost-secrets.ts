@@ -84,7 +84,7 @@ export async function lostSince(
 ): Promise<readonly string[]> {
   const newest: Names = () => newestPartitions(executor);
   // guard(false): a database that is behind lacks no partition secrets
-  // fails: e2e/retention.test.ts › a database that is older
+  // fails: e2e/retention/pass.test.ts › a database that is older
   return lostOfEach(secrets, [...keysAndHolds(executor), ...(isDatabaseBehind ? [] : [newest])]);
 }
 

@@ -100,7 +100,7 @@ async function inBatches(
     if (signal?.aborted) return;
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     // guard(left): a long pass gives way
-    // fails: e2e/retention.test.ts › gives way
+    // fails: e2e/retention/pass.test.ts › gives way
     if (done < BATCH || (await isMaintenanceLockAwaited(executor))) return;
   }
 }
@@ -171,7 +171,7 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
     return await work();
   } catch (error) {
     // guard(drop): a lock that is taken is tried again
-    // fails: e2e/retention.test.ts › a reader that stays
+    // fails: e2e/retention/pass.test.ts › a reader that stays
     if (LOCK_IS_TAKEN.has(sqlState(error))) return undefined;
     throw error;
   }

@@ -17,7 +17,7 @@ begin
       select x.account, x.received_at, x.event_id from event x where x.purpose = part.purpose
         and x.received_at >= part.lower_bound and x.received_at < part.upper_bound
         -- guard(true): no row is deleted before its time
-        -- fails: e2e/retention.test.ts › can't drop or delete
+        -- fails: e2e/retention/expiry.test.ts › can't drop or delete
         and x.received_at + part.raw_retention <= now()
         -- guard(true): held rows are not deleted
         -- fails: e2e/holds/hold.test.ts › keeps rows of a period

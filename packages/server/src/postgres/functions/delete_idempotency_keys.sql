@@ -10,7 +10,7 @@ begin
   select * into found_row from event_partition p
     where p.partition_id = in_partition and p.idempotency_keys_deleted_at is null
       -- guard(true): idempotency keys outlive their events by the replay window
-      -- fails: e2e/retention.test.ts › when the replay window is over, not earlier
+      -- fails: e2e/retention/expiry.test.ts › when the replay window is over, not earlier
       and p.dropped_at + in_window <= now();
   if not found then
     return 0;

@@ -3,7 +3,7 @@ create or replace function drop_expired_partition(in_partition uuid) returns set
 language plpgsql security definer
 set search_path = drs, pg_temp
 -- guard(drop): days are those of UTC
--- fails: e2e/retention.test.ts › nor by another time zone
+-- fails: e2e/retention/expiry.test.ts › nor by another time zone
 set timezone = 'UTC'
 set plan_cache_mode = force_custom_plan as $$
 declare
@@ -15,7 +15,7 @@ begin
   select p.* into found_row from event_partition p join purpose u on u.code = p.purpose
     where p.partition_id = in_partition and p.dropped_at is null
       -- guard(true): nothing is dropped before its time
-      -- fails: e2e/retention.test.ts › can't drop or delete
+      -- fails: e2e/retention/expiry.test.ts › can't drop or delete
       and p.upper_bound + u.raw_retention <= now();
   if not found then
     return;
@@ -37,7 +37,7 @@ begin
   update event_partition p set dropped_at = now(), dropped_rows = total, dropped_bytes = found_row.dropped_bytes
     where p.partition_id = in_partition returning * into found_row;
   -- guard(drop): what a killed pass dropped is reported by the next
-  -- fails: e2e/retention.test.ts › killed at any moment
+  -- fails: e2e/retention/pass.test.ts › killed at any moment
   insert into retention_effect (partitions, rows, bytes, held) values (1, total - kept, found_row.dropped_bytes, kept);
   return next found_row;
 end

@@ -1,0 +1,229 @@
+/** An expired event is not read, then deleted with its secret; its idempotency key is deleted later. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { COUNTS, type Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
+import { withClient } from "../../packages/server/src/postgres/database.ts";
+import { changed } from "../support/client.ts";
+import { objects } from "../support/command.ts";
+import { moveIntoThePast } from "../support/past.ts";
+import { RetentionScene } from "../support/retention-scene.ts";
+
+const HOUR_MS = 3_600_000;
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const NO_COUNTS = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0, copies: 0, deleted: 0, held: 0 };
+const NOTHING: Expired = { ...NO_COUNTS, destroyed_keys: [] };
+const OF_NOW = "dropped_at is null and lower_bound <= now() and now() < upper_bound";
+
+const scene = new RetentionScene();
+const { age, applyPeriod, drs, listed, newRequest, partitions, post, run, secretExists, start, store } = scene;
+
+describe("past its period", () => {
+  test("an event is not read any more, and its key still answers; then its row goes", async () => {
+    const stored = await store();
+    expect(await listed()).toContain(stored.eventId);
+    await applyPeriod("PT2S");
+    await later(2_100);
+    expect(await listed()).toEqual([]);
+    for (const args of [
+      ["event", "get", stored.eventId],
+      ["event", "get", stored.eventId, "--raw", "--reason", "r"],
+    ]) {
+      expect(await drs(...args)).toMatchObject({ code: 1, stdout: "" });
+    }
+    expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
+    expect((await post(changed(stored))).status).toBe(409);
+    const overdue = async (...args: readonly string[]): Promise<unknown> =>
+      objects((await drs("retention", ...args, "--json")).stdout)[0]?.["overdue_rows"];
+    expect([await overdue("status"), await overdue("run", "--dry-run")]).toEqual([1, 1]);
+    expect((await run()).rows).toBeGreaterThan(0);
+    expect(await overdue("status")).toBe(0);
+    expect((await scene.owner.query("select from event")).rowCount).toBe(0);
+    expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
+    expect((await post(changed(stored))).status).toBe(409);
+    expect(await run()).toEqual(NOTHING);
+  });
+
+  test("its partition goes, and the secret that opens its backups", async () => {
+    const stored = [await store(), await store(), await store()];
+    const [partition = ""] = await partitions("dropped_at is null and lower_bound <= now() and now() < upper_bound");
+    expect(await secretExists(partition)).toBe(true);
+    await age(30 * 24 + 25);
+    expect(await listed()).toEqual([]);
+    const overdue = objects((await drs("retention", "status", "--json")).stdout)[0];
+    expect(overdue?.["overdue_partitions"]).toBeGreaterThan(0);
+    expect(overdue?.["lag_seconds"]).toBeGreaterThan(0);
+    const examined = await drs("doctor", "--json");
+    expect(examined.code).toBe(1);
+    expect(objects(examined.stdout).find(({ what }) => what === "retention")).toMatchObject({ ok: false });
+    const tried = objects((await drs("retention", "run", "--dry-run", "--json")).stdout)[0];
+    expect(tried).toEqual({ overdue_partitions: overdue?.["overdue_partitions"], overdue_rows: 0, dry_run: true });
+    const expired = await run();
+    expect(expired).toMatchObject({
+      rows: stored.length,
+      keys: 0,
+      destroyed_keys: expect.arrayContaining([partition]),
+    });
+    expect(expired.bytes).toBeGreaterThan(0);
+    expect((await drs("doctor")).code).toBe(0);
+    const [entry] = objects((await drs("audit", "list", "--json")).stdout);
+    expect(entry).toMatchObject({ operation: "retention.run", outcome: "done", detail: expired });
+    expect(await secretExists(partition)).toBe(false);
+    expect(
+      await partitions(`dropped_at is not null and partition_id = '${partition}' and dropped_rows = 3`),
+    ).toHaveLength(1);
+    expect(await run()).toEqual(NOTHING);
+    const state = objects((await drs("retention", "status", "--json")).stdout)[0];
+    expect(state).toMatchObject({ overdue_partitions: 0, lag_seconds: 0, secrets_to_destroy: 0 });
+    const counts = Object.fromEntries(COUNTS.map((what) => [what, expired[what]]));
+    expect((state?.["runs"] as Expired[] | undefined)?.[1]).toMatchObject(counts);
+    for (const one of stored) expect(await post(one.request)).toMatchObject({ status: 200 });
+  });
+
+  test("its key goes when the replay window is over, not earlier", async () => {
+    const keys = async (): Promise<number> => (await scene.owner.query("select from idempotency_key")).rowCount ?? 0;
+    const before = await keys();
+    expect(before).toBeGreaterThan(0);
+    expect((await run()).keys).toBe(0);
+    await scene.owner.query(
+      "update event_partition set dropped_at = dropped_at - interval '1 hour' where dropped_at is not null",
+    );
+    expect((await run()).keys).toBe(before - (await keys()));
+    expect(await keys()).toBeLessThan(before);
+    expect(await run()).toEqual(NOTHING);
+  });
+});
+
+describe("a changed period", () => {
+  test("holds for what is stored: a longer one keeps it, a shorter one lets it go", async () => {
+    const { eventId } = await store();
+    await age(29 * 24);
+    await applyPeriod("P90D");
+    await age(30 * 24);
+    expect((await run()).partitions).toBe(0);
+    expect(await listed()).toContain(eventId);
+    await applyPeriod("P7D");
+    expect(await listed()).toEqual([]);
+    expect((await run()).rows).toBe(1);
+  });
+
+  test("from days to hours and back makes partitions that do not meet", async () => {
+    for (const period of ["P1D", "P30D", "PT30S", "P7D"]) {
+      await applyPeriod(period);
+      await scene.system.partitions.prepare(1, Date.now() + 480 * HOUR_MS, 3);
+    }
+    const { rows } = await scene.owner.query<{ meet: number }>(
+      `select count(*)::int as meet from event_partition a join event_partition b
+         on a.purpose = b.purpose and a.lower_bound < b.lower_bound and b.lower_bound < a.upper_bound`,
+    );
+    expect(rows).toEqual([{ meet: 0 }]);
+    const spans = await scene.owner.query<{ span: string }>(
+      "select distinct (upper_bound - lower_bound)::text as span from event_partition where dropped_at is null order by 1",
+    );
+    expect(spans.rows.map(({ span }) => span)).toEqual(["01:00:00", "1 day"]);
+  });
+});
+
+describe("a clock that jumps back", () => {
+  interface Bounds {
+    readonly id: string;
+    readonly lower: string;
+    readonly upper: string;
+  }
+
+  async function boundsOf(condition: string): Promise<Bounds> {
+    const { rows } = await scene.owner.query<Bounds>(
+      `select partition_id as id, lower_bound::text as lower, upper_bound::text as upper from event_partition where ${condition}`,
+    );
+    expect(rows).toHaveLength(1);
+    return rows[0] as Bounds;
+  }
+
+  const setBounds = ({ id, lower, upper }: Bounds): Promise<unknown> =>
+    scene.owner.query("update event_partition set lower_bound = $2, upper_bound = $3 where partition_id = $1", [
+      id,
+      lower,
+      upper,
+    ]);
+
+  test("brings back nothing that is gone; what has no partition then is told, and stored once the clock is right", async () => {
+    const stored = await store();
+    const now = await boundsOf(OF_NOW);
+    await moveIntoThePast(scene.owner, 31 * 24);
+    expect((await run()).rows).toBeGreaterThan(0);
+    const dropped = await boundsOf(`partition_id = '${now.id}'`);
+    await setBounds(now);
+    expect(await listed()).toEqual([]);
+    expect((await post(stored.request)).status).toBe(200);
+
+    const request = newRequest();
+    expect((await post(request)).status, "a server that runs").toBe(503);
+    await scene.server.stop();
+    await start();
+    expect(scene.server.stderr()).toContain("has expired: set the clocks of this host and of the database right");
+    expect((await post(request)).status, "one that was started since").toBe(503);
+    await setBounds(dropped);
+    expect((await post(request)).status).toBe(201);
+    expect(await listed()).toHaveLength(1);
+  });
+});
+
+describe("nothing else goes", () => {
+  test("a serving connection can't drop or delete what is not past its period", async () => {
+    // Shorter than the partition: its rows are deleted one by one.
+    await applyPeriod("PT1M");
+    await store();
+    const [partition] = await partitions(OF_NOW);
+    expect((await scene.system.pool.query("select * from drop_expired_partition($1)", [partition])).rowCount).toBe(0);
+    const deleted = scene.system.pool.query("select delete_expired_events($1, 100) as n", [partition]);
+    expect((await deleted).rows).toEqual([{ n: 0 }]);
+    expect(
+      (await scene.system.pool.query("select delete_idempotency_keys($1, '0', 100) as n", [partition])).rows,
+    ).toEqual([{ n: 0 }]);
+    await expect(scene.system.pool.query("update event_partition set dropped_at = now()")).rejects.toMatchObject({
+      code: "42501",
+    });
+    await expect(scene.system.pool.query("update purpose set raw_retention = '1 second'")).rejects.toMatchObject({
+      code: "42501",
+    });
+    expect((await listed()).length).toBeGreaterThan(0);
+  });
+
+  test("nor by another time zone or isolation level of its session", async () => {
+    await applyPeriod("P5D");
+    await run();
+    await store();
+    const alive = (await partitions()).length;
+    const session = await scene.system.pool.connect();
+    onTestFinished(() => session.release(true));
+    const year = new Date(Date.now());
+    const today = Math.floor((year.getTime() - Date.UTC(year.getUTCFullYear(), 0, 1)) / (24 * HOUR_MS));
+    // Zones that leap by a week, on a day at hand.
+    for (let day = Math.max(1, today - 12); day < today + 6; day++) {
+      for (const hour of [0, 6, 12, 18]) {
+        await session.query(`set timezone = '<A>83<B>-83,${day}/${hour},${(day + 60) % 365}/0'`);
+        for (const id of await partitions()) await session.query("select drop_expired_partition($1)", [id]);
+      }
+    }
+    expect((await partitions()).length).toBe(alive);
+    await session.query("begin isolation level repeatable read");
+    const drop = session.query("select drop_expired_partition($1)", [(await partitions())[0]]);
+    await expect(drop).rejects.toMatchObject({ code: "25000" });
+  });
+
+  test("whatever a database says of its sessions, ours see what was committed before", async () => {
+    const setting = `alter role current_user in database ${new URL(scene.environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1)}`;
+    await scene.owner.query(`${setting} set default_transaction_isolation = 'repeatable read'`);
+    const level = "select current_setting('transaction_isolation') as level";
+    for (const database of [scene.system.database, scene.system.administration]) {
+      const { rows } = await withClient(database, (client) => client.query<{ level: string }>(level));
+      expect(rows).toEqual([{ level: "read committed" }]);
+    }
+    await scene.owner.query(`${setting} reset default_transaction_isolation`);
+  });
+
+  test("without a period nothing expires", async () => {
+    await scene.owner.query("update purpose set raw_retention = null");
+    await age(90 * 365 * 24);
+    expect(await run()).toMatchObject({ partitions: 0, rows: 0 });
+    expect((await listed()).length).toBeGreaterThan(0);
+  });
+});

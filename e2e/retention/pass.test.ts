@@ -1,0 +1,248 @@
+/** A retention pass: alone, interrupted, without its key store, killed, and next to ingestion. */
+import { join } from "node:path";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { erasurePorts } from "../../packages/server/src/app/system.ts";
+import { partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import { Secrets } from "../../packages/server/src/crypto/secrets.ts";
+import { readWatermark } from "../../packages/server/src/journal/key-store-watermark.ts";
+import { recordDestroyedPartitions } from "../../packages/server/src/lifecycle/recovery/destroyed-partitions.ts";
+import { requireKeys } from "../../packages/server/src/lifecycle/recovery/installation.ts";
+import { expire } from "../../packages/server/src/lifecycle/retention/expire.ts";
+import { type PassState, RetentionWorker, runRetention } from "../../packages/server/src/lifecycle/retention-worker.ts";
+import type { Connection, Executor } from "../../packages/server/src/postgres/executor.ts";
+import { objects } from "../support/command.ts";
+import { AWAITED_LOCKS } from "../support/database.ts";
+import { until } from "../support/embedded.ts";
+import { openTestSystem } from "../support/parties.ts";
+import { Past } from "../support/past-event.ts";
+import { RetentionScene } from "../support/retention-scene.ts";
+import { rounds } from "../support/soak.ts";
+
+const HOUR_MS = 3_600_000;
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const scene = new RetentionScene();
+const { age, applyPeriod, drs, newRequest, partitions, post, run, secretExists, start, store } = scene;
+
+const withSecret = async (ids: readonly string[]): Promise<string[]> => {
+  const existing = await Promise.all(ids.map(secretExists));
+  return ids.filter((_, index) => existing[index]);
+};
+
+const identity = (eventId: string): { account: string; eventId: string; purpose: number; schemaVersion: number } => ({
+  account: scene.who.account,
+  eventId,
+  purpose: 1,
+  schemaVersion: 1,
+});
+
+async function startOf(partition: string): Promise<number> {
+  const text =
+    "select extract(epoch from lower_bound)::float8 * 1000 as at from event_partition where partition_id = $1";
+  return (await scene.owner.query<{ at: number }>(text, [partition])).rows[0]?.at ?? 0;
+}
+
+describe("a pass", () => {
+  const withoutKeyStore = () => {
+    const keyStore = { ...scene.system.keyStore, destroy: () => Promise.reject(new Error("away")) };
+    return {
+      ...erasurePorts(scene.system),
+      database: scene.system.database,
+      secrets: new Secrets(keyStore, scene.system.keyEncryption),
+    };
+  };
+
+  test("is one at a time", async () => {
+    await scene.owner.query("select pg_advisory_lock(7236518)");
+    expect(await drs("retention", "run")).toMatchObject({ code: 1, stdout: "" });
+    await scene.owner.query("select pg_advisory_unlock(7236518)");
+    expect((await drs("retention", "run")).code).toBe(0);
+  });
+
+  test("gives way to whoever waits, and the next one goes on", async () => {
+    await scene.owner.query(
+      "insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '2 hours' from generate_series(1, 5000) i",
+    );
+    const tombstones = async (): Promise<number> => (await scene.owner.query("select from tombstone")).rowCount ?? 0;
+    const waits = new pg.Client({ connectionString: scene.environment["DRS_DATABASE_URL"] });
+    await waits.connect();
+    let has: Promise<unknown> | undefined;
+    const slow: Executor = {
+      query: async (text, values) => {
+        has ??= waits.query("select pg_advisory_lock(7236518)");
+        await until(
+          async () => (await scene.owner.query(`select ${AWAITED_LOCKS} and locktype = 'advisory'`)).rowCount === 1,
+        );
+        return scene.owner.query(text, [...(values ?? [])]);
+      },
+    };
+    await scene.owner.query("select pg_advisory_lock(7236518)");
+    await expire(slow as Connection, { ...erasurePorts(scene.system), replayWindow: HOUR_MS });
+    expect(await tombstones()).toBe(4_000);
+    await scene.owner.query("select pg_advisory_unlock(7236518)");
+    await has;
+    await waits.end();
+    expect((await run()).keys, "with those of the pass that was not recorded").toBe(5_000);
+    expect(await tombstones()).toBe(0);
+  });
+
+  test("whose key store is away goes on where it stopped", async () => {
+    await store();
+    await age(31 * 24);
+    const pass = await runRetention({ ...withoutKeyStore(), actor: "test" });
+    expect(pass?.failed).toMatchObject([{ step: "destroy secrets of dropped partitions", error: { message: "away" } }]);
+    const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
+    const existing = await withSecret(waiting);
+    expect(existing.length).toBeGreaterThan(0);
+    expect(await run()).toMatchObject({ partitions: 0, rows: 0, destroyed_keys: existing });
+    for (const partition of waiting) expect(await secretExists(partition)).toBe(false);
+  });
+
+  test("that can't be recorded still reports what failed before, in the answer and in the audit", async () => {
+    await store();
+    await age(31 * 24);
+    await scene.owner.query("alter table retention_run add constraint no_run check (bytes < 0) not valid");
+    onTestFinished(async () => {
+      await scene.owner.query("alter table retention_run drop constraint no_run");
+      await run();
+    });
+    const pass = await runRetention({ ...withoutKeyStore(), actor: "test" });
+    expect(pass).toMatchObject({
+      expired: undefined,
+      failed: [
+        { step: "destroy secrets of dropped partitions", error: { message: "away" } },
+        { step: "record the pass", error: { code: "23514" } },
+      ],
+    });
+    const { code, stdout, stderr } = await drs("retention", "run", "--json");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toBe(
+      "The pass is not complete; what failed: record the pass.\nthe database refused (SQLSTATE 23514)\n",
+    );
+    const [entry] = objects((await drs("audit", "list", "--limit", "1", "--json")).stdout);
+    expect(entry).toMatchObject({
+      operation: "retention.run",
+      outcome: "failed",
+      detail: { failed: [{ step: "record the pass", error: "23514" }] },
+    });
+  });
+
+  test("that fails, time and again, shows what is overdue although it does", async () => {
+    await store();
+    await age(31 * 24);
+    const errors: unknown[] = [];
+    const seen: PassState[] = [];
+    const worker = new RetentionWorker({
+      ...withoutKeyStore(),
+      executor: scene.system.pool,
+      catchUp: async () => {},
+      everyMs: 10,
+      onError: (error) => errors.push(error),
+      onPass: (state, expired) => expired?.partitions === 0 && seen.push(state),
+    });
+    await until(async () => seen.length > 0);
+    await worker.close();
+    expect(errors.length).toBeGreaterThan(1);
+    expect(seen[0]?.secrets_to_destroy).toBeGreaterThan(0);
+    const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
+    expect(waiting).toHaveLength(seen[0]?.secrets_to_destroy ?? 0);
+    const existing = await withSecret(waiting);
+    expect((await run()).destroyed_keys, "partitions without an event have no secret").toEqual(existing);
+  });
+
+  test("waits for nobody for long, and nobody for it: ingestion goes on beside a reader that stays", async () => {
+    await store();
+    await age(31 * 24);
+    const reader = await scene.system.pool.connect();
+    await reader.query("begin");
+    await reader.query("select count(*) from event");
+    const dropped = new AbortController();
+    const statuses: number[] = [];
+    const ingesting = (async () => {
+      while (!dropped.signal.aborted) statuses.push((await post(newRequest())).status);
+    })();
+    const client = await scene.system.pool.connect();
+    const overdue = await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()");
+    const pass = expire(client as Executor as Connection, erasurePorts(scene.system));
+    await later(1_500);
+    expect(await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()")).not.toEqual([]);
+    await reader.query("commit");
+    await pass;
+    const left = await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()");
+    expect(overdue.length).toBeGreaterThan(left.length);
+    dropped.abort();
+    await ingesting;
+    reader.release();
+    client.release();
+    expect(new Set(statuses)).toEqual(new Set([201]));
+  });
+
+  test("that is killed at any moment is finished by the next, and nothing twice", async () => {
+    await applyPeriod("P1D");
+    // What knows the partitions as they are now.
+    const fresh = await openTestSystem(scene.environment);
+    await fresh.partitions.prepare(1, Date.now(), 40);
+    const made = await partitions("dropped_at is null and upper_bound > now()");
+    for (const partition of made)
+      await fresh.sealer.seal({ ...identity(partition), receivedAt: await startOf(partition) }, Buffer.from("{}"));
+    await fresh.close();
+    await age(60 * 24);
+    const secretsLeft = async (): Promise<number> => (await Promise.all(made.map(secretExists))).filter(Boolean).length;
+    expect(await secretsLeft()).toBe(made.length);
+    await scene.server.stop();
+    const kills = rounds(3, 8);
+    for (let kill = 0; kill < kills; kill++) {
+      await start({ DRS_RETENTION_INTERVAL: "1s" });
+      await later(1_000 + (kill * 200) / kills);
+      await scene.server.kill();
+    }
+    await start({ DRS_RETENTION_INTERVAL: "1s" });
+    await until(
+      async () =>
+        (await partitions("secret_destroyed_at is null and upper_bound + interval '1 day' <= now()")).length === 0,
+    );
+    expect(await secretsLeft()).toBe(0);
+    expect(await partitions(`dropped_at is null and partition_id in ('${made.join("','")}')`)).toEqual([]);
+    const metric = async (name: string): Promise<number> => {
+      const text = await (await fetch(`${scene.server.adminUrl}/metrics`)).text();
+      return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+    };
+    await until(async () => (await metric("drs_retention_last_pass_timestamp_seconds")) > 0);
+    // The pass before it may have found another at work.
+    await until(async () => (await metric("drs_retention_lag_seconds")) === 0);
+    const { rows } = await scene.owner.query<{ told: number; gone: number }>(
+      `select (select coalesce(sum(partitions), 0) from retention_run)::int as told,
+         (select count(*) from event_partition where dropped_at is not null)::int as gone`,
+    );
+    expect(rows[0]?.told, "what one that was killed dropped, the next one tells").toBe(rows[0]?.gone);
+  }, 120_000);
+});
+
+test("a database that is older than its key store lacks no keys that it is missed for", async () => {
+  const restored = {
+    ...(await scene.database.environment()),
+    DRS_ERASURE_JOURNAL: join(scene.folder, "journal of the restored"),
+  };
+  const older = await openTestSystem(restored);
+  const events = new Past(older);
+  await events.store(0, { account: "a" });
+  const { pool, secrets, keyStore } = older;
+  const { rows } = await pool.query<{ id: string }>(
+    "select partition_id as id from event_partition where lower_bound <= now() and upper_bound > now()",
+  );
+  expect(rows).toHaveLength(1);
+  await expect(requireKeys(pool, secrets, false)).resolves.toBeUndefined();
+  await secrets.destroy(partitionSecretName(rows[0]?.id ?? ""));
+  await expect(requireKeys(pool, secrets, false)).rejects.toThrow(/older than the events/);
+  expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: false });
+  await keyStore.writeWatermark("mark", "0 1");
+  expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: true });
+  await expect(requireKeys(pool, secrets, true)).resolves.toBeUndefined();
+  await recordDestroyedPartitions(pool, keyStore);
+  expect(await readWatermark(keyStore), "it never falls").toEqual({ sequence: 0, partitions: 1 });
+  await keyStore.writeWatermark("mark", "0 x");
+  await expect(older.catchUp()).rejects.toThrow(/mark in the key store is not readable/);
+  await events.close();
+  await older.close();
+});

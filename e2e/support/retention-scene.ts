@@ -1,0 +1,120 @@
+/** A server whose events expire when a test says so, and a view of its partitions and their secrets. */
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import type { System } from "../../packages/server/src/app/system.ts";
+import { partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import type { Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
+import { authorized, type Reply, send, transport } from "./client.ts";
+import { command, objects, type Printed } from "./command.ts";
+import type { OwnerClient, TestDatabase } from "./database.ts";
+import { secretExists } from "./key-directory.ts";
+import { makeCredentials } from "./parties.ts";
+import { moveIntoThePast } from "./past.ts";
+import { applyPeriod } from "./policy.ts";
+import { type Credentials, type ServerProcess, startServer } from "./server.ts";
+import { useTestSystem } from "./test-system.ts";
+import { useFolder } from "./use-folder.ts";
+
+export interface Stored {
+  readonly eventId: string;
+  readonly request: Omit<Parameters<typeof send>[0], "url">;
+}
+
+/** Made at the top of a test file: its hooks start and stop everything. Each test begins with a period of 30 days. */
+export class RetentionScene {
+  readonly #folder = useFolder();
+  readonly #opened = useTestSystem("file", () => ({ DRS_REPLAY_WINDOW: "1h" }));
+  #server: ServerProcess | undefined;
+  #who: Credentials | undefined;
+
+  constructor() {
+    beforeAll(async () => {
+      await this.applyPeriod("P30D");
+      await this.start();
+      this.#who = await makeCredentials(this.system, "one");
+    });
+    beforeEach(() => this.applyPeriod("P30D"));
+    afterAll(() => this.#server?.stop());
+  }
+
+  get folder(): string {
+    return this.#folder();
+  }
+
+  get environment(): Record<string, string> {
+    return this.#opened.environment;
+  }
+
+  get system(): System {
+    return this.#opened.system;
+  }
+
+  get owner(): OwnerClient {
+    return this.#opened.owner;
+  }
+
+  get database(): TestDatabase {
+    return this.#opened.database;
+  }
+
+  get server(): ServerProcess {
+    if (this.#server === undefined) throw new Error("a hook starts the server");
+    return this.#server;
+  }
+
+  get who(): Credentials {
+    if (this.#who === undefined) throw new Error("a hook makes the credentials");
+    return this.#who;
+  }
+
+  /** Starts a server, whose passes run only where a test sets their interval. */
+  readonly start = async (settings: Record<string, string> = {}): Promise<void> => {
+    const serving = { ...this.environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
+    this.#server = await startServer({ ...serving, ...settings });
+  };
+
+  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
+
+  readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
+
+  readonly newRequest = (): Stored["request"] => ({
+    headers: authorized(this.who),
+    body: JSON.stringify(transport(this.who)),
+  });
+
+  /** To the server of now: each start has another port. */
+  readonly post = (request: Stored["request"]): Promise<Reply> => send({ ...request, url: this.server.url });
+
+  readonly store = async (): Promise<Stored> => {
+    const request = this.newRequest();
+    const answer = await this.post(request);
+    expect(answer.status, answer.text).toBe(201);
+    return { eventId: String(answer.json["event_id"]), request };
+  };
+
+  readonly listed = async (): Promise<unknown[]> => {
+    const { stdout } = await this.drs("event", "list", "--limit", "0", "--json");
+    return objects(stdout).map(({ event_id }) => event_id);
+  };
+
+  /** A running server knows the former partitions, so another one starts. */
+  readonly age = async (hours: number): Promise<void> => {
+    await this.server.stop();
+    await moveIntoThePast(this.owner, hours);
+    await this.start();
+  };
+
+  /** A retention pass. */
+  readonly run = async (): Promise<Expired> => {
+    const { code, stdout, stderr } = await this.drs("retention", "run", "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return objects(stdout)[0] as unknown as Expired;
+  };
+
+  readonly partitions = async (condition = "dropped_at is null"): Promise<string[]> => {
+    const text = `select partition_id from event_partition where ${condition} order by lower_bound`;
+    return (await this.owner.query<{ partition_id: string }>(text)).rows.map(({ partition_id }) => partition_id);
+  };
+
+  readonly secretExists = (partition: string): Promise<boolean> =>
+    secretExists(this.environment, partitionSecretName(partition));
+}

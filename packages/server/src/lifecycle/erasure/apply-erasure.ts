@@ -44,7 +44,7 @@ export async function applyErasure(
   }
   await addToErasure(executor, sequence, { held: await countCopiesErasedBy(executor, sequence) });
   // guard(drop): tokens of the erased are deleted again after a restore
-  // fails: e2e/restore.test.ts › what was erased since
+  // fails: e2e/restore/files.test.ts › what was erased since
   for (const id of entry.accounts) await eraseAccount(executor, sequence, id);
   for (const mac of entry.refused) await refuseAccount(executor, Buffer.from(mac, "hex"), sequence);
   for (const id of entry.holds) await endHold(executor, id, { actor, reason, destroyed: entry.holds });

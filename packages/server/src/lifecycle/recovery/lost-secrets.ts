@@ -120,7 +120,7 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
   const lacking = await secrets.findMissing(await names());
   // guard(true): a key store that is older than the events is refused
-  // fails: e2e/restore.test.ts › a key store that is older
+  // fails: e2e/restore/files.test.ts › a key store that is older
   if (lacking.length === 0) return [];
   // A secret that was erased or dropped meanwhile is not needed any more.
   const needed = new Set(await names());

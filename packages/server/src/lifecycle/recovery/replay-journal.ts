@@ -74,7 +74,7 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
   if (!journal) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   // guard(false): what the database lacks is applied
-  // fails: e2e/restore.test.ts › what was erased since
+  // fails: e2e/restore/files.test.ts › what was erased since
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › a running server applies it
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
@@ -150,7 +150,7 @@ async function applyAll(
       if (!isReadable(link)) await recordLoss(owner, link);
       else if (isHoldOrder(link.entry)) {
         // guard(drop): holds of the journal are placed again
-        // fails: e2e/restore.test.ts › placed after the backup
+        // fails: e2e/restore/files.test.ts › placed after the backup
         await applyHoldOrder(owner, { ...ports, destroyed }, link.entry);
         await recordApplied(owner, link, link.entry.kind);
         applied.holdOrders++;
@@ -215,7 +215,7 @@ export async function destroyErasedSecrets(
   const missing = links.filter(({ sequence }) => sequence <= last);
   const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
   // guard(drop): what the key store lacks is destroyed
-  // fails: e2e/restore.test.ts › a key store that is older
+  // fails: e2e/restore/files.test.ts › a key store that is older
   await destroyAll(secrets, erasures.flatMap(secretsOf));
   await writeWatermark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
   return erasures.length;

@@ -1,84 +1,26 @@
-/** Backups: the journal says what a restored database or key store must not hold. */
+/** Backups of the embedded database by copying files: the journal says what they must not hold after a restore. */
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { cp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { authorized, send, transport } from "./support/client.ts";
-import { objects } from "./support/command.ts";
-import { temporaryFolder } from "./support/database.ts";
-import { EmbeddedPostgres } from "../packages/server/src/embedded-postgres/embedded-postgres.ts";
-import { makeHome, type Home, until } from "./support/embedded.ts";
-import { applyPeriod } from "./support/policy.ts";
-import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { objects } from "../support/command.ts";
+import { type Home, makeHome, until } from "../support/embedded.ts";
+import {
+  type Environment,
+  erase,
+  eraseAndRestore,
+  listed,
+  read,
+  store,
+  type Stored,
+} from "../support/erase-and-restore.ts";
+import { applyPeriod } from "../support/policy.ts";
+import { credentials, runDrs, type ServerProcess, startServer } from "../support/server.ts";
 
 const run = promisify(execFile);
-
-type Environment = Record<string, string>;
-
-interface Stored {
-  readonly eventId: string;
-  readonly text: string;
-}
-
-async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
-  const body = transport(who);
-  const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
-  expect(reply.status, reply.text).toBe(201);
-  return { eventId: String(reply.json["event_id"]), text: JSON.stringify(body.observations) };
-}
-
-async function read(environment: Environment, { eventId }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a restore"]);
-  return code === 0 ? stdout.toString() : undefined;
-}
-
-async function listed(environment: Environment): Promise<unknown[]> {
-  const { stdout } = await runDrs(environment, ["event", "list", "--limit", "0", "--json"]);
-  return objects(stdout.toString()).map(({ event_id }) => event_id);
-}
-
-async function erase(environment: Environment, ...args: readonly string[]): Promise<void> {
-  const done = await runDrs(environment, ["erase", "run", ...args, "--reason", "a restore", "--yes"]);
-  expect(done.code, done.stderr).toBe(0);
-}
-
-/**
- * Stores, lets a backup be made, stores more, erases an account and an event, restores, and looks.
- * @param backUp makes a backup; what it returns brings it back, while nothing runs.
- */
-async function eraseAndRestore(environment: Environment, backUp: () => Promise<() => Promise<void>>): Promise<void> {
-  let server = await startServer(environment);
-  const [gone, stays] = [await credentials(environment, "gone"), await credentials(environment, "stays")];
-  const before = [await store(server, gone), await store(server, stays), await store(server, stays)] as const;
-  await server.stop();
-  const restore = await backUp();
-
-  server = await startServer(environment);
-  const after = [await store(server, gone), await store(server, stays)] as const;
-  await erase(environment, "--account", "gone");
-  await erase(environment, "--event", before[1].eventId);
-  expect((await listed(environment)).toSorted()).toEqual([before[2].eventId, after[1].eventId].toSorted());
-  await server.stop();
-
-  await restore();
-  server = await startServer(environment);
-  expect(server.stderr()).toContain("the database lacked 2 erasures of the journal: applied again");
-  expect(await listed(environment)).toEqual([before[2].eventId]);
-  expect(await read(environment, before[2])).toBe(before[2].text);
-  for (const erased of [before[0], before[1]]) expect(await read(environment, erased)).toBeUndefined();
-  const tokens = await runDrs(environment, ["token", "list", "--account", "gone", "--json"]);
-  expect(tokens.stdout.toString()).toBe("");
-  const later = await store(server, stays);
-  expect(await read(environment, later)).toBe(later.text);
-  await server.stop();
-  server = await startServer(environment);
-  expect(server.stderr()).not.toContain("lacked");
-  await server.stop();
-}
 
 describe("the embedded database, from a copy of its files", () => {
   let home: Home;
@@ -286,73 +228,3 @@ async function withOwner<T>({ dataDir }: Home, work: (owner: pg.Client) => Promi
     await embedded.close();
   }
 }
-
-/** Where Debian puts the programs that make and run clusters. */
-async function debianPostgres(): Promise<string | undefined> {
-  const versions = await readdir("/usr/lib/postgresql").catch((): string[] => []);
-  return versions.length === 0 ? undefined : join("/usr/lib/postgresql", versions.toSorted().at(-1) ?? "", "bin");
-}
-
-const programs = await debianPostgres();
-
-/** A PostgreSQL of the system's, with its own tools: `apt-get install postgresql`. */
-describe.skipIf(programs === undefined)("an external database, by pg_dump", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let url: (database: string) => string;
-  const env = { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` };
-  const asPostgres = (...command: readonly string[]): Promise<{ stdout: string }> =>
-    process.getuid?.() === 0
-      ? run("setpriv", ["--reuid=postgres", "--regid=postgres", "--clear-groups", ...command], { env })
-      : run(command[0] ?? "", command.slice(1), { env });
-
-  beforeAll(async () => {
-    folder = await temporaryFolder();
-    await chmod(folder.path, 0o777);
-    const data = join(folder.path, "cluster");
-    await asPostgres(`${programs}/initdb`, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync");
-    const settings = `-c listen_addresses= -c unix_socket_directories=${folder.path}`;
-    await asPostgres(`${programs}/pg_ctl`, "-D", data, "-w", "-l", join(folder.path, "log"), "-o", settings, "start");
-    url = (database) => `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(folder.path)}`;
-  });
-
-  afterAll(async () => {
-    await asPostgres(`${programs}/pg_ctl`, "-D", join(folder.path, "cluster"), "-m", "immediate", "stop");
-    await folder.remove();
-  });
-
-  async function query(database: string, text: string): Promise<void> {
-    const client = new pg.Client({ connectionString: url(database) });
-    await client.connect();
-    await client.query(text);
-    await client.end();
-  }
-
-  test.each(["a directory", "another PostgreSQL"])(
-    "with its journal in %s",
-    async (where) => {
-      const name = `events_${where.length}`;
-      await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
-      await query("postgres", `create database journal_${name} encoding 'UTF8' template template0`);
-      const keys = await mkdtemp(join(tmpdir(), "drs-restore-"));
-      const environment = {
-        DRS_DATABASE_URL: url(name),
-        DRS_KEY_DIR: join(keys, "keys"),
-        DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-        ...(where === "a directory"
-          ? { DRS_ERASURE_JOURNAL: join(keys, "journal") }
-          : { DRS_ERASURE_JOURNAL_DATABASE_URL: url(`journal_${name}`) }),
-      };
-      await eraseAndRestore(environment, async () => {
-        const dump = join(folder.path, `${name}.dump`);
-        await asPostgres("pg_dump", "-Fc", "-f", dump, url(name));
-        return async () => {
-          await query("postgres", `drop database ${name} with (force)`);
-          await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
-          await asPostgres("pg_restore", "-d", url(name), dump);
-        };
-      });
-      await rm(keys, { recursive: true });
-    },
-    60_000,
-  );
-});

@@ -1,0 +1,72 @@
+/** Events that are stored, erased and read again while backups of a database are made and restored. */
+import { expect } from "vitest";
+import { authorized, send, transport } from "./client.ts";
+import { objects } from "./command.ts";
+import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./server.ts";
+
+export type Environment = Record<string, string>;
+
+export interface Stored {
+  readonly eventId: string;
+  readonly text: string;
+}
+
+export async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
+  const body = transport(who);
+  const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
+  expect(reply.status, reply.text).toBe(201);
+  return { eventId: String(reply.json["event_id"]), text: JSON.stringify(body.observations) };
+}
+
+/** Exact observations of the event, or `undefined` if it can't be read. */
+export async function read(environment: Environment, { eventId }: Stored): Promise<string | undefined> {
+  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a restore"]);
+  return code === 0 ? stdout.toString() : undefined;
+}
+
+export async function listed(environment: Environment): Promise<string[]> {
+  const { stdout } = await runDrs(environment, ["event", "list", "--limit", "0", "--json"]);
+  return objects(stdout.toString()).map(({ event_id }) => String(event_id));
+}
+
+export async function erase(environment: Environment, ...args: readonly string[]): Promise<void> {
+  const done = await runDrs(environment, ["erase", "run", ...args, "--reason", "a restore", "--yes"]);
+  expect(done.code, done.stderr).toBe(0);
+}
+
+/**
+ * Stores, lets a backup be made, stores more, erases an account and an event, restores, and looks.
+ * @param backUp makes a backup; what it returns brings it back, while nothing runs.
+ */
+export async function eraseAndRestore(
+  environment: Environment,
+  backUp: () => Promise<() => Promise<void>>,
+): Promise<void> {
+  let server = await startServer(environment);
+  const [gone, stays] = [await credentials(environment, "gone"), await credentials(environment, "stays")];
+  const before = [await store(server, gone), await store(server, stays), await store(server, stays)] as const;
+  await server.stop();
+  const restore = await backUp();
+
+  server = await startServer(environment);
+  const after = [await store(server, gone), await store(server, stays)] as const;
+  await erase(environment, "--account", "gone");
+  await erase(environment, "--event", before[1].eventId);
+  expect((await listed(environment)).toSorted()).toEqual([before[2].eventId, after[1].eventId].toSorted());
+  await server.stop();
+
+  await restore();
+  server = await startServer(environment);
+  expect(server.stderr()).toContain("the database lacked 2 erasures of the journal: applied again");
+  expect(await listed(environment)).toEqual([before[2].eventId]);
+  expect(await read(environment, before[2])).toBe(before[2].text);
+  for (const erased of [before[0], before[1]]) expect(await read(environment, erased)).toBeUndefined();
+  const tokens = await runDrs(environment, ["token", "list", "--account", "gone", "--json"]);
+  expect(tokens.stdout.toString()).toBe("");
+  const later = await store(server, stays);
+  expect(await read(environment, later)).toBe(later.text);
+  await server.stop();
+  server = await startServer(environment);
+  expect(server.stderr()).not.toContain("lacked");
+  await server.stop();
+}

@@ -1,0 +1,61 @@
+/** Homes of embedded databases with servers and commands on them. */
+import { afterEach, expect } from "vitest";
+import { type Home, makeEmptyHome, until } from "./embedded.ts";
+import { type CommandResult, runDrs, type ServerProcess, startServer } from "./server.ts";
+
+/** Made at the top of a test file: its hook cleans up at the end of each test. */
+export class EmbeddedScene {
+  /** Run at the end of the test, the last one first. */
+  readonly leftovers: (() => Promise<unknown>)[] = [];
+
+  constructor() {
+    afterEach(async () => {
+      for (const clean of this.leftovers.splice(0).toReversed()) await clean();
+    });
+  }
+
+  readonly home = async (name?: string): Promise<Home> => {
+    const made = await makeEmptyHome(name);
+    this.leftovers.push(() => made.remove());
+    return made;
+  };
+
+  readonly serve = async ({ environment }: Home): Promise<ServerProcess> => {
+    const server = await startServer(environment);
+    this.leftovers.push(async () => {
+      if (server.process.exitCode === null && server.process.signalCode === null) await server.kill();
+    });
+    return server;
+  };
+}
+
+export const lines = ({ stdout }: CommandResult): string[] =>
+  stdout
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "");
+
+export const listTokens = ({ environment }: Home): Promise<CommandResult> =>
+  runDrs(environment, ["token", "list", "--json"]);
+
+/** Makes the database and the secrets. */
+export const migrate = ({ environment }: Home): Promise<CommandResult> => runDrs(environment, ["migrate"]);
+
+export const issueToken = ({ environment }: Home, account = "a"): Promise<CommandResult> =>
+  runDrs(environment, ["token", "issue", "--account", account, "--json"]);
+
+/** A server that must not start. */
+export const refusedServe = ({ environment }: Home, more: Record<string, string> = {}): Promise<CommandResult> =>
+  runDrs({ ...environment, ...more }, ["serve"]);
+
+export function expectRefused(result: CommandResult, ...messages: readonly (string | RegExp)[]): void {
+  expect(result.code, result.stderr).toBe(1);
+  expect(result.stdout.toString()).toBe("");
+  for (const message of messages) expect(result.stderr).toMatch(message);
+  expect(result.stderr).not.toMatch(/^\s+at /m);
+}
+
+/** The file that says "stopped" is deleted a moment before the process ends. */
+export async function expectStopped(place: Home): Promise<void> {
+  await until(async () => (await place.postgres()).length === 0, 5_000);
+}

@@ -50,16 +50,16 @@ describe("the embedded database, from a copy of its files", () => {
     await eraseAndRestore(environment, backUp(home.dataDir));
   }, 60_000);
 
-  test("a key store that is older is told what it must destroy, or refused where it lacks keys", async () => {
+  test("a key store that is older destroys what the journal says, or is refused where it lacks keys", async () => {
     let server = await startServer(environment);
-    const who = await credentials(environment, "gone");
+    const who = await credentials(environment, "former");
     const stored = await store(server, who);
     await server.stop();
     const restore = await backUp(home.keyDir)();
     const secrets = async (folder: string): Promise<number> =>
       (await readdir(join(folder, "secrets"), { recursive: true })).filter((name) => name.length > 10).length;
     const held = await secrets(home.keyDir);
-    await erase(environment, "--account", "gone");
+    await erase(environment, "--account", "former");
     expect(await secrets(home.keyDir)).toBe(held - 1);
     await restore();
     server = await startServer(environment);
@@ -81,9 +81,9 @@ describe("the embedded database, from a copy of its files", () => {
   test("a journal that was cut short, changed, or is another's stops the start and says what to do", async () => {
     const journal = environment["DRS_ERASURE_JOURNAL"] ?? "";
     const server = await startServer(environment);
-    const who = await credentials(environment, "gone");
+    const who = await credentials(environment, "former");
     await store(server, who);
-    await erase(environment, "--account", "gone");
+    await erase(environment, "--account", "former");
     await store(server, await credentials(environment, "next"));
     await erase(environment, "--account", "next");
     await server.stop();
@@ -197,7 +197,7 @@ describe("the embedded database, from a copy of its files", () => {
     };
     const id = await place("--account", held?.account ?? "");
     const lifted = await place("--event", later?.stored.eventId ?? "");
-    const ended = await runDrs(environment, ["hold", "lift", lifted, "--reason", "it is settled", "--yes"]);
+    const ended = await runDrs(environment, ["hold", "lift", lifted, "--reason", "it is resolved", "--yes"]);
     expect(ended.code, ended.stderr).toBe(0);
     await restoreDatabase();
     server = await startServer(environment);

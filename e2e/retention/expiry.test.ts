@@ -16,8 +16,8 @@ const OF_NOW = "dropped_at is null and lower_bound <= now() and now() < upper_bo
 const scene = new RetentionScene();
 const { age, applyPeriod, drs, listed, newRequest, partitions, post, run, secretExists, start, store } = scene;
 
-describe("past its period", () => {
-  test("an event is not read any more, and its key still answers; then its row goes", async () => {
+describe("after the retention period", () => {
+  test("an event is not read any more, and its key still answers; then its row is deleted", async () => {
     const stored = await store();
     expect(await listed()).toContain(stored.eventId);
     await applyPeriod("PT2S");
@@ -42,7 +42,7 @@ describe("past its period", () => {
     expect(await run()).toEqual(NOTHING);
   });
 
-  test("its partition goes, and the secret that opens its backups", async () => {
+  test("its partition is dropped, and the secret that opens its backups is destroyed", async () => {
     const stored = [await store(), await store(), await store()];
     const [partition = ""] = await partitions("dropped_at is null and lower_bound <= now() and now() < upper_bound");
     expect(await secretExists(partition)).toBe(true);
@@ -78,7 +78,7 @@ describe("past its period", () => {
     for (const one of stored) expect(await post(one.request)).toMatchObject({ status: 200 });
   });
 
-  test("its key goes when the replay window is over, not earlier", async () => {
+  test("its key is deleted when the replay window is over, not earlier", async () => {
     const keys = async (): Promise<number> => (await scene.owner.query("select from idempotency_key")).rowCount ?? 0;
     const before = await keys();
     expect(before).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe("past its period", () => {
 });
 
 describe("a changed period", () => {
-  test("holds for what is stored: a longer one keeps it, a shorter one lets it go", async () => {
+  test("holds for what is stored: a longer one keeps it, a shorter one deletes it", async () => {
     const { eventId } = await store();
     await age(29 * 24);
     await applyPeriod("P90D");
@@ -144,7 +144,7 @@ describe("a clock that jumps back", () => {
       upper,
     ]);
 
-  test("brings back nothing that is gone; what has no partition then is told, and stored once the clock is right", async () => {
+  test("brings back nothing that was dropped; an event without a partition is reported, and stored once the clock is right", async () => {
     const stored = await store();
     const now = await boundsOf(OF_NOW);
     await moveIntoThePast(scene.owner, 31 * 24);
@@ -166,8 +166,8 @@ describe("a clock that jumps back", () => {
   });
 });
 
-describe("nothing else goes", () => {
-  test("a serving connection can't drop or delete what is not past its period", async () => {
+describe("nothing else is deleted", () => {
+  test("a serving connection can't drop or delete what has not expired", async () => {
     // Shorter than the partition: its rows are deleted one by one.
     await applyPeriod("PT1M");
     await store();
@@ -209,7 +209,7 @@ describe("nothing else goes", () => {
     await expect(drop).rejects.toMatchObject({ code: "25000" });
   });
 
-  test("whatever a database says of its sessions, ours see what was committed before", async () => {
+  test("with any settings of the database, ours see what was committed before", async () => {
     const setting = `alter role current_user in database ${new URL(scene.environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1)}`;
     await scene.owner.query(`${setting} set default_transaction_isolation = 'repeatable read'`);
     const level = "select current_setting('transaction_isolation') as level";

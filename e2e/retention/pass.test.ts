@@ -60,7 +60,7 @@ describe("a pass", () => {
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("gives way to whoever waits, and the next one goes on", async () => {
+  test("gives way to a command that waits, and the next one continues", async () => {
     await scene.owner.query(
       "insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '2 hours' from generate_series(1, 5000) i",
     );
@@ -87,7 +87,7 @@ describe("a pass", () => {
     expect(await tombstones()).toBe(0);
   });
 
-  test("whose key store is away goes on where it stopped", async () => {
+  test("whose key store was away continues where it stopped", async () => {
     await store();
     await age(31 * 24);
     const pass = await runRetention({ ...withoutKeyStore(), actor: "test" });
@@ -151,7 +151,7 @@ describe("a pass", () => {
     expect((await run()).destroyed_keys, "partitions without an event have no secret").toEqual(existing);
   });
 
-  test("waits for nobody for long, and nobody for it: ingestion goes on beside a reader that stays", async () => {
+  test("waits for no reader for long, and no request waits for it: ingestion continues next to a reader that stays", async () => {
     await store();
     await age(31 * 24);
     const reader = await scene.system.pool.connect();
@@ -211,11 +211,11 @@ describe("a pass", () => {
     await until(async () => (await metric("drs_retention_last_pass_timestamp_seconds")) > 0);
     // The pass before it may have found another at work.
     await until(async () => (await metric("drs_retention_lag_seconds")) === 0);
-    const { rows } = await scene.owner.query<{ told: number; gone: number }>(
-      `select (select coalesce(sum(partitions), 0) from retention_run)::int as told,
-         (select count(*) from event_partition where dropped_at is not null)::int as gone`,
+    const { rows } = await scene.owner.query<{ reported: number; dropped: number }>(
+      `select (select coalesce(sum(partitions), 0) from retention_run)::int as reported,
+         (select count(*) from event_partition where dropped_at is not null)::int as dropped`,
     );
-    expect(rows[0]?.told, "what one that was killed dropped, the next one tells").toBe(rows[0]?.gone);
+    expect(rows[0]?.reported, "the next pass reports what a killed one dropped").toBe(rows[0]?.dropped);
   }, 120_000);
 });
 

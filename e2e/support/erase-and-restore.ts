@@ -43,14 +43,14 @@ export async function eraseAndRestore(
   backUp: () => Promise<() => Promise<void>>,
 ): Promise<void> {
   let server = await startServer(environment);
-  const [gone, stays] = [await credentials(environment, "gone"), await credentials(environment, "stays")];
-  const before = [await store(server, gone), await store(server, stays), await store(server, stays)] as const;
+  const [former, stays] = [await credentials(environment, "former"), await credentials(environment, "stays")];
+  const before = [await store(server, former), await store(server, stays), await store(server, stays)] as const;
   await server.stop();
   const restore = await backUp();
 
   server = await startServer(environment);
-  const after = [await store(server, gone), await store(server, stays)] as const;
-  await erase(environment, "--account", "gone");
+  const after = [await store(server, former), await store(server, stays)] as const;
+  await erase(environment, "--account", "former");
   await erase(environment, "--event", before[1].eventId);
   expect((await listed(environment)).toSorted()).toEqual([before[2].eventId, after[1].eventId].toSorted());
   await server.stop();
@@ -61,7 +61,7 @@ export async function eraseAndRestore(
   expect(await listed(environment)).toEqual([before[2].eventId]);
   expect(await read(environment, before[2])).toBe(before[2].text);
   for (const erased of [before[0], before[1]]) expect(await read(environment, erased)).toBeUndefined();
-  const tokens = await runDrs(environment, ["token", "list", "--account", "gone", "--json"]);
+  const tokens = await runDrs(environment, ["token", "list", "--account", "former", "--json"]);
   expect(tokens.stdout.toString()).toBe("");
   const later = await store(server, stays);
   expect(await read(environment, later)).toBe(later.text);

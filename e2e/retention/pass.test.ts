@@ -136,7 +136,7 @@ describe("a pass", () => {
     const worker = new RetentionWorker({
       ...withoutKeyStore(),
       executor: scene.system.pool,
-      catchUp: async () => {},
+      replay: async () => {},
       everyMs: 10,
       onError: (error) => errors.push(error),
       onPass: (state, expired) => expired?.partitions === 0 && seen.push(state),
@@ -235,14 +235,14 @@ test("a database that is older than its key store lacks no keys that it is misse
   await expect(requireKeys(pool, secrets, false)).resolves.toBeUndefined();
   await secrets.destroy(partitionSecretName(rows[0]?.id ?? ""));
   await expect(requireKeys(pool, secrets, false)).rejects.toThrow(/older than the events/);
-  expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: false });
+  expect(await older.replay()).toMatchObject({ isDatabaseBehind: false });
   await keyStore.writeWatermark("mark", "0 1");
-  expect(await older.catchUp()).toMatchObject({ isDatabaseBehind: true });
+  expect(await older.replay()).toMatchObject({ isDatabaseBehind: true });
   await expect(requireKeys(pool, secrets, true)).resolves.toBeUndefined();
   await recordDestroyedPartitions(pool, keyStore);
   expect(await readWatermark(keyStore), "it never falls").toEqual({ sequence: 0, partitions: 1 });
   await keyStore.writeWatermark("mark", "0 x");
-  await expect(older.catchUp()).rejects.toThrow(/mark in the key store is not readable/);
+  await expect(older.replay()).rejects.toThrow(/mark in the key store is not readable/);
   await events.close();
   await older.close();
 });

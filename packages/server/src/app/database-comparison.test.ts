@@ -20,7 +20,7 @@ function scene(...answers: readonly (typeof NOTHING | Error)[]): Scene {
   const comparison = new DatabaseComparison({
     database,
     identity: IDENTITY,
-    catchUp: async () => {
+    replay: async () => {
       const answer = left.shift() ?? NOTHING;
       if (answer instanceof Error) throw answer;
       return answer;

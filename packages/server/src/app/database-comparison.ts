@@ -11,7 +11,7 @@ export interface ComparisonOptions {
   /** The database that was compared at start. */
   readonly identity: DatabaseIdentity;
   /** Compares the database with the journal, and applies what it lacks. @throws an error with a journal-… code, Unavailable */
-  readonly catchUp: () => Promise<Pick<Replayed, "erasures" | "holdOrders">>;
+  readonly replay: () => Promise<Pick<Replayed, "erasures" | "holdOrders">>;
   /** Forgets what was read before of a database that was replaced or that lacked entries of the journal. @throws Unavailable */
   readonly forget: () => Promise<void>;
   readonly onError: OnError;
@@ -61,10 +61,10 @@ export class DatabaseComparison {
 
   /** @throws an error with a journal-… code, Unavailable */
   async compare(): Promise<void> {
-    const { database, catchUp, forget } = this.#options;
+    const { database, replay, forget } = this.#options;
     const [connection, present] = [this.#connections, this.#present];
     try {
-      const { erasures, holdOrders } = await catchUp();
+      const { erasures, holdOrders } = await replay();
       this.#isReplaced ||= erasures + holdOrders > 0;
     } catch (error) {
       if (isOfArea(error, "journal") || hasCode(error, "key-store-outdated")) database.report("behind", error.message);

@@ -95,7 +95,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     database: system.database,
     executor: pool,
     ...erasurePorts(system),
-    catchUp: supervision.inspect,
+    replay: supervision.inspect,
     everyMs: config.retention.intervalMs,
     onError,
     onPass: metrics.retentionPassed,

@@ -26,7 +26,7 @@ export function superviseDependencies(system: System, onError: OnError): Supervi
   const comparison = new DatabaseComparison({
     database,
     identity,
-    catchUp: () => system.catchUp(),
+    replay: () => system.replay(),
     forget: async () => {
       // guard(drop): a key that was found before a replay seals nothing after it
       // fails: packages/server/src/app/supervision.test.ts › a key that was found

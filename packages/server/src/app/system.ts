@@ -14,7 +14,7 @@ export interface System extends Installation {
   /** The database that this start has compared with the erasure journal. */
   readonly identity: DatabaseIdentity;
   /** Applies what the erasure journal has and this database or key store lacks. @throws an error with a journal-… code, Unavailable */
-  catchUp(): Promise<Replayed>;
+  replay(): Promise<Replayed>;
   /** What this start applied because a backup had been restored, each a line for people. */
   readonly replayed: readonly string[];
   /** What an operator should know of the configuration. */
@@ -45,7 +45,7 @@ export async function openSystem(config: Config, { asServer, migrates = true, on
   return {
     ...installation,
     identity,
-    catchUp: () => replayJournal(ports, "head"),
+    replay: () => replayJournal(ports, "head"),
     replayed: describeReplayed(replayed),
     warnings: warningsOf(config),
     closing,

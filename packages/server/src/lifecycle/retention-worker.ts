@@ -85,7 +85,7 @@ async function stateOf(executor: Executor): Promise<PassState> {
 export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {
   readonly executor: Executor;
   /** Applies what the erasure journal has and this database or key store lacks. */
-  readonly catchUp: () => Promise<unknown>;
+  readonly replay: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onError: OnError;
   /** Called after every pass, also after one of another worker and one that failed. */
@@ -121,9 +121,9 @@ export class RetentionWorker {
   }
 
   async #pass(): Promise<void> {
-    const { catchUp, executor, onError, onPass } = this.#options;
+    const { replay, executor, onError, onPass } = this.#options;
     // Nothing is deleted before the journal's orders are applied: a hold may be among them.
-    const pass = await catchUp()
+    const pass = await replay()
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch((error: unknown) => onError(error, "retention pass"));
     // guard(throw): what is overdue shows although every pass fails

@@ -50,7 +50,7 @@ describe("what is on the disk is private", () => {
     for (const name of keys) expect((await mode(join(place.keyDir, name))) & 0o077, name).toBe(0);
   });
 
-  test("a folder that is somebody else's is refused and left as it is", async () => {
+  test("a folder of another user is refused and left as it is", async () => {
     const place = await home();
     await mkdir(place.dataDir);
     await chmod(place.dataDir, 0o755);
@@ -71,7 +71,7 @@ describe("what is on the disk is private", () => {
   });
 
   test.skipIf(!isRoot)(
-    "root hands it to nobody where everybody may enter, and is not stuck when that changes",
+    "root runs it as the user `nobody` where every user may enter, and is not stuck when that changes",
     async () => {
       const place = await home();
       await chmod(place.path, 0o755);
@@ -114,19 +114,19 @@ describe("paths", () => {
 
 describe("what is in the way is said, with exit code 1", () => {
   /** Has a cluster, which no rejection changes. */
-  let standing: Home;
+  let existing: Home;
 
   beforeAll(async () => {
-    standing = await makeHome();
-    expect((await migrate(standing)).code).toBe(0);
-    expect((await issueToken(standing)).code).toBe(0);
+    existing = await makeHome();
+    expect((await migrate(existing)).code).toBe(0);
+    expect((await issueToken(existing)).code).toBe(0);
   });
 
-  afterAll(() => standing.remove());
+  afterAll(() => existing.remove());
 
   afterEach(async () => {
-    await expectStopped(standing);
-    expect(lines(await listTokens(standing))).toHaveLength(1);
+    await expectStopped(existing);
+    expect(lines(await listTokens(existing))).toHaveLength(1);
   });
 
   test("a data directory below a file, or that is one", async () => {
@@ -153,11 +153,11 @@ describe("what is in the way is said, with exit code 1", () => {
   });
 
   test("a cluster of another major version, which is left alone", async () => {
-    const file = join(standing.dataDir, "postgres/PG_VERSION");
+    const file = join(existing.dataDir, "postgres/PG_VERSION");
     await writeFile(file, "17\n");
     const message = "is a cluster of PostgreSQL 17, and this server carries 18";
-    expectRefused(await refusedServe(standing), message, "dump it with the old version");
-    expectRefused(await listTokens(standing), message);
+    expectRefused(await refusedServe(existing), message, "dump it with the old version");
+    expectRefused(await listTokens(existing), message);
     expect(await readFile(file, "utf8")).toBe("17\n");
     await writeFile(file, "18\n");
   });
@@ -168,46 +168,46 @@ describe("what is in the way is said, with exit code 1", () => {
     });
     leftovers.push(() => new Promise((resolve) => holder.close(resolve)));
     const { port } = holder.address() as { port: number };
-    const result = await refusedServe(standing, { [variable]: String(port) });
+    const result = await refusedServe(existing, { [variable]: String(port) });
     expectRefused(result, `port ${port} on 127.0.0.1 is taken by another program: choose another in ${variable}`);
   });
 
   test("an address that is none of this machine's", async () => {
-    const result = await refusedServe(standing, { DRS_HOST: "192.0.2.1", DRS_TLS_TERMINATED_BY_PROXY: "true" });
+    const result = await refusedServe(existing, { DRS_HOST: "192.0.2.1", DRS_TLS_TERMINATED_BY_PROXY: "true" });
     expectRefused(result, "EADDRNOTAVAIL", "DRS_PORT");
   });
 
   test("a key store that is empty or another installation's", async () => {
     const foreign = await home();
     expect((await migrate(foreign)).code).toBe(0);
-    const kept = join(standing.path, "kept");
-    await rename(standing.keyDir, kept);
+    const kept = join(existing.path, "kept");
+    await rename(existing.keyDir, kept);
 
     const none = "the key store has no secret of this installation: it is empty, or belongs to another database";
-    expectRefused(await refusedServe(standing), none, "DRS_KEY_DIR");
-    expectRefused(await refusedServe(standing, { DRS_KEY_DIR: foreign.keyDir }), none);
-    expectRefused(await runDrs(standing.environment, ["doctor"]), none);
+    expectRefused(await refusedServe(existing), none, "DRS_KEY_DIR");
+    expectRefused(await refusedServe(existing, { DRS_KEY_DIR: foreign.keyDir }), none);
+    expectRefused(await runDrs(existing.environment, ["doctor"]), none);
 
-    await rm(standing.keyDir, { recursive: true, force: true });
-    await rename(kept, standing.keyDir);
-    expect((await runDrs(standing.environment, ["doctor"])).code).toBe(0);
+    await rm(existing.keyDir, { recursive: true, force: true });
+    await rename(kept, existing.keyDir);
+    expect((await runDrs(existing.environment, ["doctor"])).code).toBe(0);
   });
 
   test("another key-encryption key, or none that can be read", async () => {
     const other = { DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64") };
-    const wrong = await refusedServe(standing, other);
+    const wrong = await refusedServe(existing, other);
     expectRefused(wrong, "was wrapped by another key-encryption key");
     expect(wrong.stderr).not.toContain(other.DRS_KEY_ENCRYPTION_KEY);
 
-    const file = join(standing.path, "key");
+    const file = join(existing.path, "key");
     const named = { DRS_KEY_ENCRYPTION_KEY_FILE: file };
-    expectRefused(await refusedServe(standing, named), `the key-encryption key can't be read from ${file}: ENOENT`);
+    expectRefused(await refusedServe(existing, named), `the key-encryption key can't be read from ${file}: ENOENT`);
     await writeFile(file, "c2VjcmV0IHRoYXQgaXMgdG9vIHNob3J0\n");
-    const short = await refusedServe(standing, named);
+    const short = await refusedServe(existing, named);
     expectRefused(short, `the key-encryption key in ${file} must be 32 bytes in base64`);
     expect(short.stderr).not.toContain("c2VjcmV0");
 
-    await writeFile(file, await readFile(join(standing.keyDir, "key-encryption-key")));
-    expect((await runDrs({ ...standing.environment, ...named }, ["token", "list"])).code).toBe(0);
+    await writeFile(file, await readFile(join(existing.keyDir, "key-encryption-key")));
+    expect((await runDrs({ ...existing.environment, ...named }, ["token", "list"])).code).toBe(0);
   });
 });

@@ -36,7 +36,7 @@ describe("one PostgreSQL for the server and every command", () => {
 
   afterAll(() => place.remove());
 
-  test("commands work before, beside and after the server; the last to leave stops PostgreSQL", async () => {
+  test("commands work before, during and after the server's run; the last to leave stops PostgreSQL", async () => {
     await expectStopped(place);
 
     const server = await serve(place);
@@ -138,7 +138,7 @@ describe("one PostgreSQL for the server and every command", () => {
     await expectStopped(place);
   });
 
-  test("of servers that start together on a fresh directory one serves, the other is told why not", async () => {
+  test("of two servers that start together on a fresh directory one serves, the other reports why it can't", async () => {
     const place = await home();
     const command = migrate(place);
     const started = await Promise.allSettled([serve(place), serve(place)]);

@@ -43,6 +43,23 @@ test.each([
   expect(await messagesOf(path, source)).toEqual(['1: "anew": write again', '5: "anew": write again']);
 });
 
+test("sentences in strings are checked for terms; single words, quoted values and names in code are not", async () => {
+  const source = [
+    "test('it begins anew', () => {});",
+    "const sql = `select outcome = 'anew'`;",
+    'command.description("Begins `anew` or anew.").option("anew");',
+    "print(`${name} has begun\nor begins anew in unknwon`);",
+  ].join("\n");
+  const again = (line: number): string => `${line}: "anew": write again`;
+  expect(await messagesOf("a.ts", source)).toEqual([
+    again(1),
+    again(3),
+    expect.stringContaining('4: "begun": write'),
+    again(5),
+  ]);
+  expect(await messagesOf("a.tsx", 'export const a = <b title="It begins anew" />;')).toEqual([again(1)]);
+});
+
 test("a file without prose has no finding", async () => {
   expect(await messagesOf("a.json", '{ "anew": "anew" }')).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Checks the words of all Markdown files, and of the comments in sources: terms to avoid, and spelling. */
+/** Checks the words of all Markdown files, and of comments and strings in sources: terms to avoid, and spelling. */
 import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createLinter } from "./lint.ts";

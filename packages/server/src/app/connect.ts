@@ -15,6 +15,7 @@ import {
   withStatementTimeout,
 } from "../postgres/database.ts";
 import { findPending, isUpToDate, migrate, type Schema } from "../postgres/migrate.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { requireSessions, requireSettings } from "../postgres/pooler.ts";
@@ -59,21 +60,20 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   const { serving, owner, dependencies, clusterDirectory } = await findLogins(config, options, opened);
   const isReadOnly = access === "read";
   if (!config.embedded) await requireSessions(serving);
-  // As the serving login first: an up-to-date schema needs no owner.
-  const pending = await findPending(servingOptions(serving, isReadOnly));
-  if (!isUpToDate(pending)) {
-    // guard(false): a command does not migrate
-    // fails: e2e/reading.test.ts › on an outdated schema
-    if (!migrates) throw await whyOutdated(config, servingOptions(serving));
-    await migrate(owner, loginOf(serving));
-  }
   const database = servingOptions(
     asServer ? withStatementTimeout(serving) : withoutStatementTimeout(serving),
     isReadOnly,
   );
-  if (!config.embedded) await requireSettings(database);
   const pool = openPool(database, { max: config.database.pool, onError });
   opened.add("database", () => pool.end());
+  // As the serving login first: an up-to-date schema needs no owner.
+  if (!isUpToDate(await findPending(pool))) {
+    // guard(false): a command does not migrate
+    // fails: e2e/reading.test.ts › on an outdated schema
+    if (!migrates) throw await whyOutdated(config, pool);
+    await migrate(owner, loginOf(serving));
+  }
+  if (!config.embedded) await requireSettings(pool);
   if (!isReadOnly) await requirePrimary(pool, access);
   const administration = administrationOptions(owner);
   return {
@@ -90,7 +90,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
 }
 
 /** A pooler that drops settings hides the schema: its message says what to do. */
-async function whyOutdated(config: Config, serving: DatabaseOptions): Promise<Error> {
+async function whyOutdated(config: Config, serving: Executor): Promise<Error> {
   const hidden = config.embedded ? undefined : await requireSettings(serving).catch((error: unknown) => error);
   if (hasCode(hidden, "pooler-unsupported")) return hidden;
   return new OperatorError("schema-outdated", "the schema of the database is missing or outdated: run drs migrate");
@@ -132,7 +132,9 @@ export interface SchemaState {
 /** What a migration would apply; nothing is changed. @throws schema-outdated where there is no embedded database yet. */
 export async function inspectSchema(config: Config, onError: OnError, opened: Closers): Promise<SchemaState> {
   const { serving } = await findLogins(config, { asServer: false, migrates: false, onError }, opened);
-  return { pending: await findPending(servingOptions(serving, true)), servingLogin: loginOf(serving) };
+  const pool = openPool(servingOptions(serving, true), { max: 1, onError });
+  opened.add("database", () => pool.end());
+  return { pending: await findPending(pool), servingLogin: loginOf(serving) };
 }
 
 /** Applies what the schema lacks. @returns it. */

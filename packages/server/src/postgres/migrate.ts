@@ -114,11 +114,12 @@ const NO_SCHEMA = new Set<string | undefined>([
 
 /**
  * What the database lacks of what this server knows, as far as the login can tell: all of it where there is no schema.
+ * @param pool of serving connections, which can't be opened where there is no role.
  * @throws schema-newer for a schema that is newer than this server.
  */
-export async function findPending(login: DatabaseOptions): Promise<Schema> {
+export async function findPending(pool: pg.Pool): Promise<Schema> {
   const known = await readSchema();
-  return withClient(login, (client) => pendingChanges(client, known)).catch((error: unknown) => {
+  return pendingChanges(pool, known).catch((error: unknown) => {
     if (NO_SCHEMA.has(sqlState(error))) return known;
     throw error;
   });

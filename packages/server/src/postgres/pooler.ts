@@ -2,6 +2,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { BoundedClient } from "./bounded-client.ts";
 import { type DatabaseOptions, monitorOptions, SCHEMA, SERVING_ROLE, withClient } from "./database.ts";
 import { sqlState } from "./errors.ts";
+import type { Executor } from "./executor.ts";
 import { SQL_STATES } from "./sql-states.ts";
 import { query, sql } from "./statement.ts";
 
@@ -69,9 +70,8 @@ const REQUIRE_SETTINGS = sql(
 );
 
 /** What the server asks for in the start-up packet, and a pooler may drop. @throws pooler-unsupported */
-export async function requireSettings(serving: DatabaseOptions): Promise<void> {
-  const names = Object.keys(EXPECTED);
-  const { rows } = await withClient(serving, (client) => query(client, REQUIRE_SETTINGS, [names]));
+export async function requireSettings(serving: Executor): Promise<void> {
+  const { rows } = await query(serving, REQUIRE_SETTINGS, [Object.keys(EXPECTED)]);
   const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);
   if (wrong.length === 0) return;
   throw new OperatorError(

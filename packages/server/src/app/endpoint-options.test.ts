@@ -69,7 +69,7 @@ describe("the options of an endpoint", () => {
       "limits.maxRequests must be a whole number from 1 to 100000",
       "journal.directory and journal.databaseUrl exclude each other",
       "keys.directory or keys.databaseUrl is required with database.url: keys must be kept apart from the events",
-      "keys.encryptionKey or keys.encryptionKeyFile is required with database.url or keys.databaseUrl",
+      "keys.encryptionKey, keys.encryptionKeyFile, keys.encryptionKeyCommand or keys.vault.url is required with database.url or keys.databaseUrl",
     ]);
   });
 
@@ -218,6 +218,7 @@ describe("options from the environment", () => {
     ),
     KEY.toString("base64"),
     SECRET,
+    '["pass","show"]',
   ];
   const valid = PATHS.map((path) => {
     const { variable, kind } = settingOf(path);
@@ -225,7 +226,17 @@ describe("options from the environment", () => {
   });
   const KEYS = { DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY.toString("base64") };
   const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
-  const basis = fc.constantFrom<Environment>({}, KEYS, JWT, { ...KEYS, ...JWT, DRS_DATABASE_URL: "postgresql://db/x" });
+  const VAULT = {
+    DRS_VAULT_URL: "https://vault",
+    DRS_VAULT_KEY: "drs",
+    DRS_VAULT_WRAPPED_KEY_FILE: "wrapped",
+    DRS_VAULT_TOKEN_FILE: "token",
+  };
+  const basis = fc.constantFrom<Environment>({}, KEYS, JWT, VAULT, {
+    ...KEYS,
+    ...JWT,
+    DRS_DATABASE_URL: "postgresql://db/x",
+  });
   const single = fc
     .constantFrom(...valid)
     .chain(([variable, texts]) => fc.constantFrom(...texts).map((text) => ({ [variable]: text })));

@@ -1,11 +1,11 @@
 /** The key store, checked against the database, and what the installation's secret gives: names, MACs, the sealer. */
 import { PostgresAccountKeys } from "../accounts/account-keys.ts";
 import type { Config } from "../config/config.ts";
-import { boundedKeySource, boundedKeyStore } from "../crypto/bounded-key-store.ts";
+import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { directoryKeyStore } from "../crypto/directory-key-store.ts";
 import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption.ts";
-import { keyEncryptionKeys } from "../crypto/key-encryption-key.ts";
+import { openKeySource } from "../crypto/key-source.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
 import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
 import { Pseudonymizer } from "../crypto/pseudonymizer.ts";
@@ -44,8 +44,9 @@ export async function openKeys({ access, config, dependencies, opened, pool }: C
   const bounded = boundedBy(dependencies.get("key_store"));
   const keyStore = await openKeyStore(config, keyDatabase, bounded, creates);
   opened.add("key store", () => keyStore.close());
+  const id = await installationId(pool);
   const keyEncryption = new LocalKeyEncryption(
-    boundedKeySource(await bounded(() => keyEncryptionKeys(config.keys, creates)), bounded),
+    await openKeySource({ config, dependencies, bounded, creates, installation: id }),
   );
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
@@ -63,7 +64,7 @@ export async function openKeys({ access, config, dependencies, opened, pool }: C
     accountKeys,
     names,
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
-    codec: new EntryCodec(deriveKey(installation, "erasure journal"), await installationId(pool)),
+    codec: new EntryCodec(deriveKey(installation, "erasure journal"), id),
     receipts: () => openReceipts(secrets, access),
   };
 }

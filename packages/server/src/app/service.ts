@@ -17,7 +17,7 @@ import type { System } from "./system.ts";
 export interface Service {
   readonly url: string;
   readonly adminUrl: string;
-  /** Reads the certificate files again, where there are any. */
+  /** Reads the certificate files and the key-encryption key again, where they are held in memory. */
   readonly reload: () => void;
   /** Answers what was accepted, refuses new work, then stops. */
   readonly stop: () => Promise<void>;
@@ -70,7 +70,13 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   return {
     url: urlOf(listener, service.host, tls ? "https" : "http"),
     adminUrl: urlOf(admin, service.admin.host, "http"),
-    reload: () => tls?.reload(),
+    reload() {
+      tls?.reload();
+      system.keyEncryption.reload().then(
+        (isHeld) => isHeld && logger.info("key-encryption key reloaded"),
+        (error: unknown) => onError(error, "reload key-encryption key"),
+      );
+    },
     async stop() {
       const deadline = service.drainTimeoutMs;
       // A second later nothing waits for a dependency any more.

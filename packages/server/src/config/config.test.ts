@@ -14,6 +14,16 @@ const SECRET = "a secret of thirty-two characters";
 /** The least that an external database requires. */
 const EXTERNAL = { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY };
 const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
+const VAULT = {
+  DRS_VAULT_URL: "https://vault.internal:8200",
+  DRS_VAULT_KEY: "drs",
+  DRS_VAULT_WRAPPED_KEY_FILE: "wrapped",
+  DRS_VAULT_TOKEN_FILE: "token",
+};
+const COMMAND = { DRS_KEY_ENCRYPTION_KEY_COMMAND: '["pass","show","drs"]' };
+const KEY_SOURCES = "DRS_KEY_ENCRYPTION_KEY, DRS_KEY_ENCRYPTION_KEY_FILE, DRS_KEY_ENCRYPTION_KEY_COMMAND";
+const twoKeySources = new RegExp(`^${KEY_SOURCES} and DRS_VAULT_URL exclude each other$`);
+const noKeySource = new RegExp(`^${KEY_SOURCES} or DRS_VAULT_URL is required`);
 const TLS = { DRS_TLS_CERT_FILE: "c.pem", DRS_TLS_KEY_FILE: "k.pem" };
 
 const variables = PATHS.map(settingOf).map((setting) => [setting.variable, setting] as const);
@@ -81,7 +91,7 @@ describe("the configuration", () => {
       "DRS_PROT is not a variable of this server",
       expect.stringMatching(/^DRS_PORT must be a whole number/),
       expect.stringMatching(/^DRS_MAX_AGE must be a duration/),
-      "DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other",
+      expect.stringMatching(twoKeySources),
       expect.stringMatching(/^DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required/),
       "DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE go together",
     ]);
@@ -140,26 +150,30 @@ describe("rules between variables", () => {
       { DRS_KEY_DIR: "keys", DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY },
       /^DRS_KEY_DIR and DRS_KEY_DATABASE_URL exclude each other/,
     ],
+    ["two key-encryption keys", { DRS_KEY_ENCRYPTION_KEY: KEY, DRS_KEY_ENCRYPTION_KEY_FILE: "key" }, twoKeySources],
+    ["a file and a command", { ...COMMAND, DRS_KEY_ENCRYPTION_KEY_FILE: "key" }, twoKeySources],
+    ["a command and Vault", { ...COMMAND, ...VAULT }, twoKeySources],
+    ["a key and Vault", { DRS_KEY_ENCRYPTION_KEY: KEY, ...VAULT }, twoKeySources],
     [
-      "two key-encryption keys",
-      { DRS_KEY_ENCRYPTION_KEY: KEY, DRS_KEY_ENCRYPTION_KEY_FILE: "key" },
-      /^DRS_KEY_ENCRYPTION_KEY and DRS_KEY_ENCRYPTION_KEY_FILE exclude each other/,
+      "a previous key next to a command",
+      { ...COMMAND, DRS_PREVIOUS_KEY_ENCRYPTION_KEY: KEY },
+      /^DRS_PREVIOUS_KEY_ENCRYPTION_KEY needs DRS_KEY_ENCRYPTION_KEY;/,
     ],
+    [
+      "Vault over plain HTTP",
+      { ...VAULT, DRS_VAULT_URL: "http://vault.internal:8200" },
+      /^DRS_VAULT_URL must start with https: beyond loopback/,
+    ],
+    ["a token for no Vault", { DRS_VAULT_TOKEN_FILE: "token" }, /^DRS_VAULT_TOKEN_FILE has no meaning without/],
+    ["a mount that leaves its path", { ...VAULT, DRS_VAULT_MOUNT: "transit/../sys" }, /^DRS_VAULT_MOUNT must be names/],
+    ["a key name with a slash", { ...VAULT, DRS_VAULT_KEY: "a/b" }, /^DRS_VAULT_KEY must have letters/],
     [
       "an external database without a key store",
       { DRS_DATABASE_URL: DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY },
       /^DRS_KEY_DIR or DRS_KEY_DATABASE_URL is required with DRS_DATABASE_URL/,
     ],
-    [
-      "an external database without a key",
-      { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys" },
-      /^DRS_KEY_ENCRYPTION_KEY or DRS_KEY_ENCRYPTION_KEY_FILE is required/,
-    ],
-    [
-      "a key database without a key",
-      { DRS_KEY_DATABASE_URL: KEY_DATABASE },
-      /^DRS_KEY_ENCRYPTION_KEY or DRS_KEY_ENCRYPTION_KEY_FILE is required/,
-    ],
+    ["an external database without a key", { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys" }, noKeySource],
+    ["a key database without a key", { DRS_KEY_DATABASE_URL: KEY_DATABASE }, noKeySource],
     [
       "an owner of no database",
       { DRS_MIGRATION_DATABASE_URL: DATABASE },
@@ -217,6 +231,12 @@ describe("rules between variables", () => {
       "an external database with a key database and a key file",
       { DRS_DATABASE_URL: DATABASE, DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY_FILE: "key" },
     ],
+    ["an external database with a command", { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", ...COMMAND }],
+    [
+      "an external database with Vault",
+      { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", ...VAULT, DRS_VAULT_MOUNT: "teams/fraud/transit" },
+    ],
+    ["a Vault on loopback without TLS", { ...VAULT, DRS_VAULT_URL: "http://127.0.0.1:8200" }],
     ["an owner's login in addition", { ...EXTERNAL, DRS_MIGRATION_DATABASE_URL: DATABASE }],
     ["an embedded database with a key of the operator's", { DRS_KEY_ENCRYPTION_KEY: KEY }],
     [
@@ -250,6 +270,29 @@ describe("rules between variables", () => {
     expect(problemsOf(environment)).toEqual([]);
   });
 
+  test("Vault needs a key, its wrapped keys and a token: all that is missing is reported", () => {
+    expect(problemsOf({ DRS_VAULT_URL: VAULT.DRS_VAULT_URL })).toEqual(
+      ["DRS_VAULT_KEY", "DRS_VAULT_WRAPPED_KEY_FILE", "DRS_VAULT_TOKEN_FILE"].map(
+        (name) => `${name} is required with DRS_VAULT_URL`,
+      ),
+    );
+  });
+
+  test.each(["pass show drs", "[]", '[""]', "{}", '"pass"', '["pass",1]', '["pass","\\u0000"]', '["pass"'])(
+    "a command is a JSON array of strings, not %j",
+    (command) => {
+      expect(problemsOf({ DRS_KEY_ENCRYPTION_KEY_COMMAND: command })).toEqual([
+        'DRS_KEY_ENCRYPTION_KEY_COMMAND must be a JSON array of strings, such as ["pass","show","drs"]',
+      ]);
+    },
+  );
+
+  test("a command keeps its arguments as they are: empty ones, and what a shell would replace", () => {
+    const command = ["print", "", "$HOME", "a b", "`id`"];
+    const config = configOf({ DRS_KEY_ENCRYPTION_KEY_COMMAND: JSON.stringify(command) });
+    expect(config.keys.encryptionKeyCommand).toEqual(command);
+  });
+
   test("loopback is what only this machine can reach", () => {
     for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "::1"]) expect(isLoopback(host), host).toBe(true);
     const others = ["0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "127.0.0.1.example", "127.0.0", "localhost.example", ""];
@@ -268,6 +311,7 @@ describe("secrets among the variables", () => {
     DRS_KEY_DATABASE_URL: `postgresql://keys:${MARK}@keys/keys`,
     DRS_KEY_ENCRYPTION_KEY: KEY,
     DRS_PREVIOUS_KEY_ENCRYPTION_KEY: KEY,
+    DRS_KEY_ENCRYPTION_KEY_COMMAND: `["login","--password","${MARK}"]`,
     DRS_ERASURE_JOURNAL_DATABASE_URL: `postgresql://app:${MARK}@journal/journal`,
     DRS_ACTION_SIGNING_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_JWT_SECRET: `${MARK} of thirty-two characters or more`,
@@ -283,7 +327,9 @@ describe("secrets among the variables", () => {
   };
 
   test("include every variable that is named so or may hold a password", () => {
-    const named = variables.map(([name]) => name).filter((name) => /SECRET|DATABASE_URL|ENCRYPTION_KEY$/.test(name));
+    const named = variables
+      .map(([name]) => name)
+      .filter((name) => /SECRET|DATABASE_URL|ENCRYPTION_KEY(_COMMAND)?$/.test(name));
     expect(secret).toEqual(named);
     expect(Object.keys(good).toSorted()).toEqual(secret.toSorted());
   });

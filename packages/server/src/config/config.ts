@@ -30,6 +30,9 @@ interface Read {
   readonly problems: readonly string[];
 }
 
+/** Whether a variable is this server's, known or not. */
+export const isOwnVariable = (name: string): boolean => name.startsWith("DRS_");
+
 /** Reads the `DRS_` variables of an environment. Pure; reports every problem at once; values of secrets stay out of it. */
 export function readConfig(environment: Environment, directory: string): ConfigResult {
   const { choices, problems } = readVariables(environment);
@@ -103,7 +106,7 @@ export function isPlainObject(value: unknown): value is object {
 function readVariables(environment: Environment): Read {
   const variables = new Set(PATHS.map(variableOf));
   const problems = Object.keys(environment)
-    .filter((name) => name.startsWith("DRS_") && !variables.has(name))
+    .filter((name) => isOwnVariable(name) && !variables.has(name))
     .map((name) => `${name} is not a variable of this server`);
   const choices = PATHS.flatMap((path): [Path, Result<unknown>][] => {
     const { variable, kind } = settingOf(path);

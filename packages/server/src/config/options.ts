@@ -25,7 +25,25 @@ export interface Settings {
     readonly previousEncryptionKey?: Uint8Array;
     /** File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. With the embedded default the server makes one next to the wrapped secrets: for development, not for production. Must be a string that is not empty. Variable: `DRS_KEY_ENCRYPTION_KEY_FILE`. */
     readonly encryptionKeyFile?: string;
-  } & AtMostOne<"directory" | "databaseUrl"> & AtMostOne<"encryptionKey" | "encryptionKeyFile">;
+    /** Command that prints what the file would hold; the variable has a JSON array of the program and its arguments. It runs without a shell and without `DRS_` variables. Must be an array of the program and its arguments. Variable: `DRS_KEY_ENCRYPTION_KEY_COMMAND`. */
+    readonly encryptionKeyCommand?: readonly string[];
+    readonly vault?: {
+      /** Unwrap the key-encryption keys by the Transit engine of the Vault at this URL. Must be a URL that starts with https: or http:. Variable: `DRS_VAULT_URL`. */
+      readonly url: string;
+      /** Where Vault has the Transit engine. Must be a string that is not empty. Default: `transit`. Variable: `DRS_VAULT_MOUNT`. */
+      readonly mount?: string;
+      /** Transit key, with `derived=true`, that the key-encryption keys are wrapped by. Must be a string that is not empty. Variable: `DRS_VAULT_KEY`. */
+      readonly keyName: string;
+      /** File with one or more wrapped keys (`vault:v1:…`), one a line: the last one wraps, all of them unwrap. Must be a path. Variable: `DRS_VAULT_WRAPPED_KEY_FILE`. */
+      readonly wrappedKeyFile: string;
+      /** File with a Vault token that may update `MOUNT/decrypt/KEY`; read again for each use. Must be a path. Variable: `DRS_VAULT_TOKEN_FILE`. */
+      readonly tokenFile: string;
+      /** Certificates in PEM that must have signed Vault's certificate. Default: the authorities that Node trusts. Must be a path. Variable: `DRS_VAULT_CA_FILE`. */
+      readonly caFile?: string;
+      /** Vault's namespace. Must be a string that is not empty. Variable: `DRS_VAULT_NAMESPACE`. */
+      readonly namespace?: string;
+    };
+  } & AtMostOne<"directory" | "databaseUrl"> & AtMostOne<"encryptionKey" | "encryptionKeyFile" | "encryptionKeyCommand" | "vault">;
   readonly throttle?: {
     /** Requests per second and account, by process; large and wide ones count more than once. 0 is off. Must be a whole number from 0 to 1000000. Default: `50`. Variable: `DRS_THROTTLE_RATE`. */
     readonly ratePerSecond?: number;
@@ -98,6 +116,6 @@ export interface Settings {
   };
   /** JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s. Must be a path. Variable: `DRS_ADOPTED_FIELDS_FILE`. */
   readonly adoptedFieldsFile?: string;
-  /** How long a call to the database, the key store, the erasure journal, the JWKS or the introspection endpoint may take. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */
+  /** How long a call to the database, the key store, the erasure journal, the JWKS, the introspection endpoint or Vault may take, and the command that prints the key-encryption key. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */
   readonly dependencyTimeoutMs?: number;
 }

@@ -3,10 +3,31 @@ import { isIP } from "node:net";
 import { resolve, sep } from "node:path";
 import type { Path, Values } from "./settings.ts";
 
+/** Where the key-encryption key comes from. */
+export const KEY_SOURCES = [
+  "keys.encryptionKey",
+  "keys.encryptionKeyFile",
+  "keys.encryptionKeyCommand",
+  "keys.vault.url",
+] as const satisfies readonly Path[];
+
+const VAULT_REQUIRED = [
+  "keys.vault.keyName",
+  "keys.vault.wrappedKeyFile",
+  "keys.vault.tokenFile",
+] as const satisfies readonly Path[];
+
+const VAULT = [
+  ...VAULT_REQUIRED,
+  "keys.vault.mount",
+  "keys.vault.caFile",
+  "keys.vault.namespace",
+] as const satisfies readonly Path[];
+
 /** Of each list at most one may be set. */
 export const EXCLUSIVE = [
   ["keys.directory", "keys.databaseUrl"],
-  ["keys.encryptionKey", "keys.encryptionKeyFile"],
+  KEY_SOURCES,
   ["journal.directory", "journal.databaseUrl"],
   ["sessions.jwt.jwksUrl", "sessions.jwt.secret", "sessions.introspection.url"],
 ] as const satisfies readonly (readonly Path[])[];
@@ -43,16 +64,22 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
   }
   problemWhen(
     has("keys.previousEncryptionKey") && !has("keys.encryptionKey"),
-    `${n("keys.previousEncryptionKey")} needs ${n("keys.encryptionKey")}; a file holds all of its keys itself`,
+    `${n("keys.previousEncryptionKey")} needs ${n("keys.encryptionKey")}; every other source gives all of its keys itself`,
   );
+  for (const path of VAULT) {
+    problemWhen(has(path) && !has("keys.vault.url"), `${n(path)} has no meaning without ${n("keys.vault.url")}`);
+  }
+  for (const path of VAULT_REQUIRED) {
+    problemWhen(has("keys.vault.url") && !has(path), `${n(path)} is required with ${n("keys.vault.url")}`);
+  }
   const external = has("database.url");
   problemWhen(
     external && !has("keys.directory", "keys.databaseUrl"),
     `${n("keys.directory")} or ${n("keys.databaseUrl")} is required with ${n("database.url")}: keys must be kept apart from the events`,
   );
   problemWhen(
-    has("database.url", "keys.databaseUrl") && !has("keys.encryptionKey", "keys.encryptionKeyFile"),
-    `${n("keys.encryptionKey")} or ${n("keys.encryptionKeyFile")} is required with ${n("database.url")} or ${n("keys.databaseUrl")}`,
+    has("database.url", "keys.databaseUrl") && !has(...KEY_SOURCES),
+    `${listed(KEY_SOURCES.map(n), "or")} is required with ${n("database.url")} or ${n("keys.databaseUrl")}`,
   );
   problemWhen(
     has("database.migrationUrl") && !external,
@@ -107,7 +134,8 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
   return problems;
 }
 
-const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+const listed = (names: readonly string[], word = "and"): string =>
+  `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 
 function isInside(path: string, folder: string): boolean {
   return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);

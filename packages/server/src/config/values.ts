@@ -104,6 +104,28 @@ export const list: Kind<readonly string[]> = {
   type: "readonly string[]",
 };
 
+const isArgument = (item: unknown): item is string => typeof item === "string" && !item.includes("\0");
+
+/** A program and its arguments. The problem quotes nothing: an argument may be a secret. */
+export const argumentList: Kind<readonly string[]> = {
+  read: (raw) => checkArguments(parsedJson(raw), `must be a JSON array of strings, such as ["pass","show","drs"]`),
+  check: (value) => checkArguments(value, "must be an array of the program and its arguments"),
+  type: "readonly string[]",
+};
+
+function checkArguments(value: unknown, problem: string): Result<readonly string[]> {
+  const items: readonly unknown[] = Array.isArray(value) ? [...value] : [];
+  return items.every(isArgument) && isName(items[0]) ? { value: items } : { problem };
+}
+
+function parsedJson(raw: string): unknown {
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return undefined;
+  }
+}
+
 const HOST_NAME = /^[a-z\d]([a-z\d._-]*[a-z\d])?$/i;
 
 export const hostNames = refined(list, (names) =>
@@ -131,6 +153,18 @@ export const webUrl = refined(url("https:", "http:"), (raw) => {
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   return protocol === "https:" || local ? undefined : "must start with https: beyond loopback";
 });
+
+/** What Vault takes for the name of a key. */
+const VAULT_NAME = /^\w([\w.-]*\w)?$/;
+
+export const vaultName = refined(text, (raw) =>
+  VAULT_NAME.test(raw) ? undefined : "must have letters, digits, and - or . between them",
+);
+
+/** Of an engine or a namespace. */
+export const vaultPath = refined(text, (raw) =>
+  raw.split("/").every((name) => VAULT_NAME.test(name)) ? undefined : "must be names separated by /",
+);
 
 const KEY_BYTES = 32;
 

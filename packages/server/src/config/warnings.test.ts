@@ -65,3 +65,15 @@ test("an admin listener beyond loopback is warned about: it has no TLS", () => {
 test("a key-encryption key next to its keys is advice: development begins with that", () => {
   expect(warnings({})).toEqual([expect.stringMatching(/^advice: the key-encryption key is stored next to/)]);
 });
+
+test("a key-encryption key from elsewhere is not next to its keys", () => {
+  const vault = { DRS_VAULT_KEY: "drs", DRS_VAULT_WRAPPED_KEY_FILE: "wrapped", DRS_VAULT_TOKEN_FILE: "token" };
+  for (const source of [
+    { DRS_KEY_ENCRYPTION_KEY: KEY },
+    { DRS_KEY_ENCRYPTION_KEY_FILE: "/elsewhere/key" },
+    { DRS_KEY_ENCRYPTION_KEY_COMMAND: '["pass","show","drs"]' },
+    { DRS_VAULT_URL: "https://vault", ...vault },
+  ]) {
+    expect(warnings(source)).toEqual([]);
+  }
+});

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { type Config, valueAt } from "./config.ts";
-import { isLoopback } from "./rules.ts";
+import { isLoopback, KEY_SOURCES } from "./rules.ts";
 import { type Path, settingOf } from "./settings.ts";
 
 /** A setting that works and should be changed. */
@@ -36,7 +36,7 @@ export function warningsOf(config: Config): readonly Warning[] {
     "there is no erasure journal, so no erasure is possible. Name one in DRS_ERASURE_JOURNAL",
   );
   warnWhen(
-    config.embedded && keys.encryptionKey === undefined && keys.encryptionKeyFile === undefined,
+    config.embedded && KEY_SOURCES.every((path) => valueAt(config, path) === undefined),
     "the key-encryption key is stored next to the secrets it wraps: fine for development, not for production",
     "advice",
   );

@@ -28,5 +28,6 @@ export function boundedKeySource(source: KeySource, bounded: Bounded): KeySource
     read: () => bounded(() => source.read()),
     ...(write && { write: (keys) => bounded(() => write(keys)) }),
     advice: source.advice,
+    description: source.description,
   };
 }

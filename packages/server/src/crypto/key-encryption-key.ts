@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Config } from "../config/config.ts";
 import { replaceFile, writeExclusively } from "../files/durable-file.ts";
-import { key256 } from "../config/values.ts";
-
-import { type KeySource } from "./key-encryption.ts";
+import type { KeySource } from "./key-encryption.ts";
+import { keysOfText } from "./keys-of-text.ts";
 
 /**
  * The keys that wrap all others: from the environment, from a file, or, for the embedded default alone, from a file
@@ -20,6 +19,7 @@ export async function keyEncryptionKeys(keys: Config["keys"], creates = true): P
     const both = previous ? [previous, current] : [current];
     return {
       read: async () => both,
+      description: "the environment",
       advice:
         "the key-encryption key comes from the environment: put a new one in DRS_KEY_ENCRYPTION_KEY and the present one in " +
         "DRS_PREVIOUS_KEY_ENCRYPTION_KEY, restart every server, rotate again, then take the previous one away",
@@ -52,15 +52,10 @@ function keyFile(path: string): KeySource {
           cause,
         });
       });
-      return content
-        .trim()
-        .split("\n")
-        .map((line) => {
-          const result = key256.read(line.trim());
-          if ("problem" in result)
-            throw new OperatorError("key-file-unusable", `the key-encryption key in ${path} ${result.problem}`);
-          return result.value;
-        });
+      const keys = keysOfText(content);
+      if ("problem" in keys)
+        throw new OperatorError("key-file-unusable", `the key-encryption key in ${path} ${keys.problem}`);
+      return keys.value;
     },
     async write(keys) {
       try {
@@ -76,6 +71,7 @@ function keyFile(path: string): KeySource {
         );
       }
     },
+    description: path,
     advice: "",
   };
 }

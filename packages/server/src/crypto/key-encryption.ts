@@ -6,6 +6,8 @@ import { OperatorError } from "../errors/operator-error.ts";
  * A key-management service can take the place of the keys in a file; then its keys never leave it.
  */
 export interface KeyEncryption {
+  /** Where the keys come from, for people. */
+  readonly description: string;
   /** Oldest first; the last one is the current one. */
   versions(): Promise<readonly string[]>;
   /** @param context what the secret is bound to. */
@@ -18,6 +20,11 @@ export interface KeyEncryption {
   rotate(): Promise<string>;
   /** Destroys a version that nothing is wrapped under. @throws key-versions-fixed */
   destroy(version: string): Promise<void>;
+  /**
+   * Reads keys that are held in memory from their source again.
+   * @returns whether there are any. @throws key-source-unusable, key-file-unusable, Unavailable
+   */
+  reload(): Promise<boolean>;
 }
 
 const SECRET_BYTES = 32;
@@ -30,7 +37,13 @@ const FORMAT = 2;
 
 /** Where keys of 32 bytes come from, oldest first. */
 export interface KeySource {
+  /** For people. */
+  readonly description: string;
   read(): Promise<readonly Buffer[]>;
+  /** Looks for a key that `read` lacks; absent where `read` asks the source itself. */
+  search?(): Promise<readonly Buffer[]>;
+  /** Reads the source again; absent where `read` does. The next `read` gives the result. */
+  reload?(): Promise<readonly Buffer[]>;
   /** Replaces what is there; absent where it can't be changed from here. */
   write?(keys: readonly Buffer[]): Promise<void>;
   /** What an operator does to change the keys. */
@@ -56,6 +69,10 @@ export class LocalKeyEncryption implements KeyEncryption {
 
   constructor(source: KeySource) {
     this.#source = source;
+  }
+
+  get description(): string {
+    return this.#source.description;
   }
 
   async versions(): Promise<readonly string[]> {
@@ -101,18 +118,27 @@ export class LocalKeyEncryption implements KeyEncryption {
     this.#keys.clear();
   }
 
+  async reload(): Promise<boolean> {
+    if (!this.#source.reload) return false;
+    await this.#source.reload();
+    return true;
+  }
+
   async #write(keys: readonly Buffer[]): Promise<void> {
     if (!this.#source.write) throw new OperatorError("key-versions-fixed", this.#source.advice);
     await this.#source.write(keys);
   }
 
   async #keyOf(version: string): Promise<Buffer> {
-    if (!this.#keys.has(version)) {
-      this.#keys = new Map((await this.#source.read()).map((key) => [versionOfKey(key), key]));
-    }
+    if (!this.#keys.has(version)) this.#remember(await this.#source.read());
+    if (!this.#keys.has(version) && this.#source.search) this.#remember(await this.#source.search());
     const key = this.#keys.get(version);
     if (!key)
       throw new OperatorError("secret-damaged", "a secret in the key store was wrapped by another key-encryption key");
     return key;
+  }
+
+  #remember(keys: readonly Buffer[]): void {
+    this.#keys = new Map(keys.map((key) => [versionOfKey(key), key]));
   }
 }

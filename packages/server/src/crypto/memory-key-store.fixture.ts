@@ -3,7 +3,7 @@ import type { KeyStore } from "./key-store.ts";
 
 /** Key-encryption keys that are at hand, oldest first. */
 export const keysOf = (...keys: readonly Buffer[]): LocalKeyEncryption =>
-  new LocalKeyEncryption({ read: async () => keys, advice: "" });
+  new LocalKeyEncryption({ read: async () => keys, advice: "", description: "" });
 
 export interface MemoryKeyStore {
   readonly store: KeyStore;

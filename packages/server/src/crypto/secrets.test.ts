@@ -38,7 +38,7 @@ describe("a secret", () => {
     const { store } = memory();
     const [before, after] = [KEY, randomBytes(32)];
     let keys = [before];
-    const changing = new LocalKeyEncryption({ read: async () => keys, advice: "" });
+    const changing = new LocalKeyEncryption({ read: async () => keys, advice: "", description: "" });
     const create: KeyStore["create"] = async (id, wrapped) => {
       keys = [after];
       return store.create(id, wrapped);

@@ -110,7 +110,7 @@ test("the file of the key-encryption key has the deadline", async () => {
   const keys = { encryptionKeyFile: path } as Config["keys"];
   await expect(bounded(() => keyEncryptionKeys(keys))).rejects.toMatchObject({ code: "dependency-silent" });
   const source = boundedKeySource(
-    { read: () => new Promise(() => {}), advice: "" },
+    { read: () => new Promise(() => {}), advice: "", description: "" },
     boundedBy(new Dependencies(50).get("key_store")),
   );
   await expect(source.read()).rejects.toMatchObject({ code: "dependency-silent" });

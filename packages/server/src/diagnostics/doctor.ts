@@ -92,12 +92,14 @@ export async function examine(installation: Installation): Promise<readonly Find
 /** Lost secrets that are described one by one. */
 const MOST_DESCRIBED = 20;
 
-async function keyFinding({ pool, keyStore, secrets }: Installation): Promise<Finding> {
+async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installation): Promise<Finding> {
   const mark = await readWatermark(keyStore);
   const isDatabaseBehind = mark.partitions > (await countDestroyedPartitions(pool));
   const lost = await lostSince(pool, secrets, isDatabaseBehind);
   if (lost.length === 0) {
-    const fits = `${keyStore.description}; the installation's secret fits the database`;
+    const fits =
+      `${keyStore.description}; the installation's secret fits the database; ` +
+      `the key-encryption key comes from ${keyEncryption.description}`;
     const losses = (await acceptedSecretLosses(pool)).map(
       ({ accepted_at, secrets: count, events, copies }) =>
         `; the loss of ${count} secrets was accepted on ${accepted_at}: ${events} events and ${copies} copies could not be opened`,

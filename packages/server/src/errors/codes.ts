@@ -51,7 +51,7 @@ export const OPERATOR_ERRORS = {
   },
   "dependency-unavailable": {
     ...FAILED_FOR_NOW,
-    when: "A database, the key store, the journal or the session verifier can't be reached, is busy or is full.",
+    when: "A database, the key store, the journal, the session verifier or Vault can't be reached, is busy or is full.",
   },
   "dependency-silent": {
     ...FAILED_FOR_NOW,
@@ -125,6 +125,10 @@ export const OPERATOR_ERRORS = {
   "key-file-unusable": {
     ...FAILED,
     when: "The file of key-encryption keys can't be read, or a line of it is not a key.",
+  },
+  "key-source-unusable": {
+    ...FAILED,
+    when: "The command or the Vault that gives the key-encryption key refused, failed or gave something else. The message says which.",
   },
   "key-versions-fixed": {
     ...FAILED,

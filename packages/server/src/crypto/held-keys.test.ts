@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Unavailable } from "../ports.ts";
+import { holdKeys } from "./held-keys.ts";
+import { LocalKeyEncryption, versionOfKey } from "./key-encryption.ts";
+
+const CONTEXT = Buffer.from("context");
+const TEXTS = { description: "a key service", advice: "add a key there" };
+
+describe("keys that are held in memory", () => {
+  const [first, second] = [randomBytes(32), randomBytes(32)];
+  const secret = randomBytes(32);
+  let given: readonly Buffer[] | undefined;
+  let loads: number;
+
+  beforeEach(() => {
+    given = [first];
+    loads = 0;
+  });
+
+  async function load(): Promise<readonly Buffer[]> {
+    loads++;
+    if (!given) throw new Unavailable("the key service is away");
+    return given;
+  }
+
+  const open = async (searchEveryMs?: number): Promise<LocalKeyEncryption> =>
+    new LocalKeyEncryption(await holdKeys(load, TEXTS, searchEveryMs));
+
+  /** As another server does, which has both keys. */
+  const wrappedBySecond = (): Promise<Buffer> =>
+    new LocalKeyEncryption({ ...TEXTS, read: async () => [first, second] }).wrap(secret, CONTEXT);
+
+  it("are read once, also while the source is away", async () => {
+    const keys = await open();
+    given = undefined;
+    for (let n = 0; n < 3; n++) expect(await keys.unwrap(await keys.wrap(secret, CONTEXT), CONTEXT)).toEqual(secret);
+    expect(await keys.versions()).toEqual([versionOfKey(first)]);
+    expect(loads).toBe(1);
+  });
+
+  it("are not opened where the source is away", async () => {
+    given = undefined;
+    await expect(open()).rejects.toThrow("the key service is away");
+  });
+
+  it("are read again where a secret is wrapped under a key that is not among them", async () => {
+    const keys = await open();
+    given = [first, second];
+    const wrapped = await wrappedBySecond();
+    const all = await Promise.all([1, 2, 3].map(() => keys.unwrap(wrapped, CONTEXT)));
+    expect(all).toEqual([secret, secret, secret]);
+    expect(loads).toBe(2);
+    expect(keys.versionOf(await keys.wrap(secret, CONTEXT))).toBe(versionOfKey(second));
+  });
+
+  it("are searched once in a while for a key that the source lacks, too", async () => {
+    const keys = await open(30);
+    const wrapped = await wrappedBySecond();
+    const missing = expect.objectContaining({ code: "secret-damaged" }) as Error;
+    for (let n = 0; n < 5; n++) await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toEqual(missing);
+    expect(loads).toBe(2);
+    given = undefined;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    for (let n = 0; n < 5; n++) await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toThrow("is away");
+    expect(loads).toBe(3);
+    given = [first, second];
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await keys.unwrap(wrapped, CONTEXT)).toEqual(secret);
+  });
+
+  it("are read again when an operator asks, and kept where that fails", async () => {
+    const keys = await open();
+    given = [first, second];
+    expect(await keys.reload()).toBe(true);
+    expect(await keys.versions()).toEqual([first, second].map(versionOfKey));
+    given = undefined;
+    await expect(keys.reload()).rejects.toThrow("is away");
+    expect(await keys.versions()).toHaveLength(2);
+  });
+
+  it("have versions that only their source changes", async () => {
+    const keys = await open();
+    const fixed = expect.objectContaining({ code: "key-versions-fixed", message: TEXTS.advice }) as Error;
+    await expect(keys.rotate()).rejects.toEqual(fixed);
+    await expect(keys.destroy(versionOfKey(first))).rejects.toEqual(fixed);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Deadline } from "../dependencies/deadline.ts";
+import type { KeySource } from "./key-encryption.ts";
+
+/** How long reading a source may take, and what ends it earlier. */
+export type SourceDeadline = Pick<Deadline, "ms" | "stop">;
+
+/** A secret whose key is missing would otherwise ask the source for each event. */
+const SEARCH_EVERY_MS = 5_000;
+
+/**
+ * Keys of a source that is too slow or too far away to be asked for each secret: read once, and held in memory. They are
+ * read again where an operator asks for it, or where a secret is wrapped under a key that is not among them.
+ * @param load reads the source. @throws what `load` throws
+ */
+export async function holdKeys(
+  load: () => Promise<readonly Buffer[]>,
+  texts: Pick<KeySource, "advice" | "description">,
+  searchEveryMs = SEARCH_EVERY_MS,
+): Promise<KeySource> {
+  let held = await load();
+  let recent: Promise<readonly Buffer[]> | undefined;
+  const reload = async (): Promise<readonly Buffer[]> => (held = await load());
+  const search = (): Promise<readonly Buffer[]> => {
+    recent ??= reload().finally(() => setTimeout(() => (recent = undefined), searchEveryMs).unref());
+    return recent;
+  };
+  return { ...texts, read: async () => held, search, reload };
+}

@@ -1,0 +1,98 @@
+/** Keys that a command prints: the client of any key service, without a library of it in this process. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { isOwnVariable } from "../config/config.ts";
+import { withDeadline } from "../dependencies/deadline.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { Unavailable } from "../ports.ts";
+import type { SourceDeadline } from "./held-keys.ts";
+import { keysOfText } from "./keys-of-text.ts";
+
+export const COMMAND = "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND";
+
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * Runs the command without a shell, with an empty standard input and without the variables of this server. What it
+ * prints on standard error is dropped, and no error quotes its output.
+ * @param command the program and its arguments.
+ * @throws key-source-unusable, Unavailable
+ */
+export async function keysOfCommand(command: readonly string[], deadline: SourceDeadline): Promise<readonly Buffer[]> {
+  const expired = (): Unavailable =>
+    new Unavailable(`${COMMAND} did not end within ${deadline.ms} ms`, { code: "dependency-silent" });
+  const keys = keysOfText(await withDeadline({ ...deadline, expired }, (signal) => outputOf(command, signal)));
+  if ("problem" in keys) throw unusable(`printed something else than keys: each line ${keys.problem}`);
+  return keys.value;
+}
+
+async function outputOf(command: readonly string[], signal: AbortSignal): Promise<string> {
+  const child = start(command);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  child.stdout?.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    // guard(false): the output of the command is limited
+    // fails: packages/server/src/crypto/key-command.test.ts › prints without end
+    if (size > MOST_BYTES) reject(unusable(`printed more than ${MOST_BYTES / 1024} KiB`));
+    else chunks.push(chunk);
+  });
+  child.once("error", (error: NodeJS.ErrnoException) => reject(notStarted(error)));
+  child.once("exit", (code, killedBy) => {
+    // guard(false): a command that fails gives no key
+    // fails: packages/server/src/crypto/key-command.test.ts › that fails is named with the cause
+    if (code !== 0) reject(unusable(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
+    // A process that it left behind would keep the output open.
+    // guard(drop): processes that the command leaves behind are ended
+    // fails: packages/server/src/crypto/key-command.test.ts › leaves a process behind
+    endGroup(child);
+  });
+  child.once("close", () => resolve(Buffer.concat(chunks).toString()));
+  signal.addEventListener("abort", () => reject(signal.reason));
+  try {
+    return await promise;
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) {
+      // guard(drop): a command that is late is ended, and its children with it
+      // fails: packages/server/src/crypto/key-command.test.ts › is ended with its children
+      endGroup(child);
+    }
+    child.stdout?.destroy();
+  }
+}
+
+/** In a process group of its own. @throws key-source-unusable */
+function start([program = "", ...args]: readonly string[]): ChildProcess {
+  try {
+    return spawn(program, args, { env: environment(), stdio: ["ignore", "pipe", "ignore"], detached: true });
+  } catch (error) {
+    throw notStarted(error as NodeJS.ErrnoException);
+  }
+}
+
+/** The provider's client finds its credentials there; what this server keeps secret is not its business. */
+function environment(): NodeJS.ProcessEnv {
+  const passed: NodeJS.ProcessEnv = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    // guard(false): the command gets no secret of this server
+    // fails: packages/server/src/crypto/key-command.test.ts › has the environment without
+    if (isOwnVariable(name)) continue;
+    passed[name] = value;
+  }
+  return passed;
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group has ended.
+  }
+}
+
+/** Without the cause, which holds the arguments. */
+const notStarted = ({ code }: NodeJS.ErrnoException): OperatorError => unusable(`can't be started: ${code}`);
+
+const unusable = (problem: string): OperatorError =>
+  new OperatorError("key-source-unusable", `${COMMAND} ${problem}. Run it by hand: its output is never shown here`);

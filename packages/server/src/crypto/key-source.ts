@@ -1,0 +1,53 @@
+/** Opens the configured source of the key-encryption key. */
+import type { Config } from "../config/config.ts";
+import type { Dependencies } from "../dependencies/dependencies.ts";
+import type { Bounded } from "../dependencies/file-calls.ts";
+import { boundedKeySource } from "./bounded-key-store.ts";
+import { holdKeys } from "./held-keys.ts";
+import { COMMAND, keysOfCommand } from "./key-command.ts";
+import type { KeySource } from "./key-encryption.ts";
+import { keyEncryptionKeys } from "./key-encryption-key.ts";
+import { keysOfVault, vaultContext, vaultKey, type VaultOptions } from "./vault-transit.ts";
+
+export interface KeySourceOptions {
+  readonly config: Config;
+  readonly dependencies: Dependencies;
+  /** Calls to files. */
+  readonly bounded: Bounded;
+  /** Whether the key of the embedded default is made where it is missing. */
+  readonly creates: boolean;
+  /** The id of the installation. */
+  readonly installation: string;
+}
+
+/** @throws key-file-unusable, key-source-unusable, Unavailable */
+export async function openKeySource(options: KeySourceOptions): Promise<KeySource> {
+  const { config, dependencies, bounded, creates, installation } = options;
+  const deadline = { ms: config.dependencyTimeoutMs, stop: dependencies.stopping };
+  const { encryptionKeyCommand: command } = config.keys;
+  if (command) {
+    return holdKeys(() => keysOfCommand(command, deadline), { description: COMMAND, advice: COMMAND_ADVICE });
+  }
+  const vault = vaultOf(config.keys);
+  if (vault) {
+    return holdKeys(() => keysOfVault(vault, installation, deadline), {
+      description: `${vault.wrappedKeyFile}, unwrapped by Vault's Transit key ${vaultKey(vault)}`,
+      advice: vaultAdvice(vault, installation),
+    });
+  }
+  return boundedKeySource(await bounded(() => keyEncryptionKeys(config.keys, creates)), bounded);
+}
+
+function vaultOf({ vault }: Config["keys"]): VaultOptions | undefined {
+  const { url, keyName, wrappedKeyFile, tokenFile } = vault;
+  if (url === undefined || keyName === undefined || wrappedKeyFile === undefined || tokenFile === undefined) return;
+  return { ...vault, url, keyName, wrappedKeyFile, tokenFile };
+}
+
+const THEN = "restart every server or send it SIGHUP, rotate again, then take the old one away";
+
+const COMMAND_ADVICE = `the key-encryption key comes from ${COMMAND}: let it print a new key after the present one, ${THEN}`;
+
+const vaultAdvice = (vault: VaultOptions, installation: string): string =>
+  `the key-encryption key is wrapped by Vault: wrap a new one with the context ${vaultContext(installation)}, ` +
+  `add it to ${vault.wrappedKeyFile} after the present one, ${THEN}`;

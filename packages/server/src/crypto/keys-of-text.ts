@@ -1,0 +1,12 @@
+import { key256, type Result } from "../config/values.ts";
+
+/** One key of 32 bytes a line, in base64, oldest first. The problem quotes nothing of the text. */
+export function keysOfText(text: string): Result<readonly Buffer[]> {
+  const keys: Buffer[] = [];
+  for (const line of text.trim().split("\n")) {
+    const key = key256.read(line.trim());
+    if ("problem" in key) return key;
+    keys.push(key.value);
+  }
+  return { value: keys };
+}

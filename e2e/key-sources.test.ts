@@ -1,0 +1,314 @@
+/** Key-encryption keys that a command prints or Vault unwraps: servers use them, and no output shows them. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { vaultContext } from "../packages/server/src/crypto/vault-transit.ts";
+import { startVault, type Vault } from "../packages/server/src/crypto/vault-transit.fixture.ts";
+import { authorized, send, transport } from "./support/client.ts";
+import { command, objects, type Printed } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+interface Event {
+  readonly eventId: string;
+  readonly text: string;
+}
+
+let database: TestDatabase;
+let folder: string;
+/** What no output may hold: keys in base64, and the token for Vault. */
+let secrets: string[];
+let outputs: string[];
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+});
+
+afterAll(() => database?.close());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-key-sources-"));
+  [secrets, outputs] = [[], []];
+});
+
+afterEach(async () => {
+  const output = outputs.join("\n");
+  for (const secret of secrets) {
+    expect(output).not.toContain(secret);
+    expect(output).not.toContain(Buffer.from(secret, "base64").toString("hex"));
+  }
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A fresh database and key store, whose key the test names. */
+async function withoutKey(): Promise<Environment> {
+  const { DRS_KEY_ENCRYPTION_KEY: _, ...environment } = await database.environment();
+  return { ...environment, DRS_DEPENDENCY_TIMEOUT: "2s" };
+}
+
+/** In base64. */
+function newKey(): string {
+  const key = randomBytes(32).toString("base64");
+  secrets.push(key);
+  return key;
+}
+
+async function serve(environment: Environment): Promise<ServerProcess> {
+  const server = await startServer(environment);
+  onTestFinished(() => server.kill());
+  server.process.once("close", () => outputs.push(server.stdout(), server.stderr()));
+  return server;
+}
+
+/** A command in this process. */
+async function run(environment: Environment, ...args: readonly string[]): Promise<Printed> {
+  const printed = await command(environment, ...args);
+  outputs.push(printed.stdout, printed.stderr);
+  return printed;
+}
+
+/** A server that must not start: why it ended. */
+async function refused(environment: Environment): Promise<string> {
+  const { code, stdout, stderr } = await runDrs({ ...environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" }, ["serve"]);
+  outputs.push(stdout.toString(), stderr);
+  expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: "" });
+  return stderr;
+}
+
+async function store(environment: Environment, server: ServerProcess, account: string): Promise<Event> {
+  const who = await credentials(environment, account);
+  const body = transport(who);
+  const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
+  expect(reply.status, reply.text).toBe(201);
+  return { eventId: String(reply.json["event_id"]), text: JSON.stringify(body.observations) };
+}
+
+async function expectReadable(environment: Environment, ...events: readonly Event[]): Promise<void> {
+  for (const { eventId, text } of events) {
+    const printed = await run(environment, "event", "get", eventId, "--raw", "--reason", "r");
+    expect(printed).toMatchObject({ code: 0, stdout: text });
+  }
+}
+
+/** How many secrets each version wraps, oldest first. */
+async function countByVersion(environment: Environment): Promise<readonly number[]> {
+  const { stdout } = await run(environment, "key", "list", "--json");
+  return objects<{ secrets: number }>(stdout).map((version) => version.secrets);
+}
+
+async function contextOf(environment: Environment): Promise<string> {
+  const owner = await connectAsOwner(environment);
+  try {
+    const { rows } = await owner.query<{ installation_id: string }>("select installation_id from installation");
+    return vaultContext(rows[0]?.installation_id ?? "");
+  } finally {
+    await owner.end();
+  }
+}
+
+const fromCommand = (environment: Environment, ...words: readonly string[]): Environment => ({
+  ...environment,
+  DRS_KEY_ENCRYPTION_KEY_COMMAND: JSON.stringify(words),
+});
+
+const shell = (environment: Environment, script: string): Environment => fromCommand(environment, "sh", "-c", script);
+
+describe("a key that a command prints", () => {
+  test("wraps the secrets of a server; a new one is used after SIGHUP, and the old one can be taken away", async () => {
+    const printed = join(folder, "printed");
+    const [first, second] = [newKey(), newKey()];
+    await writeFile(printed, first);
+    const environment = fromCommand(await withoutKey(), "cat", printed);
+    const server = await serve(environment);
+    const before = await store(environment, server, "one");
+    expect((await run(environment, "config")).stdout).toContain("DRS_KEY_ENCRYPTION_KEY_COMMAND=(set)");
+    expect((await run(environment, "doctor")).stdout).toContain(
+      "the key-encryption key comes from the command in DRS_KEY_ENCRYPTION_KEY_COMMAND",
+    );
+    expect((await run(environment, "key", "rotate")).stderr).toMatch(/let it print a new key after the present one/);
+
+    await writeFile(printed, `${first}\n${second}\n`);
+    server.process.kill("SIGHUP");
+    await until(() => server.stderr().includes("key-encryption key reloaded"));
+    expect(await run(environment, "key", "rotate")).toMatchObject({ code: 0, stderr: "" });
+    const after = await store(environment, server, "two");
+    expect((await countByVersion(environment))[0]).toBe(0);
+    await writeFile(printed, second);
+    await expectReadable(environment, before, after);
+
+    await writeFile(printed, "spoilt");
+    server.process.kill("SIGHUP");
+    await until(() => server.stderr().includes("reload key-encryption key failed"));
+    const kept = await store(environment, server, "three");
+    expect(await server.stop()).toBe(0);
+    expect(server.stderr()).not.toContain("spoilt");
+    await writeFile(printed, second);
+    await expectReadable(environment, kept);
+  });
+
+  test("is found by a running server when a rotation has wrapped its secrets under it", async () => {
+    const printed = join(folder, "printed");
+    const [first, second] = [newKey(), newKey()];
+    await writeFile(printed, first);
+    const environment = fromCommand(await withoutKey(), "cat", printed);
+    const server = await serve(environment);
+    await store(environment, server, "one");
+    await writeFile(printed, `${first}\n${second}\n`);
+    expect((await run(environment, "key", "rotate")).code).toBe(0);
+    // The server drops secrets from memory within a second, and then meets the new key.
+    let account = 0;
+    await until(async () => {
+      const { length } = await countByVersion(environment);
+      expect(length).toBe(2);
+      const [under] = await countByVersion(environment);
+      await store(environment, server, "one");
+      await store(environment, server, `new-${account++}`);
+      return (await countByVersion(environment))[0] === under;
+    });
+    expect(await server.stop()).toBe(0);
+  });
+
+  test.each([
+    ["fails", "echo $KEY; echo $KEY >&2; exit 7", /ended with exit code 7\. Run it by hand/],
+    ["prints garbage", "echo $KEY$KEY", /printed something else than keys: each line must be 32 bytes in base64/],
+    ["hangs", "echo $KEY; sleep 60", /did not end within 300 ms/],
+    [
+      "is left by a process of another session that keeps its output open",
+      "setsid sh -c ': > $FOLDER/left; exec sleep 2' & until [ -e $FOLDER/left ]; do sleep 0.01; done; echo $KEY",
+      /did not end within 300 ms/,
+    ],
+  ])("is not used where the command %s: the server ends with the cause", async (_, script, cause) => {
+    const environment = { ...(await withoutKey()), DRS_DEPENDENCY_TIMEOUT: "300ms" };
+    const filled = script.replaceAll("$KEY", newKey()).replaceAll("$FOLDER", folder);
+    expect(await refused(shell(environment, filled))).toMatch(cause);
+  });
+
+  test("is not used where the command prints without end", async () => {
+    const { code, stderr } = await run(fromCommand(await withoutKey(), "yes", newKey()), "migrate");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/printed more than 64 KiB/) as unknown });
+  });
+});
+
+describe("a key that Vault unwraps", () => {
+  let vault: Vault;
+  let wrapped: string;
+
+  beforeEach(async () => {
+    vault = await startVault(folder);
+    secrets.push(vault.token);
+    wrapped = join(folder, "wrapped");
+    return () => vault.close();
+  });
+
+  const fromVault = (environment: Environment): Environment => ({
+    ...environment,
+    ...vault.environment,
+    DRS_VAULT_WRAPPED_KEY_FILE: wrapped,
+  });
+
+  const write = (context: string, ...keys: readonly string[]): Promise<void> =>
+    writeFile(wrapped, keys.map((key) => `${vault.wrap(Buffer.from(key, "base64"), context)}\n`).join(""));
+
+  test("serves an installation from its first start, also while Vault is away later", async () => {
+    const environment = fromVault(await withoutKey());
+    const first = await run(environment, "migrate");
+    expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining("ENOENT") as unknown });
+    // The message has the context that an operator wraps with.
+    const [, context = ""] = /with the context ([\w+/=]+)/.exec(first.stderr) ?? [];
+    expect(context).toBe(await contextOf(environment));
+    await write(context, newKey());
+    expect(await run(environment, "migrate")).toMatchObject({ code: 0, stderr: "" });
+    const server = await serve(environment);
+    const stored = await store(environment, server, "one");
+    expect((await run(environment, "doctor")).stdout).toContain(
+      `the key-encryption key comes from ${wrapped}, unwrapped by Vault's Transit key transit/drs of 127.0.0.1:`,
+    );
+    const shown = (await run(environment, "config")).stdout;
+    expect(shown).toContain(`DRS_VAULT_TOKEN_FILE=${vault.tokenFile}`);
+    await expectReadable(environment, stored);
+
+    const who = await credentials(environment, "two");
+    const asked = vault.asked.length;
+    vault.behave((response) => void response.destroy());
+    const body = JSON.stringify(transport(who));
+    expect((await send({ url: server.url, headers: authorized(who), body })).status).toBe(201);
+    expect(vault.asked.length).toBe(asked);
+    expect((await fetch(`${server.adminUrl}/readyz`)).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("of another installation is refused", async () => {
+    const [mine, other] = [await withoutKey(), await withoutKey()];
+    await write(await contextOf(other), newKey());
+    const { code, stderr } = await run(fromVault(mine), "migrate");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/can't unwrap line 1 of .*for another installation/);
+    expect(stderr).toContain(await contextOf(mine));
+  });
+
+  test.each<[string, (vault: Vault) => void, RegExp]>([
+    ["hangs", (vault) => vault.behave(() => {}), /^Vault at \S+ gave no answer within 300 ms$/m],
+    ["is sealed", (vault) => vault.behave((response) => void response.writeHead(503).end()), /is sealed/],
+  ])("is not used where Vault %s: the server ends with the cause", async (_, prepare, cause) => {
+    const environment = { ...fromVault(await withoutKey()), DRS_DEPENDENCY_TIMEOUT: "300ms" };
+    await write(await contextOf(environment), newKey());
+    prepare(vault);
+    expect(await refused(environment)).toMatch(cause);
+  });
+
+  test("is not used where Vault refuses the token, answers garbage or does not end", async () => {
+    const environment = fromVault(await withoutKey());
+    const key = newKey();
+    await write(await contextOf(environment), key);
+    const answers: [number, string, RegExp][] = [
+      [403, key, /refuses to decrypt .* \(403\)/],
+      [200, key, /sent something that is no answer of Vault/],
+      [200, key.repeat(2_000), /sent something that is no answer of Vault/],
+    ];
+    for (const [status, text, cause] of answers) {
+      vault.behave((response) => void response.writeHead(status).end(text));
+      expect(await run(environment, "migrate")).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(cause) as unknown,
+      });
+    }
+  });
+
+  test("takes the place of a file and of a command, one rotation after the other", async () => {
+    const environment = await withoutKey();
+    const [first, second, third] = [newKey(), newKey(), newKey()];
+    const file = join(folder, "key");
+    await writeFile(file, first);
+    const byFile = { ...environment, DRS_KEY_ENCRYPTION_KEY_FILE: file };
+    const server = await serve(byFile);
+    const stored = await store(byFile, server, "one");
+    expect(await server.stop()).toBe(0);
+
+    const printed = join(folder, "printed");
+    const byCommand = fromCommand(environment, "cat", printed);
+    await writeFile(printed, second);
+    expect((await run(byCommand, "key", "list")).stderr).toMatch(/wrapped by another key-encryption key/);
+    await writeFile(printed, `${first}\n${second}\n`);
+    expect(await run(byCommand, "key", "rotate")).toMatchObject({ code: 0, stderr: "" });
+    await writeFile(printed, second);
+    await expectReadable(byCommand, stored);
+
+    const byVault = fromVault(environment);
+    const context = await contextOf(environment);
+    await write(context, second, third);
+    expect(await run(byVault, "key", "rotate")).toMatchObject({ code: 0, stderr: "" });
+    expect((await countByVersion(byVault))[0]).toBe(0);
+    await write(context, third);
+    await expectReadable(byVault, stored);
+    const last = await serve(byVault);
+    const later = await store(byVault, last, "two");
+    expect(await last.stop()).toBe(0);
+    await expectReadable(byVault, stored, later);
+    expect(await readFile(wrapped, "utf8")).toMatch(/^vault:v1:/);
+  });
+});

@@ -38,7 +38,7 @@ test.skipIf(process.platform === "win32")(
   "a key directory that hangs is reported, and does not keep the process alive",
   async () => {
     const environment = await database.environment();
-    const server = await startServer({ ...environment, DRS_DEPENDENCY_TIMEOUT: "200ms", DRS_DRAIN_TIMEOUT: "200ms" });
+    const server = await startServer({ ...environment, DRS_DEPENDENCY_TIMEOUT: "1s", DRS_DRAIN_TIMEOUT: "200ms" });
     // A process that opens a named pipe without a writer hangs, as with a file of a network file system.
     const mark = join(environment["DRS_KEY_DIR"] ?? "", "mark");
     await rm(mark, { force: true });

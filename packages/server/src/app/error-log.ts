@@ -3,7 +3,7 @@ import type { OperatorErrorCode } from "../errors/codes.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { safeMessage } from "../messages/own-message.ts";
 import type { OnError } from "../ports.ts";
-import { sqlState, translateDriverError } from "../postgres/errors.ts";
+import { constraintOf, sqlState, translateDriverError } from "../postgres/errors.ts";
 
 /** The same error in a row is logged once a second at most: a database that is away must not fill the disk. */
 const EVERY_MS = 1_000;
@@ -44,7 +44,7 @@ function describe(error: unknown): Record<string, unknown> {
   const state = sqlState(error);
   const cause = error.cause === undefined ? {} : { cause: describe(error.cause) };
   if (state !== undefined) {
-    const { constraint = "" } = error as { constraint?: string };
+    const constraint = constraintOf(error) ?? "";
     return {
       name: "DatabaseError",
       ...(SQL_STATE.test(state) && { sqlState: state }),

@@ -11,7 +11,7 @@ import {
 import { type Pseudonymizer, uuidText } from "../crypto/pseudonymizer.ts";
 import { commitBatch, type Committed } from "./commit-batch.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
-import { asUnavailable, isTransient, sqlState } from "../postgres/errors.ts";
+import { asUnavailable, constraintOf, isTransient, sqlState } from "../postgres/errors.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
@@ -32,7 +32,7 @@ const COMMIT = "commit batch";
 
 /** A row that fits no partition breaks no constraint that has a name. */
 function isPartitionMissing(error: unknown): boolean {
-  return sqlState(error) === SQL_STATES.checkViolation && (error as pg.DatabaseError).constraint === undefined;
+  return sqlState(error) === SQL_STATES.checkViolation && constraintOf(error) === undefined;
 }
 
 export interface EventStoreOptions {

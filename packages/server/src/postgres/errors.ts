@@ -45,6 +45,11 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
+/** The constraint that a statement violated, where it has a name. */
+export function constraintOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.constraint : undefined;
+}
+
 /** Whether waiting may help: there is no connection to the database, or it can't work now. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);

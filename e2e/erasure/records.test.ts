@@ -62,7 +62,7 @@ describe("the register", () => {
     const stored = await store(who);
     const asked = await drs("erase", "run", "--account", who.account, "--reason", "r");
     expect(asked).toMatchObject({ code: 2, stdout: "" });
-    expect(asked.stderr).toContain("--yes");
+    expect(asked.stderr).toMatch(/^To erase: 1 event, .*--yes/);
     const dry = await drs("erase", "run", "--account", who.account, "--reason", "r", "--dry-run", "--json");
     expect(objects(dry.stdout)[0]).toMatchObject({ events: 1, dry_run: true });
     expect(await read(stored.eventId)).toBe(stored.text);

@@ -218,7 +218,7 @@ export const FOLDERS: readonly Folder[] = [
   },
   {
     name: "cli",
-    purpose: "`drs`, one command in each file",
+    purpose: "`drs`: a group of commands in each file, and what they share",
     imports: [
       "errors",
       "ports",

@@ -21,11 +21,11 @@ interface ExportOptions {
 
 export function accountCommand(context: Context): Command {
   const command = new Command("account")
-    .description("What is held about an account.")
+    .description("What is stored about an account.")
     .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'));
   command
     .command("export")
-    .description("Write everything that is held about an account into a new folder, exact bytes included. Audited.")
+    .description("Write everything that is stored about an account into a new folder, exact bytes included. Audited.")
     .requiredOption("--account <account>", "of whom", account)
     .requiredOption("--out <folder>", "a folder that is not there yet, or empty")
     .requiredOption("--reason <text>", "why", reasonReader(context))

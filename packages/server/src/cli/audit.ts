@@ -21,7 +21,7 @@ export function auditCommand(context: Context): Command {
     .description("List audit entries, newest first.")
     .option("--event <event-id>", "only entries about this event", uuid)
     .option("--account <account>", "only entries about this account", account)
-    .option("--limit <n>", "at most this many; 0 for all", count, 100)
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs audit list --account customer-1 --json"))
     .action(async (options: ListOptions) => {

@@ -34,7 +34,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { journalPorts } from "./journal-ports.ts";
-import { account, count, example, name, uuid } from "./options.ts";
+import { account, entryNumber, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface SubjectOptions {
@@ -249,7 +249,7 @@ async function acceptLossOf(
 function acceptLossCommand(context: Context): Command {
   return new Command("accept-loss")
     .description("Accept that an entry of the erasure journal is permanently lost.")
-    .requiredOption("--entry <number>", "the entry that a message names", count)
+    .requiredOption("--entry <number>", "the entry that a message names", entryNumber)
     .requiredOption("--reason <text>", "why it can't be restored", reasonReader(context))
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
@@ -352,7 +352,7 @@ function sentence(plan: ErasurePlan): string {
     released > 0
       ? ` The next retention pass deletes ${plural(released, "copy", "copies")} of holds that have ended.`
       : "";
-  return `Erased: ${erased}; a hold keeps ${plural(held + still_held, "event")}.${ended}`;
+  return `To erase: ${erased}; a hold keeps ${plural(held + still_held, "event")}.${ended}`;
 }
 
 function summaryOf({

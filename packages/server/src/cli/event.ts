@@ -75,7 +75,7 @@ export function eventCommand(context: Context): Command {
     .option("--action <id>", "of this action", name("an action id", LIMITS.actionId))
     .option("--action-type <type>", "of this action type", name("an action type", LIMITS.actionType))
     .option("--sdk-version <version>", "of this SDK version", name("an SDK version", LIMITS.sdkVersion))
-    .option("--limit <n>", "at most this many; 0 for all", count, 50)
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 50)
     .option("--after <event-id>", "continue after this event", uuid)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs event list --account customer-1 --limit 10 --json"))

@@ -34,8 +34,15 @@ export function ttl(text: string): number {
   return result.value;
 }
 
+/** A maximum number of rows; 0 is no limit. */
 export function count(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 0 for all.");
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number; 0 = no limit.");
+  return Number(text);
+}
+
+/** The number of an entry of the erasure journal. */
+export function entryNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, at least 1.");
   return Number(text);
 }
 

@@ -87,7 +87,7 @@ describe("what a hold keeps", () => {
     const another = await drs("hold", "add", "--account", who.account, ...why);
     expect(another, "no hold brings it back").toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/erased but for its row/),
+      stderr: expect.stringMatching(/only its row is left/),
     });
     await scene.owner.query("create table aside as table held_event");
     await scene.owner.query("delete from held_event");

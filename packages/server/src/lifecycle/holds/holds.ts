@@ -89,7 +89,7 @@ async function requireNoneErased(executor: OwnerTransaction, held: HoldSubject):
   if ((await query(executor, FIND_ERASED_COPY[subject.kind], subjectValues(subject))).rowCount === 0) return;
   throw new OperatorError(
     "erasure-pending",
-    "The hold that kept it has ended, and it is erased but for its row: drs retention run takes that. A hold may be placed then",
+    "The hold has ended and the event is erased; only its row is left. Run drs retention run, then place the hold.",
   );
 }
 

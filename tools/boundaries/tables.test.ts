@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { FOLDERS } from "./folders.ts";
 import { folderOf, SERVER, sourceFiles } from "./imports.ts";
 import { accessesIn, stringsOf } from "./statements.ts";
-import { FUNCTIONS, TABLES } from "./tables.ts";
+import { ACCOUNT_DATA, FUNCTIONS, TABLES } from "./tables.ts";
 
 const names = new Set(Object.keys(TABLES));
+const snapshot = readFileSync(join(SERVER, "postgres/schema.snapshot"), "utf8");
 
 /** Accesses of files outside the owner's folder, as `table file`. */
 const foreign = (changes: boolean): readonly string[] =>
@@ -26,12 +27,19 @@ const listed = (of: "readers" | "writers"): readonly string[] =>
 
 describe("the tables", () => {
   it("have one owner each, which is a folder of the server", () => {
-    const snapshot = readFileSync(join(SERVER, "postgres/schema.snapshot"), "utf8");
     const [, tables = ""] = /^# tables\n([^#]*)/m.exec(snapshot) ?? [];
     const existing = [...tables.matchAll(/^\w+/gm)].map(([name]) => name);
     expect(existing.toSorted()).toEqual([...names].toSorted());
     const folders = new Set(FOLDERS.map(({ name }) => name));
     expect(Object.values(TABLES).filter(({ owner }) => !folders.has(owner))).toEqual([]);
+  });
+
+  it("that name an account say what an erasure and an export do with it", () => {
+    const [, columns = ""] = /^# columns\n([^#]*)/m.exec(snapshot) ?? [];
+    const naming = [...columns.matchAll(/^(\w+):\n((?: {2}.*\n)*)/gm)].filter(([, , inner = ""]) =>
+      /^ {2}accounts? text/m.test(inner),
+    );
+    expect(naming.map(([, table]) => table).toSorted()).toEqual(Object.keys(ACCOUNT_DATA).toSorted());
   });
 
   it("are changed only by their owner's folder", () => {

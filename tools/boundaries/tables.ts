@@ -125,6 +125,27 @@ export const TABLES: Readonly<Record<string, Table>> = {
   data_request: { owner: "subject-requests" },
 };
 
+/** What an erasure of an account and its export do with a table that has a column `account`. */
+export interface AccountData {
+  readonly erased: string;
+  readonly exported: string;
+}
+
+const EVENTS = "events.ndjson";
+
+export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
+  account_identity: { erased: "deleted when the erasure begins", exported: "the name is in manifest.json" },
+  account_key: { erased: "deleted with its last ledger row", exported: "not: the ids are random" },
+  action: { erased: "deleted when the erasure begins", exported: "actions.ndjson" },
+  audit_entry: { erased: "kept: earlier entries prove every access", exported: "accesses.ndjson" },
+  data_request: { erased: "kept: a name until the request is closed", exported: "requests.ndjson" },
+  event: { erased: "deleted", exported: EVENTS },
+  held_event: { erased: "kept until the last hold ends", exported: EVENTS },
+  idempotency_key: { erased: "replaced by tombstones without a name", exported: "idempotency-keys.ndjson" },
+  legal_hold: { erased: "kept: why data was kept", exported: "not: holds are none of the account's business" },
+  session_token: { erased: "deleted when the erasure begins", exported: "tokens.ndjson" },
+};
+
 /** SQL functions with the rights of the owner, and the tables that each changes in one transaction. */
 export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   complete_erasure: ["erasure"],

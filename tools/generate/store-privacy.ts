@@ -42,7 +42,7 @@ ${CATALOG.map(disclosureRow).join("\n")}
 
 For all probes:
 
-- The purpose is _fraud prevention, security and compliance_ (Google) and _app functionality_, which names fraud prevention (Apple).
+- The purpose is _fraud prevention, security and compliance_ (Google) and _app functionality_ (Apple's definition includes fraud prevention).
 - The data is not shared with third parties by this software, and not used for tracking.
 - The data is linked to the person as soon as you set a client id or collect for an action of the person.
 - The data is encrypted in transit.

@@ -55,7 +55,7 @@ export const PROBLEMS = {
   "encoding-unsupported": {
     status: 415,
     title: "Content encoding not supported",
-    when: "`Content-Encoding` is neither `identity` nor `gzip`.",
+    when: "`Content-Encoding` is neither `identity` nor `gzip` (`x-gzip`), or `Transfer-Encoding` is not `chunked`.",
   },
   "body-corrupt": {
     status: 400,
@@ -137,14 +137,18 @@ export const PROBLEMS = {
   "storage-failed": {
     status: 500,
     title: "Storage failed",
-    when: "The event was not stored. Retry with the same idempotency key.",
+    when: "An unexpected error; the event may be stored or not. Retry with the same idempotency key and the same bytes.",
   },
-  overloaded: { status: 503, title: "Overloaded", when: "The queue is full. Retry after `Retry-After`." },
+  overloaded: {
+    status: 503,
+    title: "Overloaded",
+    when: "Too many requests or bytes of bodies are in progress. Retry after `Retry-After`.",
+  },
   draining: { status: 503, title: "Shutting down", when: "This process is about to stop. Retry after `Retry-After`." },
   unavailable: {
     status: 503,
     title: "Temporarily unavailable",
-    when: "The database, the key store or the session verifier can't be reached, or the disk is full. Retry after `Retry-After`.",
+    when: "The database, the key store or the session verifier can't be reached, or the disk is full. The event may be stored or not. Retry after `Retry-After`, with the same bytes.",
   },
 } as const satisfies Record<string, ProblemDefinition>;
 

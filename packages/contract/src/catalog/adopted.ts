@@ -1,6 +1,5 @@
 /**
- * The fields that feature definitions read, and the one place where a departure from the catalog is a reason to reject
- * (rule 8 of the contract).
+ * The fields that feature definitions read, and the one place where a departure from the catalog is a reason to reject.
  */
 import { CATALOG } from "./catalog.ts";
 import { type Departure, type FieldPath, fits, jsonType } from "./check.ts";
@@ -61,7 +60,7 @@ function adopt(adopted: Map<string, AdoptedField>, fields: Fields, [name = "", .
 
 /**
  * Holds the adopted fields of successful outcomes against the catalog. Its work depends on what is adopted, not on what
- * an event holds. A member that the catalog does not list is never a departure here: rule 7 keeps it.
+ * an event holds. A member that the catalog does not list is never a departure: the contract keeps unknown members.
  *
  * @param probes the `probes` of an event that passed `validateTransportRequest`.
  */

@@ -127,5 +127,11 @@ export const OUTCOMES: Readonly<Record<OutcomeStatus, ObjectRule>> = {
     members: { status: status("skipped", "The probe was not run."), reason: text("Why it was not run.") },
   },
   timeout: { open: false, members: { status: status("timeout", "The probe did not end in time.") } },
-  error: { open: false, members: { status: status("error", "The probe failed."), error: text("A message.") } },
+  error: {
+    open: false,
+    members: {
+      status: status("error", "The probe failed."),
+      error: text("A code of the SDK; other senders may write any text."),
+    },
+  },
 };

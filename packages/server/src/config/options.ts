@@ -11,7 +11,7 @@ export interface Settings {
     readonly url?: string;
     /** The same database by the login that owns the tables. Absent: the login of `database.url` owns them too. Must be a URL that starts with postgres: or postgresql:. Variable: `DRS_MIGRATION_DATABASE_URL`. */
     readonly migrationUrl?: string;
-    /** Connections of this process for everything but commit batches. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
+    /** Connections in the pool of this process. Commit batches, retention passes, monitoring and the owner's login use others. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
     readonly pool?: number;
   };
   readonly keys?: {
@@ -107,9 +107,9 @@ export interface Settings {
   readonly retention?: {
     /** How long an idempotency key is remembered after its event has expired or was erased. Must be a whole number of milliseconds from 3600000 to 315360000000 (3650d). Default: `2592000000`, which is `30d`. Variable: `DRS_REPLAY_WINDOW`. */
     readonly replayWindowMs?: number;
-    /** How long backups of the key store are kept: declared here, stated in receipts. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_KEY_BACKUP_RETENTION`. */
+    /** How long you keep backups of the key store. You declare it; receipts use it, the server deletes no backup. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_KEY_BACKUP_RETENTION`. */
     readonly keyBackupMs?: number;
-    /** How long backups of the events are kept: declared here, stated in receipts. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_BACKUP_RETENTION`. */
+    /** How long you keep backups of the events. You declare it; receipts use it, the server deletes no backup. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_BACKUP_RETENTION`. */
     readonly backupMs?: number;
     /** How often a server deletes expired events. Must be a whole number of milliseconds from 1000 to 86400000 (24h). Default: `10000`, which is `10s`. Variable: `DRS_RETENTION_INTERVAL`. */
     readonly intervalMs?: number;

@@ -89,7 +89,7 @@ export const SETTINGS = {
     "DRS_DATABASE_POOL",
     integer(2, 200),
     "8",
-    "Connections of this process for everything but commit batches.",
+    "Connections in the pool of this process. Commit batches, retention passes, monitoring and the owner's login use others.",
   ),
   "keys.directory": optional(
     "DRS_KEY_DIR",
@@ -253,12 +253,12 @@ export const SETTINGS = {
   "retention.keyBackupMs": optional(
     "DRS_KEY_BACKUP_RETENTION",
     duration,
-    "How long backups of the key store are kept: declared here, stated in receipts.",
+    "How long you keep backups of the key store. You declare it; receipts use it, the server deletes no backup.",
   ),
   "retention.backupMs": optional(
     "DRS_BACKUP_RETENTION",
     duration,
-    "How long backups of the events are kept: declared here, stated in receipts.",
+    "How long you keep backups of the events. You declare it; receipts use it, the server deletes no backup.",
   ),
   "retention.intervalMs": setting(
     "DRS_RETENTION_INTERVAL",

@@ -22,7 +22,7 @@ export function recordOfProcessing({ purposes, actions, unmapped }: Policy): str
 | Recipients | the operator's own fraud, risk and operations teams; no vendor, no third party |
 | Transfers to third countries | none by this software; _the operator says where its databases, backups and staff are_ |
 | Security (article 32) | payloads encrypted under keys of each account and partition, kept apart from the events; least privilege in the database; reads of exact events and exports are audited; see the threat model |
-| Erasure | by the periods below, on request, and after a restore, as the erasure journal says |
+| Erasure | when the period ends, on request, and again after a restore |
 
 ${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), unmapped === purpose.id)).join("\n")}
 ## Categories of data

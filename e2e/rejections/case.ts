@@ -23,7 +23,11 @@ export interface Expected {
 }
 
 export interface Case {
-  /** Row of the table of semantics. */
+  /**
+   * The step that rejects: 1 method, 2 authentication, 4 idempotency key, 5 media type, 6 encoding, 7 size, 8 text,
+   * 9 members of the request, 10 the raw event, 12 `collected_at`, 15 action, 16 session binding, 18 no request to this
+   * endpoint, or no HTTP. Other steps have tests of their own.
+   */
   readonly row: number;
   readonly name: string;
   readonly expected: Expected;

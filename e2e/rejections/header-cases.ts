@@ -1,4 +1,4 @@
-/** Rows 1 to 7 of the table of semantics: method, credentials, headers, and the body's encoding and size. */
+/** Rows 1 to 7: method, credentials, headers, and the body's encoding and size. */
 import { gzipSync } from "node:zlib";
 import { send } from "../support/client.ts";
 import type { Case, Scene } from "./case.ts";

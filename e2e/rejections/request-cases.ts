@@ -1,4 +1,4 @@
-/** Rows 9 to 16 of the table of semantics: members of the request, the time of collection, the action, the session. */
+/** Rows 9 to 16: members of the request, the time of collection, the action, the session. */
 import type { Case, Expected, Scene } from "./case.ts";
 import { change, type Json, O, P, request400, set, textError } from "./build-case.ts";
 

@@ -1,4 +1,4 @@
-/** Row 8 of the table of semantics: bytes that are no I-JSON text. */
+/** Row 8: bytes that are no I-JSON text. */
 import type { Case } from "./case.ts";
 import { change, O, P, set, text400, textError } from "./build-case.ts";
 

@@ -202,7 +202,7 @@ export interface Meter {
   warned(warning: EventWarning): void;
 }
 
-/** The fields that features read (rule 8); the set may change while the server runs. */
+/** The fields that features read: an event must match the published schema in them. The set may change while the server runs. */
 export interface AdoptedFieldSet {
   readonly current: AdoptedFields;
 }

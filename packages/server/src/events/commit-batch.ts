@@ -10,7 +10,7 @@ import { type GivenTo, queryPrepared, sql } from "../postgres/statement.ts";
 const ERASURE = "(select coalesce(max(sequence), 0) from erasure)";
 const LOSS = "(select coalesce(max(loss_id), 0) from secret_loss)";
 
-/** The active policy. It does not change while a batch holds the epoch's lock, which `applyPolicy` closes first. */
+/** The active policy. It does not change while a batch holds the ingestion lock, which `applyPolicy` excludes. */
 const POLICY = "(select coalesce(max(version), 0) from policy)";
 
 const CLAIM_KEYS = sql(

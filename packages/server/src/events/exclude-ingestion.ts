@@ -18,14 +18,14 @@ const EXCLUDE_INGESTION = sql("select exclude_ingestion()");
  */
 export async function excludeIngestion(executor: Transaction): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
-    await executor.query(`savepoint epoch; set local lock_timeout = '${LOCK_WITHIN}'`);
+    await executor.query(`savepoint ingestion; set local lock_timeout = '${LOCK_WITHIN}'`);
     try {
       await query(executor, EXCLUDE_INGESTION);
-      await executor.query("set local lock_timeout = 0; release epoch");
+      await executor.query("set local lock_timeout = 0; release ingestion");
       return;
     } catch (error) {
       if (sqlState(error) !== SQL_STATES.lockNotAvailable) throw error;
-      await executor.query("rollback to epoch; release epoch");
+      await executor.query("rollback to ingestion; release ingestion");
       await sleep(RETRY_MS);
     }
   }

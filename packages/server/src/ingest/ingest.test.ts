@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { Unavailable } from "../ports.ts";
+import { headersOf } from "./headers.fixture.ts";
+import { createIngest, type IngestPorts } from "./ingest.ts";
+
+const OPTIONS = { maxBodyBytes: 1, maxAge: 1, maxFuture: 1, sessionBinding: "off" } as const;
+const REQUEST = {
+  method: "POST",
+  headers: headersOf({ authorization: "Bearer token" }),
+  body: { forEach: async () => "end" as const },
+  peer: "192.0.2.1",
+};
+
+test.each([
+  ["an unexpected error is a 500", new Error("SECRET"), 500, "storage-failed", undefined],
+  ["a dependency that is away is a 503", new Unavailable("SECRET"), 503, "unavailable", "1"],
+])("%s, which is reported and not quoted", async (_, thrown, status, code, retryAfter) => {
+  const reported: unknown[] = [];
+  const audited: unknown[] = [];
+  const ports: Pick<IngestPorts, "sessions" | "audit" | "meter" | "onError"> = {
+    sessions: { verify: () => Promise.reject(thrown) },
+    audit: { record: ({ outcome }) => void audited.push(outcome) },
+    meter: { answered: () => {}, warned: () => {} },
+    onError: (...error) => void reported.push(error),
+  };
+  const answer = await createIngest(ports as IngestPorts, OPTIONS)(REQUEST);
+  expect(answer).toMatchObject({ status, headers: { "Content-Type": "application/problem+json" } });
+  expect(answer.headers["Retry-After"]).toBe(retryAfter);
+  expect(JSON.parse(answer.body)).toMatchObject({ type: `urn:problem:device-risk-signals:${code}`, status });
+  expect(answer.body).not.toContain("SECRET");
+  expect([reported, audited]).toEqual([[[thrown, "ingest request"]], [code]]);
+});

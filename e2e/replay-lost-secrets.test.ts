@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { command, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { copyOf, nameOf } from "./support/database-copy.ts";
 import { openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
@@ -107,6 +108,39 @@ test.each<{ first: Copy; hoursAgo: readonly number[] }>([
   await start();
   for (const event of events) expect(await read(event)).toMatchObject({ code: 0, stdout: event.exact });
 });
+
+test.each(["--event", "--account"])(
+  "erase run %s is refused while a hold keeps what another key store opens",
+  async (option) => {
+    const environment = await shared.environment();
+    environment["DRS_ERASURE_JOURNAL"] = join(folder.path, nameOf(environment["DRS_DATABASE_URL"]));
+    const keys = environment["DRS_KEY_DIR"] ?? "";
+    const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+    await applyPeriod(environment, folder.path, "PT1H");
+    const system = await openTestSystem(environment);
+    const past = new Past(system);
+    // A start looks for secrets of partitions that have not expired.
+    const held = await past.store(40, { account: "held" });
+    await past.close();
+    const order = ["--account", "held", ...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
+    expect(await drs("hold", "add", ...order)).toMatchObject({ code: 0 });
+    await cp(keys, `${keys} whole`, { recursive: true });
+    const { rows } = await system.pool.query<{ id: string }>(
+      "select partition_id as id from event_partition where lower_bound <= $1 and $1 < upper_bound",
+      [new Date(held.receivedAt)],
+    );
+    await system.secrets.destroy(partitionSecretName(rows[0]?.id ?? ""));
+    await system.close();
+    const subject = [option, option === "--event" ? held.eventId : "held"];
+    const refused = { code: 1, stdout: "", stderr: expect.stringMatching(REFUSED) };
+    expect(await drs("erase", "run", ...subject, ...WHY, "--yes")).toMatchObject(refused);
+    await rm(keys, { recursive: true });
+    await cp(`${keys} whole`, keys, { recursive: true });
+    expect(await drs("event", "get", held.eventId, "--raw", ...WHY)).toMatchObject({ code: 0, stdout: held.exact });
+    expect(await drs("erase", "run", ...subject, ...WHY, "--yes")).toMatchObject({ code: 3 });
+    expect(await drs("event", "get", held.eventId, "--raw", ...WHY)).toMatchObject({ code: 0, stdout: held.exact });
+  },
+);
 
 test("the acceptance of the loss lets the replay go on: the hold keeps the attributes", async () => {
   const { drs, use, start, events, read } = await restored(0);

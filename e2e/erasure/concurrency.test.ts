@@ -38,7 +38,11 @@ describe("with concurrent work", () => {
     if (!journal) throw new Error("there is no journal");
     const order = { subject, actor: "a test", reason: "r", refuseLater: false };
     await inOwnerTransaction(administration, async (transaction) => {
-      await beginErasure(transaction, { clock, sealer, names, journal, codec, keyStore }, order);
+      await beginErasure(
+        transaction,
+        { clock, sealer, names, journal, codec, keyStore, onUnreadable: () => {} },
+        order,
+      );
       await meanwhile?.();
     });
   }

@@ -16,6 +16,7 @@ import { AWAITED_LOCKS } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
 import { openTestSystem } from "../support/parties.ts";
 import { Past } from "../support/past-event.ts";
+import { applyPeriod as applyPolicy } from "../support/policy.ts";
 import { RetentionScene } from "../support/retention-scene.ts";
 import { rounds } from "../support/soak.ts";
 
@@ -224,14 +225,18 @@ test("a database that is older than its key store lacks no keys that it is misse
     ...(await scene.database.environment()),
     DRS_ERASURE_JOURNAL: join(scene.folder, "journal of the restored"),
   };
+  await applyPolicy(restored, scene.folder, "P3D");
   const older = await openTestSystem(restored);
   const events = new Past(older);
+  await events.store(30, { account: "a" });
   await events.store(0, { account: "a" });
   const { pool, secrets, keyStore } = older;
   const { rows } = await pool.query<{ id: string }>(
-    "select partition_id as id from event_partition where lower_bound <= now() and upper_bound > now()",
+    `select partition_id as id from event_partition p where lower_bound <= now()
+      and exists (select from event e where e.received_at >= p.lower_bound and e.received_at < p.upper_bound)
+      order by lower_bound`,
   );
-  expect(rows).toHaveLength(1);
+  expect(rows).toHaveLength(2);
   await expect(requireKeys(pool, secrets, false)).resolves.toBeUndefined();
   await secrets.destroy(partitionSecretName(rows[0]?.id ?? ""));
   await expect(requireKeys(pool, secrets, false)).rejects.toThrow(/older than the events/);
@@ -239,6 +244,8 @@ test("a database that is older than its key store lacks no keys that it is misse
   await keyStore.writeWatermark("mark", "0 1");
   expect(await older.replay()).toMatchObject({ isDatabaseBehind: true });
   await expect(requireKeys(pool, secrets, true)).resolves.toBeUndefined();
+  await secrets.destroy(partitionSecretName(rows[1]?.id ?? ""));
+  await expect(requireKeys(pool, secrets, true), "the present one").rejects.toThrow(/older than the events/);
   await recordDestroyedPartitions(pool, keyStore);
   expect(await readWatermark(keyStore), "it never falls").toEqual({ sequence: 0, partitions: 1 });
   await keyStore.writeWatermark("mark", "0 x");

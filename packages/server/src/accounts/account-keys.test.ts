@@ -65,7 +65,7 @@ async function erase(account: string): Promise<void> {
   const { journal } = system;
   if (!journal) throw new Error("no journal");
   const order = { subject: { kind: "account", account }, actor: "o", reason: "r", refuseLater: false } as const;
-  const ports = { ...erasurePorts(system), journal };
+  const ports = { ...erasurePorts(system), journal, onUnreadable: () => {} };
   await inOneTransaction(owner, (transaction) => beginErasure(transaction, ports, order));
 }
 

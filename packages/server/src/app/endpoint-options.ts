@@ -101,7 +101,10 @@ const accept = <T>(value: unknown): Result<T> => ({ value: value as T });
 const isFunction = <T>(value: unknown): Result<T> =>
   typeof value === "function" ? accept(value) : { problem: "must be a function" };
 
+/** Arrays have methods of these names. */
 const hasMethod = (value: unknown, name: string): boolean =>
+  !Array.isArray(value) &&
+  !ArrayBuffer.isView(value) &&
   typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[name] === "function";
 
 function readAdopted(value: unknown): Result<AdoptedFieldSet> {

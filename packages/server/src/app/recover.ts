@@ -1,6 +1,6 @@
 /** What a restored database or key store needs before anything is served, ordered or deleted. */
 import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
-import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { type Comparison, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireKeys } from "../lifecycle/recovery/installation.ts";
 import { type Replayed, replayJournal, type ReplayPorts } from "../lifecycle/recovery/replay-journal.ts";
 import { plural } from "../messages/plural.ts";
@@ -29,11 +29,12 @@ export async function recover(installation: Installation, ports = replayPorts(in
  * Before an order, which is the next entry of the journal or must not come before one.
  * @throws replay-needed where the database lacks entries. @throws an error with a journal-… code, key-store-outdated, Unavailable
  */
-export async function requireRecovered(installation: Installation): Promise<void> {
+export async function requireRecovered(installation: Installation): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;
-  const isDatabaseBehind = await requireReplayed({ ...installation, executor: pool }, "start");
-  await requireKeys(pool, secrets, isDatabaseBehind);
+  const compared = await requireReplayed({ ...installation, executor: pool }, "start");
+  await requireKeys(pool, secrets, compared.isDatabaseBehind);
   await accountKeys.refresh();
+  return compared;
 }
 
 /** Lines for people: what a replay has applied. */

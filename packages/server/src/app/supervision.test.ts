@@ -63,7 +63,7 @@ test("a key that was found in a database which lacked its erasure seals nothing 
   if (!journal) throw new Error("no journal");
   try {
     await past.store(0, { account: "one" });
-    const ports = { ...erasurePorts(system), journal };
+    const ports = { ...erasurePorts(system), journal, onUnreadable: () => {} };
     const order = {
       subject: { kind: "account", account: "one" },
       actor: "o",

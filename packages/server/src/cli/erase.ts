@@ -6,7 +6,7 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
 import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
-import { findKnownEntries } from "../lifecycle/recovery/compare-with-journal.ts";
+import { type Comparison, findKnownEntries } from "../lifecycle/recovery/compare-with-journal.ts";
 import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { findLatestApplied } from "../journal/applied-entries.ts";
 import { readWatermark } from "../journal/key-store-watermark.ts";
@@ -33,6 +33,7 @@ import { inOwnerTransaction } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
+import { destroyedSecrets, refusingLost } from "../lifecycle/recovery/destroyed-secrets.ts";
 import { journalPorts } from "./journal-ports.ts";
 import { account, entryNumber, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -135,7 +136,7 @@ async function planOf(
 
 async function run(context: Context, installation: Installation, options: RunOptions): Promise<void> {
   const { pool, names, accountKeys, database } = installation;
-  await requireRecovered(installation);
+  const compared = await requireRecovered(installation);
   const { subject, plan } = await planOf(installation, options);
   const mac = subjectMac(names, subject);
   const what = sentence(plan);
@@ -157,7 +158,8 @@ async function run(context: Context, installation: Installation, options: RunOpt
     // fails: e2e/erasure/records.test.ts › can't be written stops it
     if (options.receipt !== undefined) await requireWritable(resolve(context.directory, options.receipt));
     // Nothing is left where another command was quicker.
-    sequence = (await erase(context, installation, subject, options)) ?? (await requireKnown(pool, mac));
+    sequence =
+      (await erase(context, { ...installation, compared }, subject, options)) ?? (await requireKnown(pool, mac));
   }
   const [erasure] = await findErasures(pool, { sequence });
   if (!erasure) throw new Error("an erasure is not in the register");
@@ -208,13 +210,14 @@ async function requireWritable(file: string): Promise<void> {
 /** The audit log has the order, under the keyed MAC of its subject, before anything is deleted. */
 async function erase(
   context: Context,
-  installation: Installation,
+  installation: Installation & { readonly compared: Comparison },
   subject: ErasureSubject,
   { reason, refuseLater = false }: RunOptions,
 ): Promise<number | undefined> {
-  const { pool, clock, sealer, names, administration, database } = installation;
+  const { pool, clock, sealer, names, administration, database, compared } = installation;
   const watch = new AppendWatch();
-  const ports = { ...journalPorts(installation, watch), sealer };
+  const onUnreadable = refusingLost(await destroyedSecrets(pool, compared));
+  const ports = { ...journalPorts(installation, watch), sealer, onUnreadable };
   const actor = operatorOf(context);
   const subject_mac = subjectMac(names, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };

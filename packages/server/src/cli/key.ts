@@ -82,12 +82,18 @@ interface LossOptions extends ChangeOptions {
 }
 
 async function acceptLoss(context: Context, { reason, dryRun = false, yes, json }: LossOptions): Promise<void> {
+  // A replay may have to wait for the acceptance, so an entry that is not applied yet must not prevent it.
+  const destroyedOf = async (installation: Installation): Promise<ReadonlySet<string>> => {
+    const { pool: executor } = installation;
+    return destroyedSecrets(executor, await compareWithJournal({ ...installation, executor }, "start"));
+  };
   const accepted = dryRun
-    ? await withConnection(context, "read", async (connection) => countLoss(connection, await openKeys(connection)))
+    ? await withInstallation(context, "read", async (installation) =>
+        countLoss(installation, installation, await destroyedOf(installation)),
+      )
     : await withInstallation(context, "change", async (installation) => {
-        const { administration, clock, pool, secrets } = installation;
-        // A replay may have to wait for the acceptance, so an entry that is not applied yet must not prevent it.
-        const destroyed = destroyedSecrets(await compareWithJournal({ ...installation, executor: pool }, "start"));
+        const { administration, clock, secrets } = installation;
+        const destroyed = await destroyedOf(installation);
         await confirm(context, { what: lossSentence(await countLoss(installation, installation, destroyed)), yes });
         return inOwnerTransaction(administration, (owner) =>
           acceptSecretLoss(owner, { secrets, clock, destroyed }, { actor: operatorOf(context), reason }),

@@ -194,7 +194,8 @@ describe("an order among many partitions takes few locks", () => {
     const plan = await planErasure(system.pool, subject);
     expect(plan.events).toBe(subject.kind === "account" ? 2 : 1);
     const { codec, sealer, names, clock } = system;
-    const ports = { journal: memoryJournal().journal, keyStore: memoryKeyStore().store, codec, sealer, names, clock };
+    const stores = { journal: memoryJournal().journal, keyStore: memoryKeyStore().store };
+    const ports = { ...stores, codec, sealer, names, clock, onUnreadable: () => {} };
     const actor = "test";
     const order = { subject, actor, reason: "request", refuseLater: false };
     const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor };

@@ -43,9 +43,11 @@ it("a chunk that is part of a larger memory is copied, and does not keep that me
   expect((body as Buffer).buffer.byteLength).toBeLessThanOrEqual(1_024);
 });
 
-it("a chunk that fills its memory is the body, without a copy", async () => {
+it("a source may fill the memory of a chunk again", async () => {
   const chunk = Buffer.from(new ArrayBuffer(14_000)).fill("x");
-  expect(((await readBody(streamOf([chunk]), "identity", 20_000)) as Buffer).buffer).toBe(chunk.buffer);
+  const body = await readBody(streamOf([chunk]), "identity", 20_000);
+  chunk.fill("y");
+  expect(body).toEqual(Buffer.alloc(14_000, "x"));
 });
 
 it("reading stops with the chunk that passes the limit", async () => {

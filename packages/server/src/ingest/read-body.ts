@@ -24,8 +24,8 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
 }
 
 /**
- * Bytes in one piece. Chunks are copied, not kept: each may be part of a far larger memory, as those of HTTP/2 are. The
- * parser of HTTP/1 gives each chunk a memory of its own, so that the only chunk of a usual body is the body.
+ * Bytes in one piece. Chunks are copied: each may be part of a far larger memory, as those of HTTP/2 are, and the source
+ * of an embedding host may fill the same memory again.
  */
 class GrowingBuffer {
   length = 0;
@@ -33,11 +33,8 @@ class GrowingBuffer {
 
   append(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
-    if (this.length === 0 && Buffer.isBuffer(chunk) && fillsItsMemory(chunk)) this.#memory = chunk;
-    else {
-      if (length > this.#memory.length) this.#memory = this.#grown(length);
-      this.#memory.set(chunk, this.length);
-    }
+    if (length > this.#memory.length) this.#memory = this.#grown(length);
+    this.#memory.set(chunk, this.length);
     this.length = length;
   }
 
@@ -51,8 +48,6 @@ class GrowingBuffer {
     return memory;
   }
 }
-
-const fillsItsMemory = ({ length, buffer }: Buffer): boolean => length === buffer.byteLength;
 
 async function decompress(raw: Buffer, limit: number): Promise<Buffer | RejectedRequest> {
   try {

@@ -85,7 +85,8 @@ async function eraseEvents(
 export interface CopyOptions {
   /** Copies only what was committed since the transaction began: the rest is copied already. */
   readonly onlyRecent?: boolean;
-  readonly onUnreadable?: OnUnreadable;
+  /** Throws where an event must not be erased without a copy. */
+  readonly onUnreadable: OnUnreadable;
 }
 
 /**
@@ -96,14 +97,14 @@ export async function copyHeldOf(
   executor: OwnerTransaction,
   sealer: Sealer,
   entry: ErasedIds,
-  { onlyRecent = false, onUnreadable }: CopyOptions = {},
+  { onlyRecent = false, onUnreadable }: CopyOptions,
 ): Promise<readonly string[]> {
   const unreadable: string[] = [];
   const held = findHeldOfErasure(executor, entry, onlyRecent);
   // guard(drop): what a hold covers is copied first
   // fails: e2e/erasure/holds.test.ts › waits for its end
   await copyHeldEvents(executor, sealer, held, (eventId, reason) => {
-    onUnreadable?.(eventId, reason);
+    onUnreadable(eventId, reason);
     unreadable.push(eventId);
   });
   return unreadable;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { escapeLiteral } from "pg";
 import { ensureAccountId, findAccountId, findKeyIds } from "../../accounts/accounts.ts";
-import type { ErasedIds } from "../holds/copy-held-events.ts";
+import type { ErasedIds, OnUnreadable } from "../holds/copy-held-events.ts";
 import { findCopiesOfAccount } from "../holds/erased-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { Sealer } from "../../ports.ts";
@@ -27,6 +27,8 @@ import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 export interface ErasePorts extends AppendPorts {
   readonly sealer: Sealer;
   readonly names: Pseudonymizer;
+  /** Throws where an event that a hold keeps must not be erased without a copy. */
+  readonly onUnreadable: OnUnreadable;
 }
 
 export interface ErasureOrder {
@@ -44,7 +46,7 @@ export interface ErasureOrder {
  * next retention pass or erasure deletes the rows and signs the receipt. If it is killed before, nothing has happened.
  *
  * @returns its sequence, or `undefined` where nothing is left to erase.
- * @throws journal-entry-exists, Unavailable
+ * @throws journal-entry-exists, Unavailable, and what `onUnreadable` throws
  */
 export async function beginErasure(
   executor: OwnerTransaction,
@@ -70,7 +72,7 @@ export async function beginErasure(
   }
   // Long work first, while ingestion continues; then the little that came meanwhile.
   const before = await findErased(releasingLocks(executor), subject);
-  const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before));
+  const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
   // fails: e2e/erasure/concurrency.test.ts › it begins when
@@ -78,7 +80,7 @@ export async function beginErasure(
   const found = findRecent
     ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
     : await findErased(executor, subject);
-  for (const id of await copyHeldOf(executor, ports.sealer, found, { onlyRecent: true })) unreadable.add(id);
+  for (const id of await copyHeldOf(executor, ports.sealer, found, { ...ports, onlyRecent: true })) unreadable.add(id);
 
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: subject.kind,

@@ -114,21 +114,15 @@ const REPLAY_LIFTED_HOLD = sql(
   ["uuid", "timestamptz", "text", "text"],
 );
 
-export interface ReplayHoldPorts {
-  readonly secrets: Secrets;
-  /** Names of secrets that the key store has destroyed for later entries. */
-  readonly destroyed: ReadonlySet<string>;
-}
-
 /** Repeats an order on a restored database. @throws Unavailable */
 export async function applyHoldOrder(
   executor: OwnerTransaction,
-  ports: ReplayHoldPorts,
+  secrets: Secrets,
   entry: HoldOrderEntry,
 ): Promise<void> {
   switch (entry.kind) {
     case "hold-placed":
-      return replayPlacedHold(executor, ports, entry);
+      return replayPlacedHold(executor, secrets, entry);
     case "hold-reviewed":
       await query(executor, REPLAY_REVIEWED_HOLD, [entry.hold_id, entry.review_on]);
       return;
@@ -146,7 +140,7 @@ const REPLAY_PLACED_HOLD = sql(
 
 async function replayPlacedHold(
   executor: OwnerTransaction,
-  { secrets, destroyed }: ReplayHoldPorts,
+  secrets: Secrets,
   { hold_id, subject, review_on, at }: HoldPlacedEntry,
 ): Promise<void> {
   const eventId = subject.of === "event_id" ? subject.event_id : null;
@@ -163,7 +157,7 @@ async function replayPlacedHold(
     review_on,
     at,
   ]);
-  if (rowCount === 0) return;
-  if (destroyed.has(holdSecretName(hold_id))) await renewHoldSecrets(executor, secrets, [hold_id]);
-  else await secrets.findOrCreate(holdSecretName(hold_id));
+  // guard(false): a replayed hold gets a secret of a new id, because another copy of the key store may have its first one
+  // fails: e2e/restored-orders.test.ts › ends again
+  if (rowCount === 1) await renewHoldSecrets(executor, secrets, [hold_id]);
 }

@@ -12,21 +12,17 @@ const opened = useTestSystem("test");
 
 async function replayHold(account: string): Promise<void> {
   const mac = opened.system.names.heldSubjectOf("account", account).toString("hex");
-  await applyHoldOrder(
-    opened.owner as Executor as OwnerTransaction,
-    { secrets: opened.system.secrets, destroyed: new Set() },
-    {
-      version: 1,
-      sequence: 1,
-      installation: opened.system.codec.installation,
-      previous: "",
-      kind: "hold-placed",
-      hold_id: randomUUID(),
-      subject: { of: "account", mac },
-      review_on: "2999-01-31",
-      at: new Date().toISOString(),
-    },
-  );
+  await applyHoldOrder(opened.owner as Executor as OwnerTransaction, opened.system.secrets, {
+    version: 1,
+    sequence: 1,
+    installation: opened.system.codec.installation,
+    previous: "",
+    kind: "hold-placed",
+    hold_id: randomUUID(),
+    subject: { of: "account", mac },
+    review_on: "2999-01-31",
+    at: new Date().toISOString(),
+  });
 }
 
 const accounts = async (): Promise<unknown[]> =>

@@ -95,18 +95,18 @@ function requireNoEntries(known: readonly KnownEntry[]): void {
 
 /**
  * Before an order, or before events are shown.
- * @param from as for `compareWithJournal`. @returns whether the database is behind the key store.
+ * @param from as for `compareWithJournal`. @returns what it found.
  * @throws replay-needed where the database lacks entries of the journal. @throws an error with a journal-… code, Unavailable
  */
 export async function requireReplayed(
   ports: ComparisonPorts & { readonly database: DatabaseOptions },
   from: "start" | "head",
-): Promise<boolean> {
-  const { missing, unrecorded, isDatabaseBehind } = await compareWithJournal(ports, from);
-  const lacking = await lackingStill(ports.database, [...missing, ...unrecorded]);
+): Promise<Comparison> {
+  const compared = await compareWithJournal(ports, from);
+  const lacking = await lackingStill(ports.database, [...compared.missing, ...compared.unrecorded]);
   // guard(true): a restored database takes no order before the replay
   // fails: e2e/reading.test.ts › takes no order
-  if (lacking === 0) return isDatabaseBehind;
+  if (lacking === 0) return compared;
   throw new OperatorError(
     "replay-needed",
     `the database lacks ${plural(lacking, "entry", "entries")} of the erasure journal: run drs erase replay`,

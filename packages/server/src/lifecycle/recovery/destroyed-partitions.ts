@@ -1,3 +1,4 @@
+import { partitionSecretName } from "../../crypto/sealer.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
 import type { Executor } from "../../postgres/executor.ts";
@@ -23,6 +24,20 @@ const LIST_DESTROYED_SECRETS = sql(
 /** @returns the ids of the secrets of these partitions. */
 export async function findDestroyedPartitionSecrets(executor: Executor): Promise<readonly string[]> {
   return (await query(executor, LIST_DESTROYED_SECRETS)).rows.map(({ id }) => id);
+}
+
+const LIST_DROPPABLE_SECRETS = sql(
+  "select unnest(partition_id || later_secrets) as id from event_partition where dropped_at is null and upper_bound <= now()",
+  [],
+  { id: "uuid" },
+);
+
+/**
+ * @returns names of the secrets of partitions that take no further events: where the key store has destroyed more
+ * partitions than the database knows of, it may have destroyed these.
+ */
+export async function findDroppableSecrets(executor: Executor): Promise<readonly string[]> {
+  return (await query(executor, LIST_DROPPABLE_SECRETS)).rows.map(({ id }) => partitionSecretName(id));
 }
 
 /**

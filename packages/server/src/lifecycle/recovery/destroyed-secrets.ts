@@ -1,7 +1,10 @@
 /** Secrets that a restored database still names, and that the key store has destroyed: nothing was lost. */
-import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
-import { OperatorError } from "../../errors/operator-error.ts";
+import { accountSecretName, holdSecretName } from "../../crypto/sealer.ts";
+import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { type ErasureEntry, isHoldOrder } from "../../journal/journal.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import type { OnUnreadable } from "../holds/copy-held-events.ts";
+import { findDroppableSecrets } from "./destroyed-partitions.ts";
 import type { Comparison } from "./compare-with-journal.ts";
 
 /** Names of the secrets that are destroyed for an entry. */
@@ -10,34 +13,42 @@ export const secretsOf = ({ keys, holds }: ErasureEntry): readonly string[] => [
   ...holds.map(holdSecretName),
 ];
 
-/** Names of the secrets that the key store has destroyed, as its watermark says, for entries that the database lacks. */
-export function destroyedSecrets({
-  missing,
-  watermark,
-}: Pick<Comparison, "missing" | "watermark">): ReadonlySet<string> {
-  const applied = missing.filter(({ sequence }) => sequence <= watermark.sequence);
-  return new Set(applied.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? secretsOf(entry) : [])));
+/**
+ * Names of the secrets that the key store may lack although the database names them: for entries that the database
+ * lacks, and of partitions that were dropped after the database's state.
+ */
+export async function destroyedSecrets(
+  executor: Executor,
+  { missing, watermark, isDatabaseBehind }: Pick<Comparison, "missing" | "watermark" | "isDatabaseBehind">,
+): Promise<ReadonlySet<string>> {
+  const names = missing.flatMap(({ sequence, entry }) => {
+    if (!entry || isHoldOrder(entry)) return [];
+    // The secrets of an ended hold are destroyed before its entry is written, the others after it.
+    return sequence <= watermark.sequence || entry.kind === "hold" ? secretsOf(entry) : [];
+  });
+  return new Set([...names, ...(isDatabaseBehind ? await findDroppableSecrets(executor) : [])]);
 }
 
-/** Throws where one of the secrets, which the key store lacks, may be in another copy of it. */
-export type RequireDestroyed = (lacking: readonly string[]) => void;
+/**
+ * For an erasure of what a hold keeps.
+ * @param destroyed as `destroyedSecrets` finds them: nobody can read what is sealed under them.
+ * @returns a function that throws key-store-outdated where another copy of the key store may open the event. A damaged
+ * payload opens under no key.
+ */
+export const refusingLost =
+  (destroyed: ReadonlySet<string>): OnUnreadable =>
+  (_, reason) =>
+    requireDestroyed(destroyed, hasCode(reason, "keys-destroyed") ? reason.detail.secrets : []);
 
-/** @param destroyed as `destroyedSecrets` finds them. @returns a function that throws key-store-outdated */
-export function requiringDestroyed(
-  destroyed: ReadonlySet<string>,
-  { isDatabaseBehind }: Pick<Comparison, "isDatabaseBehind">,
-): RequireDestroyed {
-  const isDestroyed = (name: string): boolean =>
-    destroyed.has(name) || (isDatabaseBehind && name.startsWith(partitionSecretName("")));
-  return (lacking) => {
-    // guard(true): a replay erases no evidence that another copy of the key store opens
-    // fails: e2e/replay-lost-secrets.test.ts › keeps what a hold covers
-    if (lacking.every(isDestroyed)) return;
-    throw new OperatorError(
-      "key-store-outdated",
-      "the key store lacks keys of what a hold keeps, and an entry of the erasure journal that is to be applied would " +
-        "make it permanently unreadable: the entry was not applied. Restore the latest copy of the key store, " +
-        "or accept that the keys are permanently lost: drs key accept-loss",
-    );
-  };
+/** @param lacking names of secrets that the key store lacks. @throws key-store-outdated */
+export function requireDestroyed(destroyed: ReadonlySet<string>, lacking: readonly string[]): void {
+  // guard(true): an erasure deletes no evidence that another copy of the key store opens
+  // fails: e2e/replay-lost-secrets.test.ts › keeps what a hold covers
+  if (lacking.every((name) => destroyed.has(name))) return;
+  throw new OperatorError(
+    "key-store-outdated",
+    "the key store lacks keys of what a hold keeps, and an erasure would make it permanently unreadable: it is not " +
+      "applied. Restore the latest copy of the key store, or accept that the keys are permanently lost: " +
+      "drs key accept-loss",
+  );
 }

@@ -21,7 +21,7 @@ import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import type { ErasureOrigin } from "../erasure/erasures.ts";
 import { type Link, readChain } from "../../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
-import { destroyedSecrets, type RequireDestroyed, requiringDestroyed, secretsOf } from "./destroyed-secrets.ts";
+import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";
 import { lostOfHolds } from "./lost-secrets.ts";
 import {
   countDestroyedPartitions,
@@ -132,14 +132,14 @@ async function applyAll(
   compared: Comparison,
 ): Promise<Pick<Replayed, "erasures" | "holdOrders">> {
   const applied = { ...NOTHING };
-  const destroyed = destroyedSecrets(compared);
-  const requireDestroyed = requiringDestroyed(destroyed, compared);
+  const destroyed = await destroyedSecrets(connection, compared);
+  const onUnreadable = refusingLost(destroyed);
   await inOneTransaction(connection, async (owner) => {
     await lockHolds(owner);
     await renewDestroyedHolds(owner, ports.secrets, destroyed);
     // guard(drop): nothing is replayed while the key store lacks the secret of a hold
     // fails: e2e/replay-lost-secrets.test.ts › the one 'without the hold'
-    requireDestroyed(await lostOfHolds(owner, ports.secrets));
+    requireDestroyed(destroyed, await lostOfHolds(owner, ports.secrets));
   });
   for (const link of compared.missing) {
     await inOneTransaction(connection, async (owner) => {
@@ -151,11 +151,11 @@ async function applyAll(
       else if (isHoldOrder(link.entry)) {
         // guard(drop): holds of the journal are placed again
         // fails: e2e/restore/files.test.ts › placed after the backup
-        await applyHoldOrder(owner, { ...ports, destroyed }, link.entry);
+        await applyHoldOrder(owner, ports.secrets, link.entry);
         await recordApplied(owner, link, link.entry.kind);
         applied.holdOrders++;
       } else {
-        await replayErasure(owner, ports, { ...link, entry: link.entry }, requireDestroyed);
+        await replayErasure(owner, ports, { ...link, entry: link.entry }, onUnreadable);
         applied.erasures++;
       }
     });
@@ -169,15 +169,13 @@ async function replayErasure(
   owner: OwnerTransaction,
   { sealer, names }: ReplayPorts,
   { entry, digest }: ReadableLink & { readonly entry: ErasureEntry },
-  requireDestroyed: RequireDestroyed,
+  onUnreadable: OnUnreadable,
 ): Promise<void> {
   // A hold that an earlier entry placed keeps what this one erases.
   await resolveHolds(owner, names, {
     reading: releasingLocks(owner),
     asOwner: (work) => work(owner),
   });
-  const onUnreadable: OnUnreadable = (_, reason) =>
-    requireDestroyed(hasCode(reason, "keys-destroyed") ? reason.detail.secrets : []);
   const unreadable = new Set(await copyHeldOf(owner, sealer, entry, { onUnreadable }));
   // guard(right): the order of an erasure that was killed is found again
   // fails: e2e/erasure/killed.test.ts › it is finished by the next, once

@@ -26,7 +26,7 @@ export interface OpenApi {
 }
 
 /** A longer schema is left to the document itself and to the data dictionary. */
-const LONGEST_SCHEMA = 4_000;
+const MAX_SCHEMA_CHARACTERS = 4_000;
 
 export function openapiPage({ info, paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -86,6 +86,7 @@ function typeOf(content: Answer["content"]): string {
 
 function shown(schema: unknown): string {
   const text = JSON.stringify(schema, undefined, 2);
-  if (text.length > LONGEST_SCHEMA) return "See the [data dictionary](/docs/data-dictionary) and `openapi.json`.";
+  if (text.length > MAX_SCHEMA_CHARACTERS)
+    return "See the [data dictionary](/docs/data-dictionary) and `openapi.json`.";
   return `\`\`\`json\n${text}\n\`\`\``;
 }

@@ -20,13 +20,13 @@ export const terminology: TextlintRuleModule = (context) => ({
 const TOKEN = /[\p{L}\p{N}_$@./:\\#%&=+-]*[\p{L}](?:[\p{L}\p{N}_'’$@/:\\#%&=+-]|\.(?=[\p{L}\p{N}]))*/gu;
 const NAME = /[\p{N}_$@/\\#%&=+:.]|[\p{Ll}]\p{Lu}|^\p{Lu}+s?$/u;
 
-const LONGEST_CELL = 14;
+const MAX_CELL_WORDS = 14;
 
 /** Reports table cells that are longer than a phrase. */
 export const tableCell: TextlintRuleModule = (context) => ({
   [context.Syntax.TableCell](node) {
     const words = context.getSource(node).match(/`[^`]*`|\[[^\]]*\]\([^)]*\)|[^\s|`]+/g)?.length ?? 0;
-    if (words <= LONGEST_CELL) return;
+    if (words <= MAX_CELL_WORDS) return;
     context.report(node, new context.RuleError(`a table cell of ${words} words: move the text below the table`));
   },
 });

@@ -13,7 +13,7 @@ interface Report {
 }
 
 /** Of what failed the first is worth reading; each failure prints the whole screen. */
-const MOST = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 /**
  * Runs the Jest of the app in `folder`, in one process: with an empty cache two would compile everything twice.
@@ -34,5 +34,5 @@ export function countsOf({ code, all }: Done, file: string): Counts & { readonly
   const passed = report.numPassedTests;
   const reported = report.numFailedTests + (report.numRuntimeErrorTestSuites ?? 0);
   const failed = reported === 0 && (code !== 0 || passed === 0) ? 1 : reported;
-  return { passed, failed, skipped: report.numPendingTests + report.numTodoTests, said: all.slice(0, MOST) };
+  return { passed, failed, skipped: report.numPendingTests + report.numTodoTests, said: all.slice(0, MAX_CHARACTERS) };
 }

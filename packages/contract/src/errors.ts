@@ -206,9 +206,9 @@ export function reject(code: ProblemCode, detail: string = PROBLEMS[code].when, 
 }
 
 /** Entries that one answer lists at most. */
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 /** Characters of them: names in pointers are the client's, and must not make the answer many times the request. */
-const MOST_CHARACTERS = 65_536;
+const MAX_ERROR_CHARACTERS = 65_536;
 
 /** The last entry of a list that was cut. The search ended there, so the number of the others is not known. */
 const MORE_ERRORS: ErrorItem = { pointer: "", code: "more-errors", detail: "There are more; only these are listed." };
@@ -225,18 +225,18 @@ export class ErrorList {
   }
 
   get full(): boolean {
-    return this.#entries.length > MOST_ERRORS;
+    return this.#entries.length > MAX_ERRORS;
   }
 
   add(entry: ErrorItem): void {
-    if (!this.full) this.#entries.push(this.#entries.length < MOST_ERRORS ? entry : MORE_ERRORS);
+    if (!this.full) this.#entries.push(this.#entries.length < MAX_ERRORS ? entry : MORE_ERRORS);
   }
 }
 
 /** As many entries as one answer holds. */
 function listed(errors: readonly ErrorItem[]): readonly ErrorItem[] {
   let characters = 0;
-  const end = errors.findIndex((entry) => (characters += JSON.stringify(entry).length) > MOST_CHARACTERS);
+  const end = errors.findIndex((entry) => (characters += JSON.stringify(entry).length) > MAX_ERROR_CHARACTERS);
   return end === -1 ? errors : [...errors.slice(0, end), MORE_ERRORS];
 }
 

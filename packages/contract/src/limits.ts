@@ -1,5 +1,5 @@
 /** On its own, for apps whose bundle should hold no other. */
-export const LONGEST_SESSION_ID = 128;
+export const MAX_SESSION_ID_LENGTH = 128;
 
 /** The numbers of the contract. Lengths count Unicode code points. */
 export const LIMITS = {
@@ -11,7 +11,7 @@ export const LIMITS = {
   actionType: 64,
   sdkVersion: 32,
   appVersion: 64,
-  sessionId: LONGEST_SESSION_ID,
+  sessionId: MAX_SESSION_ID_LENGTH,
   idempotencyKey: 128,
 } as const;
 

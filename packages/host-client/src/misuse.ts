@@ -9,25 +9,25 @@ export function throwMisuse(caller: string, problems: readonly (string | false |
   if (found.length > 0) throw new TypeError(`${caller}: ${found.join("; ")}`);
 }
 
-/** The problem of a text that has other than `least` to `most` code points. */
-export function textProblem(name: string, value: unknown, most: number, least = 1): string | false {
-  const fits = typeof value === "string" && value.length >= least && [...value].length <= most;
-  return !fits && `${name} must have ${least} to ${most} characters`;
+/** The problem of a text that has other than `min` to `max` code points. */
+export function textProblem(name: string, value: unknown, max: number, min = 1): string | false {
+  const fits = typeof value === "string" && value.length >= min && [...value].length <= max;
+  return !fits && `${name} must have ${min} to ${max} characters`;
 }
 
 /** As a duration, some eleven days: twice that is still less than the longest timer (31 bits of milliseconds). */
-const MOST = 1_000_000_000;
+const MAX_INTEGER = 1_000_000_000;
 
-/** The problems of options that must be whole numbers from 1 to `most`. */
+/** The problems of options that must be whole numbers from 1 to `max`. */
 export function numberProblems<Options>(
   options: Options,
   names: readonly (keyof Options & string)[],
-  most = MOST,
+  max = MAX_INTEGER,
 ): (string | false)[] {
   return names.map((name) => {
     const value = options[name] as number;
     return (
-      !(Number.isInteger(value) && value >= 1 && value <= most) && `${name} must be a whole number from 1 to ${most}`
+      !(Number.isInteger(value) && value >= 1 && value <= max) && `${name} must be a whole number from 1 to ${max}`
     );
   });
 }

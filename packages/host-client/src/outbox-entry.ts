@@ -3,7 +3,7 @@ import type { SignalRequest } from "./signal-request.ts";
 const VERSION = 1;
 
 /** Rounds of sending one event, over all starts of the app: the bound where the clock is wrong. */
-export const MOST_ROUNDS = 500;
+export const MAX_ROUNDS = 500;
 
 /** An event in the outbox. */
 export interface OutboxEntry {
@@ -24,7 +24,7 @@ export function readEntry(text: string): OutboxEntry | undefined {
       version === VERSION &&
       Number.isInteger(rounds) &&
       rounds >= 0 &&
-      rounds < MOST_ROUNDS &&
+      rounds < MAX_ROUNDS &&
       typeof request.key === "string" &&
       /^[!-~]{1,128}$/.test(request.key) &&
       Number.isFinite(request.expiresAt) &&

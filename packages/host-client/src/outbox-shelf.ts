@@ -5,7 +5,7 @@ import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { SignalRequest } from "./signal-request.ts";
 
 /** The most events that an outbox can hold. All places are read, so a lowered `maxEvents` loses no entry. */
-export const MOST_EVENTS = 100;
+export const MAX_EVENTS = 100;
 
 export interface ShelvedEntry extends OutboxEntry {
   /** The item of the storage that holds it. */
@@ -28,7 +28,7 @@ export interface ShelfOptions {
  * operations run one after the other.
  */
 export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: ShelfOptions) {
-  const places = Array.from({ length: MOST_EVENTS }, (_, index) => `${name}.${index}`);
+  const places = Array.from({ length: MAX_EVENTS }, (_, index) => `${name}.${index}`);
   const aside = `${name}.aside`;
   const entries = new Map<string, ShelvedEntry>();
   const exclusively = oneAtATime();

@@ -1,9 +1,9 @@
 import type { Bounds } from "./bounded.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
 import { functionProblems, numberProblems, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
-import { MOST_ROUNDS } from "./outbox-entry.ts";
+import { MAX_ROUNDS } from "./outbox-entry.ts";
 import { openGeneration } from "./outbox-generation.ts";
-import { MOST_EVENTS, openShelf, type ShelvedEntry } from "./outbox-shelf.ts";
+import { MAX_EVENTS, openShelf, type ShelvedEntry } from "./outbox-shelf.ts";
 import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { LaterReason, RefusedReason, RequestError, SendResult } from "./send-result.ts";
 import type { Sending, SignalClient } from "./signal-client.ts";
@@ -90,7 +90,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     ...functionProblems(storage, ["getItem", "setItem", "removeItem"]),
     ...functionProblems(settings, ["onDropped"]),
     textProblem("name", settings.name, 200),
-    ...numberProblems(settings, ["maxEvents"], MOST_EVENTS),
+    ...numberProblems(settings, ["maxEvents"], MAX_EVENTS),
     ...numberProblems(settings, ["maxBytes"]),
   ]);
   const shelf = openShelf({ ...settings, onCorrupt: () => drop({ reason: "corrupt", errors: [] }) });
@@ -121,7 +121,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const isLater = result.outcome === "later";
     if (isLater && UNCOUNTED.test(result.reason)) return result;
     const rounds = entry.rounds + 1;
-    const next = isLater && rounds < MOST_ROUNDS ? { ...entry, rounds } : undefined;
+    const next = isLater && rounds < MAX_ROUNDS ? { ...entry, rounds } : undefined;
     await shelf.replace(entry, next);
     if ("reason" in result && !next) {
       const { status, code } = result;

@@ -8,8 +8,8 @@ export interface Answer {
 
 const PROBLEM = /^urn:problem:device-risk-signals:([a-z-]{1,64})$/;
 const CODE = /^[a-z-]{1,64}$/;
-const MOST_ERRORS = 100;
-const MOST_POINTER = 1_024;
+const MAX_ERRORS = 100;
+const MAX_POINTER_LENGTH = 1_024;
 
 /** Statuses of a server, or of a proxy (407), after which a retry makes sense. */
 const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
@@ -47,10 +47,10 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
 }
 
 function readErrors(errors: unknown): RequestError[] {
-  const list: readonly unknown[] = Array.isArray(errors) ? errors.slice(0, MOST_ERRORS) : [];
+  const list: readonly unknown[] = Array.isArray(errors) ? errors.slice(0, MAX_ERRORS) : [];
   return list.flatMap((error) => {
     const { pointer, code } = Object(error) as Record<string, unknown>;
     const isError = typeof pointer === "string" && typeof code === "string" && CODE.test(code);
-    return isError ? { pointer: pointer.slice(0, MOST_POINTER), code } : [];
+    return isError ? { pointer: pointer.slice(0, MAX_POINTER_LENGTH), code } : [];
   });
 }

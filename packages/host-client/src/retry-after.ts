@@ -1,5 +1,5 @@
 /** No event waits for longer. */
-const MOST_MS = 86_400_000;
+const MAX_DELAY_MS = 86_400_000;
 
 /**
  * `Retry-After` (RFC 9110 §10.2.3) in milliseconds, from now: seconds or an HTTP date, at most a day, `undefined` for
@@ -8,7 +8,7 @@ const MOST_MS = 86_400_000;
 export function readRetryAfter(retryAfter: string | null, date: string | null, now: number): number | undefined {
   const text = retryAfter?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : httpDate(text) - (httpDate(date) || now);
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MOST_MS);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_DELAY_MS);
 }
 
 function httpDate(text: string | null): number {

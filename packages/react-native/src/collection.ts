@@ -165,7 +165,7 @@ export class Collection {
     const agreed = await this.#agrees(consent, probe, left());
     this.#assertRunning();
     if (!agreed || !this.#isInForce(consent, probe)) return skipped("consent");
-    if (left() < SHORTEST_MS) return { status: "timeout" };
+    if (left() < MIN_REMAINING_MS) return { status: "timeout" };
     const observed = await this.#withinTime(probe, selection, left());
     return observed ? outcomeOf(probe, selection, observed) : { status: "timeout" };
   }
@@ -217,7 +217,7 @@ export class Collection {
 }
 
 /** The resolution of timers: with less time left a probe is not started. */
-const SHORTEST_MS = 1;
+const MIN_REMAINING_MS = 1;
 /** The second check of the consent has this long even when the deadline has passed. */
 const SECOND_CHECK_MS = 250;
 

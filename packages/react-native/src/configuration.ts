@@ -52,9 +52,9 @@ export interface Settings {
 }
 
 const DEADLINE_MS = 10_000;
-const LONGEST_DEADLINE_MS = 120_000;
+const MAX_DEADLINE_MS = 120_000;
 const TIMEOUT_MS = 2_000;
-const LONGEST_TIMEOUT_MS = 60_000;
+const MAX_TIMEOUT_MS = 60_000;
 /** Probes that measure need longer. */
 const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
   os_integrity: 3_000,
@@ -74,7 +74,7 @@ export function readConfiguration(configuration: unknown, problems: Problem[]): 
   return {
     consent: consent as Settings["consent"],
     probes: readProbes(probes, defaultsOf, problems),
-    deadlineMs: readDuration(deadlineMs, DEADLINE_MS, LONGEST_DEADLINE_MS, "deadlineMs", problems),
+    deadlineMs: readDuration(deadlineMs, DEADLINE_MS, MAX_DEADLINE_MS, "deadlineMs", problems),
     onProbe: onProbe as Settings["onProbe"],
   };
 }
@@ -108,7 +108,7 @@ function readProbe(probe: ProbeId, value: unknown, before: ProbeSettings, proble
   if (typeof enabled !== "boolean") problems.push({ path: `${path}.enabled`, message: "must be true or false" });
   return {
     enabled: enabled === true,
-    timeoutMs: readDuration(timeoutMs, before.timeoutMs, LONGEST_TIMEOUT_MS, `${path}.timeoutMs`, problems),
+    timeoutMs: readDuration(timeoutMs, before.timeoutMs, MAX_TIMEOUT_MS, `${path}.timeoutMs`, problems),
     fields: fields === undefined ? before.fields : readSelection(probe, fields, `${path}.fields`, problems),
   };
 }
@@ -147,10 +147,10 @@ function readNames(
   return new Set(names as string[]);
 }
 
-function readDuration(value: unknown, fallback: number, longest: number, path: string, problems: Problem[]): number {
+function readDuration(value: unknown, fallback: number, max: number, path: string, problems: Problem[]): number {
   if (value === undefined) return fallback;
-  if (typeof value === "number" && value > 0 && value <= longest) return value;
-  problems.push({ path, message: `must be milliseconds, above 0 and up to ${longest}` });
+  if (typeof value === "number" && value > 0 && value <= max) return value;
+  problems.push({ path, message: `must be milliseconds, above 0 and up to ${max}` });
   return fallback;
 }
 

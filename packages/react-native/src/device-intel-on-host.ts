@@ -1,5 +1,5 @@
 import type { ProbeId } from "@device-risk-signals/contract/catalog/fields";
-import { LONGEST_SESSION_ID } from "@device-risk-signals/contract/limits";
+import { MAX_SESSION_ID_LENGTH } from "@device-risk-signals/contract/limits";
 import { type CollectedEvent, Collection } from "./collection.ts";
 import {
   checkConsent,
@@ -46,7 +46,7 @@ export interface ObservationWindow {
 const NO_PROBES = new Consent([]);
 const OBSERVED: ProbeId = "transaction_safety";
 const START_MS = 1_000;
-const LONGEST_CLIENT_ID = 1_024;
+const MAX_CLIENT_ID_LENGTH = 1_024;
 
 /** `DeviceIntel` on any host: React Native's, the Jest mock's, a test's. */
 export class DeviceIntelOnHost {
@@ -161,7 +161,7 @@ export class DeviceIntelOnHost {
     const problems = [...this.#problems];
     const { probes, ...members } = readMembers(options ?? {}, "", OPTIONS, problems);
     const { sessionId, consent, clientId, signal } = members;
-    checkText(sessionId, LONGEST_SESSION_ID, "sessionId", problems);
+    checkText(sessionId, MAX_SESSION_ID_LENGTH, "sessionId", problems);
     checkConsent(consent, problems);
     const settings = readProbes(probes, (probe) => this.#settings.probes.get(probe) as ProbeSettings, problems);
     checkClientId(clientId, problems);
@@ -195,17 +195,17 @@ function isStopSignal(value: unknown): value is StopSignal {
 
 /** `undefined` is no problem: the client id is left out then. */
 function checkClientId(clientId: unknown, problems: Problem[]): void {
-  if (clientId !== undefined) checkText(clientId, LONGEST_CLIENT_ID, "clientId", problems);
+  if (clientId !== undefined) checkText(clientId, MAX_CLIENT_ID_LENGTH, "clientId", problems);
 }
 
 /** Rejects a text for which the endpoint would reject the event. Lengths count code points. */
-function checkText(value: unknown, longest: number, path: string, problems: Problem[]): void {
+function checkText(value: unknown, maxLength: number, path: string, problems: Problem[]): void {
   const fits =
     typeof value === "string" &&
     value !== "" &&
-    [...value].length <= longest &&
+    [...value].length <= maxLength &&
     !value.includes("\0") &&
     !LONE_SURROGATE.test(value);
   if (fits) return;
-  problems.push({ path, message: `must be 1 to ${longest} characters of well-formed text without U+0000` });
+  problems.push({ path, message: `must be 1 to ${maxLength} characters of well-formed text without U+0000` });
 }

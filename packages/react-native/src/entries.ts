@@ -4,10 +4,10 @@
  */
 export function entriesOf<Entry>(
   value: unknown,
-  most: number,
+  maxLength: number,
   isEntry: (entry: unknown) => entry is Entry,
 ): readonly Entry[] | undefined {
-  if (!Array.isArray(value) || value.length > most) return undefined;
+  if (!Array.isArray(value) || value.length > maxLength) return undefined;
   const entries = Array.from({ length: value.length }, (_, index) => value[index] as unknown);
   return entries.every(isEntry) ? entries : undefined;
 }

@@ -8,10 +8,10 @@ import { entriesOf } from "./entries.ts";
 import { type Members, membersOf } from "./members.ts";
 
 /** UTF-16 units of a string. */
-const LONGEST_STRING = 1_024;
-const LONGEST_LIST = 256;
+const MAX_STRING_LENGTH = 1_024;
+const MAX_LIST_LENGTH = 256;
 /** Bytes of the values of one probe as JSON, at the most: 19 probes stay below the endpoint's limit of 262,144 bytes. */
-const LARGEST_PROBE = 12_500;
+const MAX_PROBE_BYTES = 12_500;
 
 /** With the flag `u` a pair is one character, which the class does not hold. */
 export const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
@@ -32,7 +32,7 @@ export function probeData(probe: ProbeId, values: Members, selected: ReadonlySet
     if (!selected.has(name)) continue;
     const value = validMember(values, name, facts);
     const size = value === undefined ? 0 : name.length + 4 + bytesOf(value);
-    const fits = bytes + size <= LARGEST_PROBE;
+    const fits = bytes + size <= MAX_PROBE_BYTES;
     if (facts.required && (value === undefined || !fits)) return fits ? "required-field-missing" : "too-large";
     if (value === undefined || !fits) continue;
     data[name] = value;
@@ -47,7 +47,7 @@ function validMember(members: Members, name: string, facts: FieldFacts): JsonVal
 
 function valid(value: unknown, { type, fields }: FieldFacts): JsonValue | undefined {
   if (fields) return validMembers(membersOf(value) ?? {}, fields);
-  if (type.endsWith("[]")) return entriesOf(value, LONGEST_LIST, (entry) => isOf(type.slice(0, -2), entry));
+  if (type.endsWith("[]")) return entriesOf(value, MAX_LIST_LENGTH, (entry) => isOf(type.slice(0, -2), entry));
   return isOf(type, value) ? value : undefined;
 }
 
@@ -71,5 +71,5 @@ function bytesOf(value: JsonValue): number {
 }
 
 function isText(value: string): boolean {
-  return value.length <= LONGEST_STRING && !LONE_SURROGATE.test(value);
+  return value.length <= MAX_STRING_LENGTH && !LONE_SURROGATE.test(value);
 }

@@ -129,11 +129,11 @@ function checkProbes(pass: Pass, path: Path, probes: unknown): void {
   }
 }
 
-/** Whether a string has more than `most` code points; counts only where the length in code units leaves it open. */
-function exceeds(value: string, most: number): boolean {
-  if (value.length <= most) return false;
-  if (value.length > 2 * most) return true;
+/** Whether a string has more than `maxLength` code points; counts only where the length in code units leaves it open. */
+function exceeds(value: string, maxLength: number): boolean {
+  if (value.length <= maxLength) return false;
+  if (value.length > 2 * maxLength) return true;
   let points = 0;
   for (const _ of value) points++;
-  return points > most;
+  return points > maxLength;
 }

@@ -13,7 +13,7 @@ export interface Declarations {
 }
 
 /** Apple: `canOpenURL` knows no more than the first 50 declared schemes. */
-export const MOST_SCHEMES = 50;
+export const MAX_SCHEMES = 50;
 
 /** Name of the `<meta-data>` that lists the probes whose packages are declared (`docs/native-interface.md`). */
 export const QUERIES_MARKER = "io.devicerisksignals.QUERIES";
@@ -52,9 +52,9 @@ export function readProbeIds(probes: unknown): readonly ProbeId[] {
 /** All the schemes that an app then declares, its own first. @throws MisuseError for more than iOS looks at. */
 export function joinSchemes(declared: readonly string[], wanted: readonly string[]): readonly string[] {
   const all = [...new Set([...declared, ...wanted])];
-  if (all.length <= MOST_SCHEMES) return all;
+  if (all.length <= MAX_SCHEMES) return all;
   const message =
-    `would hold ${all.length} schemes, and iOS looks at ${MOST_SCHEMES}: ` +
+    `would hold ${all.length} schemes, and iOS looks at ${MAX_SCHEMES}: ` +
     `${declared.length} are the app's, ${all.length - declared.length} come from the probes; enable fewer probes`;
   throw new MisuseError([{ path: "LSApplicationQueriesSchemes", message }]);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import {
   declarationsFor,
   DEFAULT_PROBES,
-  MOST_SCHEMES,
+  MAX_SCHEMES,
   QUERIES_MARKER,
   readProbeIds,
 } from "../app-config/declarations.ts";
@@ -163,8 +163,8 @@ function examineIos(xml: string, schemes: readonly string[]): readonly Finding[]
       : missing(
           `${where}: LSApplicationQueriesSchemes lack ${absent.map((scheme) => `<string>${scheme}</string>`).join(" ")}`,
         ),
-    ...(declared.length > MOST_SCHEMES
-      ? [tooMuch(`${where}: ${declared.length} schemes in LSApplicationQueriesSchemes; iOS looks at ${MOST_SCHEMES}`)]
+    ...(declared.length > MAX_SCHEMES
+      ? [tooMuch(`${where}: ${declared.length} schemes in LSApplicationQueriesSchemes; iOS looks at ${MAX_SCHEMES}`)]
       : []),
   ];
 }

@@ -24,11 +24,11 @@ type SourceOf<Shape> = {
 export const UNKNOWN: Found = { found: [], whole: false };
 
 /** At this many entries native code stops reading (docs/native-interface.md): a list this long is not complete. */
-const MOST_NAMES = { threads: 1_024, descriptors: 2_048, stack: 256, images: 4_096 };
+const MAX_ENTRIES = { threads: 1_024, descriptors: 2_048, stack: 256, images: 4_096 };
 
 /** Bounds of reported names and of lists of names, for evidence of any size. */
-const LONGEST_NAME = 128;
-const MOST_FOUND = 64;
+const MAX_NAME_LENGTH = 128;
+const MAX_NAMES = 64;
 
 /** A finding in one source; everything is unknown when the source was not read. */
 export function findingIn<Source extends keyof Evidence>(
@@ -53,10 +53,10 @@ export function present(source: SourceOf<Presence>, list: readonly string[]): Fi
 }
 
 /** The names that are recognised. */
-export function named(source: keyof typeof MOST_NAMES, recognise: (name: string) => string | undefined): Finding {
+export function named(source: keyof typeof MAX_ENTRIES, recognise: (name: string) => string | undefined): Finding {
   return findingIn(source, true, (names) => ({
     found: names.map(recognise).filter((name) => name !== undefined),
-    whole: names.length < MOST_NAMES[source],
+    whole: names.length < MAX_ENTRIES[source],
   }));
 }
 
@@ -110,10 +110,10 @@ export function concluding({ sources, find }: Finding, conclude: (found: Found) 
 }
 
 function namesOf({ found, whole }: Found): readonly string[] | undefined {
-  return whole ? [...new Set(found)].slice(0, MOST_FOUND).map(shortened) : undefined;
+  return whole ? [...new Set(found)].slice(0, MAX_NAMES).map(shortened) : undefined;
 }
 
 /** No half of a surrogate pair is left at its end, or anywhere: a text with one would be left out, and its list with it. */
 function shortened(name: string): string {
-  return name.slice(0, LONGEST_NAME).replaceAll(/[\uD800-\uDFFF]/gu, "\uFFFD");
+  return name.slice(0, MAX_NAME_LENGTH).replaceAll(/[\uD800-\uDFFF]/gu, "\uFFFD");
 }

@@ -69,11 +69,11 @@ const VERSION = /[-_.]?[0-9][0-9.]*$/;
 /** The parts that a framework is made of. */
 const PART = /[-_]?(loader|inserter|agent|gadget|server|dopamine)$/;
 /** Longer names are no library's; the patterns would take long for them. */
-const LONGEST_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 
 /** `0FridaGadget.dylib`, `frida-gadget-16.1.4-ios-universal.dylib` and `SubstrateLoader.dylib` are of a family each. */
 function familyOf(name: string): string {
-  if (name.length > LONGEST_NAME) return "";
+  if (name.length > MAX_NAME_LENGTH) return "";
   const plain = name
     .toLowerCase()
     .replace(/\.dylib$/, "")

@@ -15,17 +15,17 @@ export interface Mount {
 }
 
 /** `id parent device root point options [optional…] - type source superOptions`, with few optional columns, if any. */
-const MOST_COLUMNS = 24;
+const MAX_COLUMNS = 24;
 
 /** Of `1 1 0:1 / / ro - a b c`. */
-const SHORTEST = 23;
+const MIN_LINE_LENGTH = 23;
 
 /** Every mount of the table; lines of another form are passed over. */
 export function readMounts(text: string): readonly Mount[] {
   const mounts: Mount[] = [];
   eachLine(text, (line) => {
-    if (line.length < SHORTEST) return;
-    const columns = line.split(" ", MOST_COLUMNS);
+    if (line.length < MIN_LINE_LENGTH) return;
+    const columns = line.split(" ", MAX_COLUMNS);
     const end = columns.indexOf("-", 6);
     const [, , device = "", root = "", point = "", options = ""] = columns;
     const [type, source = "", superOptions = ""] = end < 0 ? [] : columns.slice(end + 1);

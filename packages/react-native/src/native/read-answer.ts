@@ -8,9 +8,9 @@ import { membersOf } from "../members.ts";
 import type { Calculated, Evidence, NativeAnswer, Presence, SourceId, Text } from "./native-interface.ts";
 
 /** UTF-16 units of a text that are read: native code reads no more than 4 MiB. */
-const LONGEST_TEXT = 4 * 1_024 * 1_024;
-const LONGEST_LIST = 8_192;
-const LONGEST_ENTRY = 4_096;
+const MAX_TEXT_LENGTH = 4 * 1_024 * 1_024;
+const MAX_LIST_LENGTH = 8_192;
+const MAX_ENTRY_LENGTH = 4_096;
 
 export function readAnswer(answer: unknown): NativeAnswer {
   const members = membersOf(answer);
@@ -34,20 +34,20 @@ function readEvidence(value: unknown): Evidence {
 function readText(value: unknown): Text | undefined {
   const { text, truncated } = membersOf(value) ?? {};
   if (typeof text !== "string") return undefined;
-  if (text.length <= LONGEST_TEXT) return { text, truncated: truncated === true };
-  return { text: text.slice(0, LONGEST_TEXT), truncated: true };
+  if (text.length <= MAX_TEXT_LENGTH) return { text, truncated: truncated === true };
+  return { text: text.slice(0, MAX_TEXT_LENGTH), truncated: true };
 }
 
 /** The whole list or none of it: after one wrong entry, the others can't be trusted either. */
 export const readList = (value: unknown): readonly string[] | undefined =>
   entriesOf(
     value,
-    LONGEST_LIST,
-    (entry): entry is string => typeof entry === "string" && entry.length <= LONGEST_ENTRY,
+    MAX_LIST_LENGTH,
+    (entry): entry is string => typeof entry === "string" && entry.length <= MAX_ENTRY_LENGTH,
   );
 
 const readNumbers = (value: unknown): readonly number[] | undefined =>
-  entriesOf(value, LONGEST_LIST, (entry) => typeof entry === "number");
+  entriesOf(value, MAX_LIST_LENGTH, (entry) => typeof entry === "number");
 
 function readPresence(value: unknown): Presence | undefined {
   const members = membersOf(value) ?? {};
@@ -58,10 +58,10 @@ function readPresence(value: unknown): Presence | undefined {
 
 function readTexts(value: unknown): Readonly<Record<string, string>> | undefined {
   const entries = Object.entries(membersOf(value) ?? {});
-  if (entries.length === 0 || entries.length > LONGEST_LIST) return undefined;
+  if (entries.length === 0 || entries.length > MAX_LIST_LENGTH) return undefined;
   const texts: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, text] of entries) {
-    if (typeof text === "string" && text.length <= LONGEST_ENTRY) texts[name] = text;
+    if (typeof text === "string" && text.length <= MAX_ENTRY_LENGTH) texts[name] = text;
   }
   return texts;
 }

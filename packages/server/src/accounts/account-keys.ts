@@ -12,7 +12,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Key ids in memory; beyond this number the oldest are dropped. */
-const MOST_KNOWN = 50_000;
+const MAX_KNOWN = 50_000;
 
 const NOTHING_KNOWN: Epoch = { erasure: 0, loss: 0 };
 
@@ -45,7 +45,7 @@ export class PostgresAccountKeys implements AccountKeys {
   readonly #secrets: Secrets;
   readonly #names: Pseudonymizer;
   /** `undefined` of an account that had no key when it was looked up: another server may have given it one since. */
-  readonly #known = new LimitedMap<string | undefined>(MOST_KNOWN);
+  readonly #known = new LimitedMap<string | undefined>(MAX_KNOWN);
   #finding = new InFlight<Found>();
   #creating = new InFlight<CurrentKey>();
   #refused: ReadonlySet<string> = new Set();

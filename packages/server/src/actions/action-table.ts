@@ -124,7 +124,7 @@ export async function listActions(executor: Executor, account: string | undefine
 
 /** How long a server may still accept a revoked action. */
 const REMEMBER_MS = 5_000;
-const MOST_REMEMBERED = 50_000;
+const MAX_REMEMBERED = 50_000;
 
 const FIND_ACTIONS = sql(
   `select asked.account, a.action_id, a.action_type, a.session_id,
@@ -144,7 +144,7 @@ const FIND_ACTIONS = sql(
 
 /** The registry over the table. Actions that were found are remembered for some seconds; absent ones are not. */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
-  const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MOST_REMEMBERED);
+  const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MAX_REMEMBERED);
   const lookUps = new MicroBatcher<ActionName, RegisteredAction | undefined>({
     work: findAll,
     maxItems: 256,

@@ -9,7 +9,7 @@ import { parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts"
 /** A changed file applies on every server after this long, and the time it takes to read it. */
 const LOOK_EVERY_MS = 500;
 /** Ten times what the whole catalog takes. */
-const MOST_BYTES = 262_144;
+const MAX_FILE_BYTES = 262_144;
 
 export interface FollowOptions {
   /** Called once for each problem, and again only when it has changed. The previous fields stay active. */
@@ -30,7 +30,7 @@ async function readNow(path: string): Promise<ReadAdoptedFields> {
   try {
     const found = await stat(path);
     if (!found.isFile()) return { ok: false, problem: "is no file" };
-    if (found.size > MOST_BYTES) return { ok: false, problem: `has more than ${MOST_BYTES} bytes` };
+    if (found.size > MAX_FILE_BYTES) return { ok: false, problem: `has more than ${MAX_FILE_BYTES} bytes` };
     return parseAdoptedFields(await readFile(path, "utf8"));
   } catch (error) {
     return { ok: false, problem: `can't be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };

@@ -6,7 +6,7 @@ export type ReadAdoptedFields =
   /** A sentence without its subject, for people. */
   | { readonly ok: false; readonly problem: string };
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 /** Other names are not quoted: the variable may name a file with other content, such as a secret. */
 const NAME = /^[A-Za-z0-9_.]{1,64}$/;
 
@@ -33,8 +33,8 @@ export function readAdoptedPaths(value: unknown): ReadAdoptedFields {
   const adoption = adoptFields(paths);
   if (adoption.ok) return adoption;
   const { unknown } = adoption;
-  const named = unknown.slice(0, MOST_NAMED).map((path) => nameOf(path, paths.indexOf(path)));
-  const rest = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} more` : "";
+  const named = unknown.slice(0, MAX_NAMED).map((path) => nameOf(path, paths.indexOf(path)));
+  const rest = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : "";
   return { ok: false, problem: `names what the catalog does not list as a field: ${named.join(", ")}${rest}` };
 }
 

@@ -47,9 +47,9 @@ const ANONYMOUS_EVERY_MS = 60_000;
 const CLOSE_WITHIN_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
 /** Groups in memory; past it, requests are counted under no account. */
-const MOST_GROUPS = 10_000;
+const MAX_GROUPS = 10_000;
 /** Events and source addresses that one entry names. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 interface Group {
   since: number;
@@ -89,7 +89,7 @@ export class BufferedAuditLog implements AuditLog {
   record({ outcome, account, eventId, peer }: IngestAudit): void {
     const group = this.#group(outcome, account);
     group.occurrences++;
-    if (eventId !== undefined && group.eventIds.size < MOST_NAMED) group.eventIds.add(eventId);
+    if (eventId !== undefined && group.eventIds.size < MAX_NAMED) group.eventIds.add(eventId);
     if (peer !== undefined) countSource(group, sourceOf(peer), 1);
   }
 
@@ -113,7 +113,7 @@ export class BufferedAuditLog implements AuditLog {
 
   #group(outcome: string, account: string | undefined): Group {
     const named = `${outcome}\n${account ?? ""}`;
-    const crowded = this.#groups.size >= MOST_GROUPS && !this.#groups.has(named);
+    const crowded = this.#groups.size >= MAX_GROUPS && !this.#groups.has(named);
     const name = crowded ? `${outcome}\n` : named;
     const existing = this.#groups.get(name);
     if (existing) return existing;
@@ -150,13 +150,13 @@ export class BufferedAuditLog implements AuditLog {
     const group = this.#group(outcome, account);
     group.since = Math.min(group.since, since);
     group.occurrences += occurrences;
-    for (const id of eventIds) if (group.eventIds.size < MOST_NAMED) group.eventIds.add(id);
+    for (const id of eventIds) if (group.eventIds.size < MAX_NAMED) group.eventIds.add(id);
     for (const [source, count] of sources) countSource(group, source, count);
   }
 }
 
 function countSource({ sources }: Group, source: string, count: number): void {
-  if (sources.has(source) || sources.size < MOST_NAMED) sources.set(source, (sources.get(source) ?? 0) + count);
+  if (sources.has(source) || sources.size < MAX_NAMED) sources.set(source, (sources.get(source) ?? 0) + count);
 }
 
 function rowOf(

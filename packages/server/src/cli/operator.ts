@@ -13,7 +13,7 @@ export interface SystemIdentity {
 }
 
 /** A longer claim is cut: it is the caller's text. */
-const LONGEST_CLAIM = 64;
+const MAX_CLAIM_LENGTH = 64;
 
 /**
  * The actor of an audit entry: what the system knows, then, labelled and quoted, what the environment only claims.
@@ -34,7 +34,7 @@ export function describeOperator(identity: SystemIdentity, claimed: string | und
 
 /** The result can't end its own quotes, holds no control character, and is a text that PostgreSQL accepts. */
 function quote(claim: string): string {
-  return JSON.stringify([...claim.toWellFormed()].slice(0, LONGEST_CLAIM).join("")).replaceAll(
+  return JSON.stringify([...claim.toWellFormed()].slice(0, MAX_CLAIM_LENGTH).join("")).replaceAll(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

@@ -1,28 +1,28 @@
 import { isUuid } from "../identifiers/uuidv7.ts";
 import { InvalidArgumentError } from "commander";
 import { duration } from "../config/values.ts";
-import { accountOf, LONGEST_ACCOUNT } from "../identifiers/account.ts";
+import { accountOf, MAX_ACCOUNT_LENGTH } from "../identifiers/account.ts";
 
 /** Readers of command-line values. What they throw is a usage error: exit code 2. */
 
 export function account(text: string): string {
   const value = accountOf(text);
-  if (value === undefined) throw new InvalidArgumentError(`an account has 1 to ${LONGEST_ACCOUNT} characters.`);
+  if (value === undefined) throw new InvalidArgumentError(`an account has 1 to ${MAX_ACCOUNT_LENGTH} characters.`);
   return value;
 }
 
-export function name(what: string, most: number): (text: string) => string {
+export function name(what: string, maxLength: number): (text: string) => string {
   return (text) => {
-    if (text === "" || [...text].length > most || text.includes("\0")) {
-      throw new InvalidArgumentError(`${what} has 1 to ${most} characters.`);
+    if (text === "" || [...text].length > maxLength || text.includes("\0")) {
+      throw new InvalidArgumentError(`${what} has 1 to ${maxLength} characters.`);
     }
     return text;
   };
 }
 
 /** The same for text that a person writes for others: it is trimmed, and must not be empty. */
-export function written(what: string, most: number): (text: string) => string {
-  const read = name(what, most);
+export function written(what: string, maxLength: number): (text: string) => string {
+  const read = name(what, maxLength);
   return (text) => read(text.trim());
 }
 

@@ -2,8 +2,8 @@ import { InvalidArgumentError } from "commander";
 import { readSetting } from "../config/config.ts";
 import type { Context } from "./context.ts";
 
-const LONGEST = 1_000;
-const LEAST_DIFFERENT = 4;
+const MAX_LENGTH = 1_000;
+const MIN_DIFFERENT_CHARACTERS = 4;
 
 /**
  * The reader of a `--reason`: it returns the text without the blanks around it.
@@ -11,13 +11,13 @@ const LEAST_DIFFERENT = 4;
  */
 export function reasonReader({ environment }: Context): (text: string) => string {
   // Of a value that can't be read, `loadConfig` complains.
-  const least = readSetting("service.reasonMinLength", environment);
+  const minLength = readSetting("service.reasonMinLength", environment);
   return (text) => {
     const reason = text.trim();
-    if (isReason(reason, least)) return reason;
-    const different = Math.min(LEAST_DIFFERENT, least);
+    if (isReason(reason, minLength)) return reason;
+    const different = Math.min(MIN_DIFFERENT_CHARACTERS, minLength);
     throw new InvalidArgumentError(
-      `a reason has ${least} to ${LONGEST} characters, ${different} of them different: write what a reader of the audit log must know.`,
+      `a reason has ${minLength} to ${MAX_LENGTH} characters, ${different} of them different: write what a reader of the audit log must know.`,
     );
   };
 }
@@ -26,13 +26,13 @@ export function reasonReader({ environment }: Context): (text: string) => string
 const INVISIBLE = /[\p{C}\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
 
 /** Whether a trimmed text says something: characters are code points; invisible ones do not count. */
-function isReason(reason: string, least: number): boolean {
+function isReason(reason: string, minLength: number): boolean {
   const visible = [...reason.replaceAll(INVISIBLE, "")];
   const different = new Set(visible).size;
   return (
-    visible.length >= least &&
-    different >= Math.min(LEAST_DIFFERENT, least) &&
-    [...reason].length <= LONGEST &&
+    visible.length >= minLength &&
+    different >= Math.min(MIN_DIFFERENT_CHARACTERS, minLength) &&
+    [...reason].length <= MAX_LENGTH &&
     !reason.includes("\0")
   );
 }

@@ -12,7 +12,7 @@ const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map(
 const CURRENT = 1;
 
 /** No event is larger: the limit of a request body ends there. */
-const LARGEST_EVENT = 16_777_216;
+const MAX_EVENT_BYTES = 16_777_216;
 
 /** Compressors at work at once, each on a thread of libuv's pool. */
 const LANES = 2;
@@ -102,5 +102,5 @@ function sizeIn(frame: Buffer): number | undefined {
 export function decompress({ dictionary, bytes }: Compressed): Buffer {
   const known = DICTIONARIES.get(dictionary);
   if (!known) throw new Error(`dictionary ${dictionary} is not known to this version`);
-  return zstdDecompressSync(bytes, { dictionary: known, maxOutputLength: LARGEST_EVENT });
+  return zstdDecompressSync(bytes, { dictionary: known, maxOutputLength: MAX_EVENT_BYTES });
 }

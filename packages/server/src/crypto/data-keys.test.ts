@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { DataKeys } from "./data-keys.ts";
 
-const MOST_KEYS = 50_000;
+const MAX_KEYS = 50_000;
 const KEY = createSecretKey(randomBytes(32));
 
 describe("data keys", () => {
@@ -26,7 +26,7 @@ describe("data keys", () => {
     const keys = new DataKeys();
     keys.remember("old", 10, "first", KEY);
     keys.remember("old", 10, "second", KEY);
-    for (let index = 2; index < MOST_KEYS; index++) keys.remember("new", 20, String(index), KEY);
+    for (let index = 2; index < MAX_KEYS; index++) keys.remember("new", 20, String(index), KEY);
     keys.remember("new", 20, "2", KEY);
     expect(keys.find("old", "first"), "the same key again is not one more").toBe(KEY);
     keys.remember("new", 20, "one more", KEY);

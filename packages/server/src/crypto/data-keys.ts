@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 
 /** Keys in memory; beyond this number the oldest keys of the oldest partition are dropped. */
-const MOST_KEYS = 50_000;
+const MAX_KEYS = 50_000;
 
 interface PartitionKeys {
   /** When the partition takes no further events; milliseconds since the Unix epoch. */
@@ -27,7 +27,7 @@ export class DataKeys {
     this.#partitions.set(partition, known);
     if (!known.keys.has(keyId)) this.#size++;
     known.keys.set(keyId, key);
-    if (this.#size > MOST_KEYS) this.#forgetOldest();
+    if (this.#size > MAX_KEYS) this.#forgetOldest();
   }
 
   clear(): void {

@@ -9,7 +9,7 @@ import { keysOfText } from "./keys-of-text.ts";
 
 export const COMMAND = "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND";
 
-const MOST_BYTES = 64 * 1024;
+const MAX_OUTPUT_BYTES = 64 * 1024;
 
 /**
  * Runs the command without a shell, with an empty standard input and without the variables of this server. What it
@@ -34,7 +34,7 @@ async function outputOf(command: readonly string[], signal: AbortSignal): Promis
     size += chunk.length;
     // guard(false): the output of the command is limited
     // fails: packages/server/src/crypto/key-command.test.ts › prints without end
-    if (size > MOST_BYTES) reject(unusable(`printed more than ${MOST_BYTES / 1024} KiB`));
+    if (size > MAX_OUTPUT_BYTES) reject(unusable(`printed more than ${MAX_OUTPUT_BYTES / 1024} KiB`));
     else chunks.push(chunk);
   });
   child.once("error", (error: NodeJS.ErrnoException) => reject(notStarted(error)));

@@ -2,13 +2,13 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 
-const LARGEST = 255 * 1024;
+const MAX_BYTES = 255 * 1024;
 
 /** Sizes around the limits of frames, headers and chunks, and any other. */
 const size = fc.oneof(
-  fc.constantFrom(0, 1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 65_791, 65_792, 131_072, LARGEST),
+  fc.constantFrom(0, 1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 65_791, 65_792, 131_072, MAX_BYTES),
   fc.nat(2_000),
-  fc.nat(LARGEST),
+  fc.nat(MAX_BYTES),
 );
 
 export type Kind = "noise" | "zeros" | "json";

@@ -6,9 +6,9 @@ import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
 /** Names in memory; beyond this number the oldest are dropped. */
-const MOST_USED = 1_000;
+const MAX_USED = 1_000;
 /** Secrets in memory. */
-const MOST_RECENT = 100;
+const MAX_RECENT = 100;
 
 /** What a key store knows a secret by: SHA-256 of its name, in hexadecimal. A listing of it names nothing. */
 export const secretId = (name: string): string => createHash("sha256").update(name).digest("hex");
@@ -20,7 +20,7 @@ export class Secrets {
   readonly #making = new InFlight<Buffer>();
 
   readonly #used = new Set<string>();
-  readonly #recent = new LimitedMap<Promise<Buffer | undefined>>(MOST_RECENT);
+  readonly #recent = new LimitedMap<Promise<Buffer | undefined>>(MAX_RECENT);
 
   constructor(store: KeyStore, keys: KeyEncryption) {
     this.#store = store;
@@ -87,7 +87,7 @@ export class Secrets {
     this.#used.delete(name);
     this.#used.add(name);
     const [oldest = ""] = this.#used;
-    if (this.#used.size > MOST_USED) this.#used.delete(oldest);
+    if (this.#used.size > MAX_USED) this.#used.delete(oldest);
   }
 
   async #findOrCreate(name: string): Promise<Buffer> {

@@ -22,7 +22,7 @@ export interface VaultOptions {
 }
 
 /** An answer holds a key of 32 bytes and some members about the request. */
-const MOST_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 const CIPHERTEXT = /^vault:v\d{1,9}:[A-Za-z\d+/]+={0,2}$/;
 const TOKEN = /^[\x21-\x7e]+$/;
@@ -158,7 +158,7 @@ async function textOf(response: IncomingMessage, vault: VaultOptions): Promise<s
     size += chunk.length;
     // guard(drop): the answer of Vault is limited
     // fails: packages/server/src/crypto/vault-transit.test.ts › without end
-    if (size > MOST_BYTES) throw noAnswer(vault);
+    if (size > MAX_ANSWER_BYTES) throw noAnswer(vault);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -5,7 +5,7 @@ import type { Dependencies, Health } from "./dependencies.ts";
 import { limitHanging } from "./file-calls.ts";
 
 /** Below this, the embedded cluster's disk counts as full. */
-const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 export interface Readiness {
   readonly ready: boolean;
@@ -27,7 +27,7 @@ export async function readiness(
   const lines: string[] = [];
   if (draining) lines.push("draining: this process is about to stop");
   const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
-  if (free !== undefined && free < LEAST_FREE_BYTES) lines.push("disk: less than 256 MiB are free");
+  if (free !== undefined && free < MIN_FREE_BYTES) lines.push("disk: less than 256 MiB are free");
   const ready = lines.length === 0 && dependencies.canStore;
   return { ready, lines: [...lines, ...dependencies.health.flatMap(linesOf)] };
 }

@@ -27,8 +27,8 @@ export interface Finding {
   readonly detail: string;
 }
 
-const LEAST_FREE_BYTES = 2 * 1024 ** 3;
-const MOST_CLOCK_DIFFERENCE_MS = 2_000;
+const MIN_FREE_BYTES = 2 * 1024 ** 3;
+const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 
 const EXAMINE = sql(
   `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, current_setting('server_version') as version,
@@ -83,14 +83,14 @@ export async function examine(installation: Installation): Promise<readonly Find
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
   findings.push({
     what: "clock",
-    ok: difference <= MOST_CLOCK_DIFFERENCE_MS,
-    detail: `${difference} ms between this host and the database${difference <= MOST_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
+    ok: difference <= MAX_CLOCK_DIFFERENCE_MS,
+    detail: `${difference} ms between this host and the database${difference <= MAX_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
   });
   return findings;
 }
 
 /** Lost secrets that are described one by one. */
-const MOST_DESCRIBED = 20;
+const MAX_DESCRIBED = 20;
 
 async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installation): Promise<Finding> {
   const mark = await readWatermark(keyStore);
@@ -107,7 +107,7 @@ async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installati
     return { what: "keys", ok: true, detail: fits + losses.join("") };
   }
   const described: string[] = [];
-  for (const name of lost.slice(0, MOST_DESCRIBED)) {
+  for (const name of lost.slice(0, MAX_DESCRIBED)) {
     const { events, first, last } = await sealedUnder(pool, name);
     described.push(`${name}: ${plural(events, "event")}${first === null ? "" : ` from ${first} to ${last}`}`);
   }
@@ -123,7 +123,7 @@ async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installati
 async function diskFinding({ clusterDirectory }: Installation): Promise<Finding> {
   const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
   if (free === undefined) return { what: "disk", ok: true, detail: "the database's disk can't be seen from here" };
-  const ok = free >= LEAST_FREE_BYTES;
+  const ok = free >= MIN_FREE_BYTES;
   const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": free some space, because ingestion stops when the disk is full"}`;
   return { what: "disk", ok, detail };
 }
@@ -151,11 +151,11 @@ async function purposeFinding({ pool, config }: Installation): Promise<Finding> 
 }
 
 /** Servers look every few seconds; past this, something is in their way. */
-const LONGEST_LAG_SECONDS = 3_600;
+const MAX_LAG_SECONDS = 3_600;
 
 async function retentionFinding({ pool }: Installation): Promise<Finding> {
   const { overdue_partitions, lag_seconds, secrets_to_destroy } = await retentionState(pool);
-  const ok = lag_seconds <= LONGEST_LAG_SECONDS;
+  const ok = lag_seconds <= MAX_LAG_SECONDS;
   const state = `${plural(overdue_partitions, "partition")} overdue, ${plural(secrets_to_destroy, "secret")} to destroy`;
   const detail = ok
     ? state
@@ -181,7 +181,7 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
 
 async function erasureFinding(installation: Installation, isStandby: boolean): Promise<Finding> {
   const { pool, journal } = installation;
-  const { erasures, unfinished, stuck } = await erasureState(pool, LONGEST_LAG_SECONDS);
+  const { erasures, unfinished, stuck } = await erasureState(pool, MAX_LAG_SECONDS);
   try {
     await requireReplayed({ ...installation, executor: pool }, "start");
   } catch (error) {

@@ -4,8 +4,8 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { BufferedDriftLog, type DriftRow, listDrift } from "./drift.ts";
 
-const MOST_PATHS = 500;
-const MOST_VERSIONS = 200;
+const MAX_PATHS = 500;
+const MAX_VERSIONS = 200;
 
 const opened = useTestSystem();
 let now: number;
@@ -198,13 +198,13 @@ const novelties = (count: number, prefix: string): Record<string, unknown> =>
 describe("what a client can fill", () => {
   it("is bounded for one version: what comes beyond is counted under *", async () => {
     const { log } = openLog();
-    log.observe("4.0.0", novelties(MOST_PATHS + 300, "a"));
-    log.observe("4.0.0", novelties(MOST_PATHS + 300, "b"));
+    log.observe("4.0.0", novelties(MAX_PATHS + 300, "a"));
+    log.observe("4.0.0", novelties(MAX_PATHS + 300, "b"));
     await log.flush();
     const rows = await rowsOf("4.0.0");
-    expect(rows.length).toBeLessThanOrEqual(MOST_PATHS + 1);
-    expect(rows.length).toBeGreaterThanOrEqual(MOST_PATHS);
-    expect(total(rows)).toBe(2 * (MOST_PATHS + 300));
+    expect(rows.length).toBeLessThanOrEqual(MAX_PATHS + 1);
+    expect(rows.length).toBeGreaterThanOrEqual(MAX_PATHS);
+    expect(total(rows)).toBe(2 * (MAX_PATHS + 300));
   });
 
   it("is bounded for one event: one much wider than the catalog is not walked, and counted as such", async () => {
@@ -231,8 +231,8 @@ describe("what a client can fill", () => {
       await log.close();
     }
     const rows = await rowsOf("4.0.1");
-    expect(rows.length).toBeLessThanOrEqual(MOST_PATHS + 1);
-    expect(rows.length).toBeGreaterThanOrEqual(MOST_PATHS);
+    expect(rows.length).toBeLessThanOrEqual(MAX_PATHS + 1);
+    expect(rows.length).toBeGreaterThanOrEqual(MAX_PATHS);
     expect(total(rows)).toBe(1_200);
     const { log } = openLog();
     log.observe("4.0.1", novelties(400, "restart_0"));
@@ -250,7 +250,7 @@ describe("what a client can fill", () => {
       await log.close();
     }
     const all = await listDrift(opened.system.pool);
-    expect(new Set(all.map((row) => row.sdk_version)).size).toBeLessThanOrEqual(MOST_VERSIONS + 1);
+    expect(new Set(all.map((row) => row.sdk_version)).size).toBeLessThanOrEqual(MAX_VERSIONS + 1);
     expect(all.find((row) => row.sdk_version === "*" && row.path === "fonts.novel")?.occurrences).toBeGreaterThan(200);
     const { log } = openLog();
     log.observe("1.0.0", fonts({ novel: ["a"] }));

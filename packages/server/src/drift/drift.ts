@@ -6,9 +6,9 @@ import { query, sql } from "../postgres/statement.ts";
 
 const FLUSH_EVERY_MS = 2_000;
 /** Different rows that one SDK version may have; what comes beyond is counted under `*`. */
-const MOST_PATHS = 500;
+const MAX_PATHS = 500;
 /** Different SDK versions; a version is what a client says. */
-const MOST_VERSIONS = 200;
+const MAX_VERSIONS = 200;
 
 /**
  * Members of a request, at all depths, past which its event is not walked: some five times what the catalog knows.
@@ -33,14 +33,14 @@ const WRITE = sql(
     select t.path, t.json_type, t.occurrences, case
         when v.paths is not null then sdk_version
         when (select count(*) from version)
-          + dense_rank() over (partition by v.paths is null order by sdk_version) <= ${MOST_VERSIONS} then sdk_version
+          + dense_rank() over (partition by v.paths is null order by sdk_version) <= ${MAX_VERSIONS} then sdk_version
         else '*'
       end as sdk_version
     from reported t left join version v using (sdk_version)
   ), by_path as (
     -- and a new row only below the limit of its version's paths.
     select path, json_type, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
-      + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type) <= ${MOST_PATHS} as fits
+      + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type) <= ${MAX_PATHS} as fits
     from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, path, json_type)
   )
   insert into drift (path, json_type, sdk_version, first_seen, last_seen, occurrences)
@@ -109,14 +109,14 @@ export class BufferedDriftLog implements DriftLog {
 
   #version(said: string): string {
     const version = VERSION.test(said) ? said : "*";
-    return this.#pathsOf.has(version) || this.#pathsOf.size < MOST_VERSIONS ? version : "*";
+    return this.#pathsOf.has(version) || this.#pathsOf.size < MAX_VERSIONS ? version : "*";
   }
 
   #room(sdkVersion: string, row: string): boolean {
     const known = this.#pathsOf.get(sdkVersion) ?? new Set();
     this.#pathsOf.set(sdkVersion, known);
     if (known.has(row)) return true;
-    if (known.size >= MOST_PATHS) return false;
+    if (known.size >= MAX_PATHS) return false;
     known.add(row);
     return true;
   }

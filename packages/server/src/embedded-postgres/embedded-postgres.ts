@@ -29,7 +29,7 @@ const CONNECT_WITHIN_MS = 5_000;
 const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
 /** `sun_path` of a Unix socket, without its final zero. */
-const LONGEST_SOCKET_PATH = 107;
+const MAX_SOCKET_PATH_LENGTH = 107;
 /** A role or a database exists, or another process creates it at this moment. */
 const IS_CREATED = new Set<string | undefined>([
   SQL_STATES.duplicateObject,
@@ -37,7 +37,7 @@ const IS_CREATED = new Set<string | undefined>([
   SQL_STATES.uniqueViolation,
 ]);
 const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
-const LARGEST_LOG = 10 * 1024 * 1024;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /** Errors name no values: a row's key in the log of a stolen disk would be one too many. */
 const SETTINGS = [
@@ -286,7 +286,7 @@ export class EmbeddedPostgres {
       (found) => found.size,
       () => 0,
     );
-    if (size > LARGEST_LOG) await rename(path, `${path}.old`);
+    if (size > MAX_LOG_BYTES) await rename(path, `${path}.old`);
     return open(path, "a", 0o600);
   }
 
@@ -386,7 +386,7 @@ const directoryUnfit = (folder: string, cause: NodeJS.ErrnoException): OperatorE
 async function socketDirectory(dataDir: string, launcher: Launcher): Promise<string> {
   const near = join(dataDir, "socket");
   const name = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
-  const fits = Buffer.byteLength(join(near, ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH;
+  const fits = Buffer.byteLength(join(near, ".s.PGSQL.5432")) <= MAX_SOCKET_PATH_LENGTH;
   const folder = fits ? near : join(tmpdir(), `drs-${process.getuid?.() ?? 0}-${name}`);
   await mkdir(folder, { mode: 0o700 }).then(
     () => launcher.own(folder),

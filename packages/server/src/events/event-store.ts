@@ -21,7 +21,7 @@ import { readEvent } from "./read-events.ts";
 import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Events that one transaction takes at most. */
-const LARGEST_BATCH = 64;
+const MAX_BATCH_EVENTS = 64;
 /** One batch is prepared while another waits for the disk. */
 const LANES = 2;
 /** Under load, how long an event waits for others to share its transaction. */
@@ -95,7 +95,7 @@ export class PostgresEventStore implements EventStore {
     this.#options = options;
     this.#batcher = new MicroBatcher({
       work: (events, lane) => this.#commit(events, lane),
-      maxItems: LARGEST_BATCH,
+      maxItems: MAX_BATCH_EVENTS,
       lanes: LANES,
       linger: LINGER_MS,
     });

@@ -26,10 +26,10 @@ import { type EventFilter, findEvent, listEvents } from "./read-events.ts";
 
 const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(1_000, 5_000));
 const IS_LONG_RUN = PARTITIONS > 1_000;
-const MOST_LOCKS = 200;
+const MAX_LOCKS = 200;
 /** Of a transaction of the owner, which holds those of the newest partitions to its end. */
-const MOST_LOCKS_OF_AN_ORDER = 400;
-const MOST_PLANNING_MS = 40;
+const MAX_LOCKS_OF_AN_ORDER = 400;
+const MAX_PLANNING_MS = 40;
 const DAY_HOURS = 24;
 
 let database: TestDatabase;
@@ -97,9 +97,9 @@ interface Explained {
 const LOCKS = "select count(*) as locks from pg_locks where pid = pg_backend_pid() and locktype = 'relation'";
 
 function expectFewLocks(statements: readonly Statement[]): void {
-  for (const { text, locks } of statements) expect(locks, text.slice(0, 200)).toBeLessThanOrEqual(MOST_LOCKS);
+  for (const { text, locks } of statements) expect(locks, text.slice(0, 200)).toBeLessThanOrEqual(MAX_LOCKS);
   const planned = statements.map(({ planningMs }) => planningMs).toSorted((a, b) => a - b);
-  expect(planned[Math.floor(planned.length / 2)], "the median").toBeLessThanOrEqual(MOST_PLANNING_MS);
+  expect(planned[Math.floor(planned.length / 2)], "the median").toBeLessThanOrEqual(MAX_PLANNING_MS);
 }
 
 describe("a read among many partitions takes few locks", () => {
@@ -207,7 +207,7 @@ describe("an order among many partitions takes few locks", () => {
       const attest = async (): Promise<string> => "receipt";
       await finishErasures(withoutTransactions(transaction), { names, clock, attest });
     });
-    expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
+    expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
   });
 
   it.each(["account", "action_id", "event_id"] as const)("a hold by %s, placed and lifted", async (of) => {
@@ -219,7 +219,7 @@ describe("an order among many partitions takes few locks", () => {
       expect(placed?.events).toBe(of === "account" ? 2 : 1);
       await liftHold(transaction, placed?.hold_id ?? "", "test", "settled");
     });
-    expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
+    expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
   });
 });
 
@@ -234,7 +234,7 @@ it("expiry among many partitions takes few locks, however often it is called", a
     for (let call = 0; call < 8; call++) await transaction.query("select delete_expired_events($1, 10)", [newest]);
     for (let call = 0; call < 8; call++) await transaction.query("select drop_expired_partition($1)", [oldest]);
   });
-  expect(locks).toBeLessThanOrEqual(MOST_LOCKS_OF_AN_ORDER);
+  expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
 });
 
 describe("the doctor compares partitions with the locks that there are", () => {

@@ -6,7 +6,7 @@ import { SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 /** Partitions of a purpose in memory. */
-const MOST_KNOWN = 100;
+const MAX_KNOWN = 100;
 /** How far ahead partitions are made: they may be a month long. */
 const FARTHEST_MS = 8 * 86_400_000;
 
@@ -82,7 +82,7 @@ export class Partitions implements PartitionDirectory {
     const partition: KnownPartition = { id, secret, wasCreated, lostSecrets, from, end };
     if (generation !== this.#generation) return partition;
     const others = (this.#known.get(purpose) ?? []).filter((other) => other.id !== id);
-    this.#known.set(purpose, [partition, ...others].slice(0, MOST_KNOWN));
+    this.#known.set(purpose, [partition, ...others].slice(0, MAX_KNOWN));
     return partition;
   }
 

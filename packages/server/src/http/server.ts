@@ -34,9 +34,9 @@ export interface EndpointOptions {
   readonly onError: OnError;
 }
 
-const MOST_HEADER_BYTES = 16_384;
+const MAX_HEADER_BYTES = 16_384;
 /** Bytes of a body that are buffered before it is read: in chunks of one byte each byte costs a hundred. */
-const MOST_WAITING_BYTES = 16_384;
+const MAX_WAITING_BYTES = 16_384;
 const IDLE_MS = 70_000;
 
 export function createEndpointServer(options: EndpointOptions): Server {
@@ -47,8 +47,8 @@ export function createEndpointServer(options: EndpointOptions): Server {
     headersTimeout: Math.min(options.requestTimeout, 15_000),
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 1_000,
-    maxHeaderSize: MOST_HEADER_BYTES,
-    highWaterMark: MOST_WAITING_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    highWaterMark: MAX_WAITING_BYTES,
     // `handle` requires it, and answers with a problem document.
     requireHostHeader: false,
     noDelay: true,

@@ -8,10 +8,10 @@ export interface WebOptions {
 }
 
 /** No address is longer; what a host takes from a header might be. */
-const LONGEST_ADDRESS = 64;
+const MAX_ADDRESS_LENGTH = 64;
 
 /** Of a body that was not read to its end, this much is taken and thrown away. */
-const MOST_DISCARDED_BYTES = 4 * 1024 * 1024;
+const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers every request.
@@ -23,7 +23,9 @@ export function webHandler(
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     if (request.bodyUsed) throw new TypeError("the body has been read: pass the request to the endpoint unread");
-    const { status, headers, body } = await ingest(ingestRequest(request, peerOf(request).slice(0, LONGEST_ADDRESS)));
+    const { status, headers, body } = await ingest(
+      ingestRequest(request, peerOf(request).slice(0, MAX_ADDRESS_LENGTH)),
+    );
     void discardRest(request.body);
     return new Response(body, { status, headers });
   };
@@ -61,7 +63,7 @@ function bodyOf(request: Request): ByteStream {
 
 /** An unread rest would block the connection; the client could lose the answer if the connection ended at once. */
 async function discardRest(body: Request["body"]): Promise<void> {
-  let left = MOST_DISCARDED_BYTES;
+  let left = MAX_DISCARDED_BYTES;
   try {
     for await (const chunk of body ?? []) {
       left -= chunk.length;

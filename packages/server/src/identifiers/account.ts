@@ -1,10 +1,10 @@
 /** Of an account's name, in code points: the one definition, for commands as for every verifier. */
-export const LONGEST_ACCOUNT = 256;
+export const MAX_ACCOUNT_LENGTH = 256;
 
 /** An account as a verifier's answer or an operator names it; `undefined` where it can't be one. */
 export function accountOf(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "" || value.includes("\0") || !value.isWellFormed()) return undefined;
   // A code point has two units at most: a longer text need not be counted.
-  const isShort = value.length <= 2 * LONGEST_ACCOUNT && [...value].length <= LONGEST_ACCOUNT;
+  const isShort = value.length <= 2 * MAX_ACCOUNT_LENGTH && [...value].length <= MAX_ACCOUNT_LENGTH;
   return isShort ? value : undefined;
 }

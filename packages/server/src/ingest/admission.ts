@@ -9,9 +9,9 @@ export interface Permit {
  * One account may hold a quarter of each limit, or this much if that is more: a hostile phone that sends slowly must not
  * shut out the others.
  */
-const SHARE_OF_ONE = 1 / 4;
-const REQUESTS_OF_ONE = 32;
-const BYTES_OF_ONE = 8 * 1024 * 1024;
+const SHARE_PER_ACCOUNT = 1 / 4;
+const REQUESTS_PER_ACCOUNT = 32;
+const BYTES_PER_ACCOUNT = 8 * 1024 * 1024;
 
 interface Held {
   requests: number;
@@ -27,14 +27,14 @@ export class Admission {
   readonly #byAccount = new Map<string, Held>();
   #draining = false;
   readonly #drained = Promise.withResolvers<void>();
-  readonly #most: Held;
-  readonly #mostOfOne: Held;
+  readonly #max: Held;
+  readonly #maxPerAccount: Held;
 
   constructor(requests: number, bytes: number) {
-    this.#most = { requests, bytes };
-    this.#mostOfOne = {
-      requests: Math.max(REQUESTS_OF_ONE, requests * SHARE_OF_ONE),
-      bytes: Math.max(BYTES_OF_ONE, bytes * SHARE_OF_ONE),
+    this.#max = { requests, bytes };
+    this.#maxPerAccount = {
+      requests: Math.max(REQUESTS_PER_ACCOUNT, requests * SHARE_PER_ACCOUNT),
+      bytes: Math.max(BYTES_PER_ACCOUNT, bytes * SHARE_PER_ACCOUNT),
     };
   }
 
@@ -50,9 +50,9 @@ export class Admission {
     if (this.#draining) return rejectRequest("draining", { "Retry-After": "2" });
     const announced = Number(headers.all("content-length")[0] ?? Number.NaN);
     const bytes = encoding === "identity" && announced <= maxBodyBytes ? announced : maxBodyBytes;
-    if (exceeds(this.#all, bytes, this.#most)) return rejectRequest("overloaded", { "Retry-After": "1" });
+    if (exceeds(this.#all, bytes, this.#max)) return rejectRequest("overloaded", { "Retry-After": "1" });
     const own = this.#byAccount.get(account) ?? { requests: 0, bytes: 0 };
-    if (exceeds(own, bytes, this.#mostOfOne)) return rejectRequest("too-many-requests", { "Retry-After": "1" });
+    if (exceeds(own, bytes, this.#maxPerAccount)) return rejectRequest("too-many-requests", { "Retry-After": "1" });
 
     this.#byAccount.set(account, own);
     for (const held of [this.#all, own]) {
@@ -80,6 +80,6 @@ export class Admission {
 }
 
 /** The first request always fits, however large its body and however small the limits. */
-function exceeds(held: Held, bytes: number, most: Held): boolean {
-  return held.requests > 0 && (held.requests >= most.requests || held.bytes + bytes > most.bytes);
+function exceeds(held: Held, bytes: number, max: Held): boolean {
+  return held.requests > 0 && (held.requests >= max.requests || held.bytes + bytes > max.bytes);
 }

@@ -5,7 +5,7 @@ import { sourceOf } from "../identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
 /** Longer tokens are rejected without verification. */
-const LONGEST_TOKEN = 8_192;
+const MAX_TOKEN_LENGTH = 8_192;
 
 /** RFC 6750 §2.1: `b64token`. */
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
@@ -36,6 +36,6 @@ export async function authenticate(
 
 function tokenOf(values: readonly string[]): string | undefined {
   const [value] = values;
-  if (value === undefined || values.length > 1 || value.length > LONGEST_TOKEN) return undefined;
+  if (value === undefined || values.length > 1 || value.length > MAX_TOKEN_LENGTH) return undefined;
   return BEARER.exec(value)?.[1];
 }

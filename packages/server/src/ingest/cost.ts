@@ -1,6 +1,6 @@
 /** What one request may hold for the price of one: a full event of the SDK has about 14 KB and 400 members. */
-const BYTES_OF_ONE = 16_384;
-const MEMBERS_OF_ONE = 1_024;
+const BYTES_PER_UNIT = 16_384;
+const MEMBERS_PER_UNIT = 1_024;
 
 /** Comparing two requests in canonical form takes about four times as long as reading and storing one. */
 const COMPARISON = 4;
@@ -19,6 +19,6 @@ const ESCAPES = 2;
  * the slow reader may be needed for. Time on the main thread grows with all three.
  */
 export function costOf(bytes: number, members: number, escapes = false): number {
-  const cost = Math.max(1, Math.ceil(bytes / BYTES_OF_ONE), Math.ceil(members / MEMBERS_OF_ONE));
+  const cost = Math.max(1, Math.ceil(bytes / BYTES_PER_UNIT), Math.ceil(members / MEMBERS_PER_UNIT));
   return escapes ? 1 + ESCAPES * (cost - 1) : cost;
 }

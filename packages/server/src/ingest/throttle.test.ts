@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { accountThrottle, failureThrottle } from "./throttle.ts";
 
-const MOST_NAMES = 100_000;
+const MAX_NAMES = 100_000;
 
 function clockAt(now = 1_000_000) {
   const time = { now };
@@ -140,7 +140,7 @@ describe("the throttle by account", () => {
     const throttle = accountThrottle(1, 2, clock);
     throttle.take("first");
     throttle.take("second");
-    for (let count = 2; count < MOST_NAMES; count++) throttle.take(`name-${count}`);
+    for (let count = 2; count < MAX_NAMES; count++) throttle.take(`name-${count}`);
     // Used again, so that "second" is the longest unused now.
     expect(throttle.take("first").isAllowed).toBe(true);
     throttle.take("one too many");

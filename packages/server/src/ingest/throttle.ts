@@ -4,7 +4,7 @@ import type { AnswerHeaders } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 
 /** Maximum number of names that one throttle remembers; it forgets the longest unused first. */
-const MOST_NAMES = 100_000;
+const MAX_NAMES = 100_000;
 
 export interface RateDecision {
   readonly isAllowed: boolean;
@@ -77,7 +77,7 @@ const TINY = 1e-6;
 
 /** A leaky bucket for each name: what was taken runs out at the rate. */
 class LeakyBuckets {
-  readonly #buckets = new LimitedMap<Bucket>(MOST_NAMES);
+  readonly #buckets = new LimitedMap<Bucket>(MAX_NAMES);
   readonly #intervalMs: number;
   readonly #burst: number;
   readonly #clock: MonotonicClock;

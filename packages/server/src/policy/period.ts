@@ -10,9 +10,9 @@ const FORM = /^P(?=[\dT])(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(
 const DAY_SECONDS = 86_400;
 const MONTH_DAYS = 365.25 / 12;
 /** Nothing about a person is kept for longer than a life: a hundred years. */
-const LONGEST: Period = { months: 1_200, days: 0, seconds: 0 };
+const MAX_PERIOD: Period = { months: 1_200, days: 0, seconds: 0 };
 /** A longer period is not compared on the calendar, which may have no such date. */
-const LONGEST_DAYS = 100 * 366;
+const MAX_DAYS = 100 * 366;
 
 /**
  * @param text such as `P90D`, `P1Y6M`, `P2W`, `PT30S`: whole numbers, not negative.
@@ -30,7 +30,7 @@ export function parsePeriod(text: string): Period | undefined {
     seconds: 3_600 * hours + 60 * minutes + seconds,
   };
   const about = MONTH_DAYS * period.months + period.days + period.seconds / DAY_SECONDS;
-  return about > 0 && about <= LONGEST_DAYS && endsNoLater(period, LONGEST) ? period : undefined;
+  return about > 0 && about <= MAX_DAYS && endsNoLater(period, MAX_PERIOD) ? period : undefined;
 }
 
 /** @param epochMs milliseconds since the Unix epoch, as is the result. A day that the month lacks is its last. */

@@ -4,7 +4,7 @@ import { parseDocument } from "yaml";
 import { endsNoLater, parsePeriod, type Period } from "./period.ts";
 import { type Policy, type PurposeDefinition, REFUSE, SENSITIVITIES } from "./policy.ts";
 
-const LARGEST_FILE = 1_048_576;
+const MAX_CHARACTERS = 1_048_576;
 const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MEMBERS = ["purposes", "actions", "unmapped"];
 const TEXTS = ["title", "legal_basis", "owner"] as const;
@@ -19,8 +19,8 @@ export type PolicyResult =
 export function readPolicy(text: string): PolicyResult {
   const problems: string[] = [];
   const report: Report = (path, message) => void problems.push(`${path}: ${message}`);
-  if (text.length > LARGEST_FILE)
-    return { ok: false, problems: [`the file is larger than ${LARGEST_FILE} characters`] };
+  if (text.length > MAX_CHARACTERS)
+    return { ok: false, problems: [`the file is larger than ${MAX_CHARACTERS} characters`] };
   const document = parseDocument(text, { uniqueKeys: true, merge: false });
   if (document.errors.length > 0) {
     // The rest of a message quotes the file.

@@ -45,7 +45,7 @@ const SESSION = [
 export const READ_ONLY = "-c default_transaction_read_only=on";
 
 /** A command that is stopped in the middle of a change (Ctrl-Z, a laptop that sleeps) keeps others waiting no longer. */
-const LONGEST_IDLE_MS = 15_000;
+const MAX_IDLE_MS = 15_000;
 
 /** Every call on a connection of these options has the deadline of the dependency. */
 export function boundTo(dependency: Dependency, database: DatabaseOptions): DatabaseOptions {
@@ -80,7 +80,7 @@ export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
     types,
     application_name: "drs administration",
     options: SESSION,
-    idle_in_transaction_session_timeout: LONGEST_IDLE_MS,
+    idle_in_transaction_session_timeout: MAX_IDLE_MS,
   };
   return options as OwnerDatabase;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Session, type SessionVerifier, Unavailable } from "../ports.ts";
 import { cachedVerifier, FAIR_SHARE } from "./cached.ts";
 
-const MOST_SESSIONS = 50_000;
+const MAX_SESSIONS = 50_000;
 
 /** A verifier that counts, over a clock that a test sets. */
 function scene(answer: (token: string) => Session | undefined, maxAgeMs = 10_000) {
@@ -50,9 +50,9 @@ describe("good tokens", () => {
 
   it("are forgotten, oldest first, when there are too many", async () => {
     const { asked, verifier } = scene((token) => ({ account: token }));
-    for (let index = 0; index <= MOST_SESSIONS; index++) await verifier.verify(String(index));
+    for (let index = 0; index <= MAX_SESSIONS; index++) await verifier.verify(String(index));
     asked.length = 0;
-    for (const token of [String(MOST_SESSIONS), "1", "0"]) await verifier.verify(token);
+    for (const token of [String(MAX_SESSIONS), "1", "0"]) await verifier.verify(token);
     expect(asked, "the first one had to go, and it alone").toEqual(["0"]);
   });
 });

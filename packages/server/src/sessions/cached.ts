@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { LimitedMap } from "../caches/limited-map.ts";
 import { type Clock, type Session, type SessionVerifier, Unavailable } from "../ports.ts";
 
-const MOST_SESSIONS = 50_000;
-const MOST_ASKED = 500;
+const MAX_SESSIONS = 50_000;
+const MAX_CONCURRENT_CALLS = 500;
 /** For a verifier that asks another system: slow bad tokens of some dozens of sources can't shut out good ones. */
 export const FAIR_SHARE = 1 / 8;
 
@@ -27,7 +27,7 @@ export function cachedVerifier(
     const pending = asked.get(name);
     if (pending) return pending;
     const own = waiting.get(source) ?? 0;
-    const left = MOST_ASKED - asked.size;
+    const left = MAX_CONCURRENT_CALLS - asked.size;
     if (left === 0 || own >= left * shareOfSource) throw new Unavailable("too many session tokens wait to be verified");
     waiting.set(source, own + 1);
     const answer = verifier.verify(token, source).finally(() => {
@@ -40,7 +40,7 @@ export function cachedVerifier(
     return answer;
   }
 
-  const remembered = new LimitedMap<{ readonly session: Session; readonly until: number }>(MOST_SESSIONS);
+  const remembered = new LimitedMap<{ readonly session: Session; readonly until: number }>(MAX_SESSIONS);
   return {
     async verify(token, source = "") {
       const name = hash("sha256", token, "base64");

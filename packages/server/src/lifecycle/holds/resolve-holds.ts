@@ -57,13 +57,17 @@ export async function resolveHolds(
   backoff?.searched(ids);
 }
 
-const SHORTEST_PERIOD = sql("select extract(epoch from min(raw_retention))::float8 * 1000 as ms from purpose", [], {
-  ms: "float8?",
-});
+const FIND_SHORTEST_PERIOD = sql(
+  "select extract(epoch from min(raw_retention))::float8 * 1000 as ms from purpose",
+  [],
+  {
+    ms: "float8?",
+  },
+);
 
 /** Milliseconds, or `undefined` where events are kept without end: nothing is deleted sooner after its receipt. */
 async function shortestPeriod(executor: Executor): Promise<number | undefined> {
-  return (await query(executor, SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;
+  return (await query(executor, FIND_SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;
 }
 
 /** Ends with the name of the last subject that is looked for. */

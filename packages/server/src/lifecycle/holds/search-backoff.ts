@@ -1,5 +1,5 @@
 /** The longest wait between two searches: milliseconds. */
-const LONGEST_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 /** The wait after the first search that leaves a hold unresolved. */
 const FIRST_MS = 10_000;
 
@@ -38,7 +38,7 @@ export class SearchBackoff {
   /** Records a search for these holds. */
   searched(holdIds: readonly string[]): void {
     const holds = holdIds.join();
-    this.#wait = holds === this.#holds ? Math.min(2 * this.#wait, LONGEST_MS) : FIRST_MS;
+    this.#wait = holds === this.#holds ? Math.min(2 * this.#wait, MAX_WAIT_MS) : FIRST_MS;
     this.#holds = holds;
     this.#searchedAt = this.#seenAt = this.#now();
   }

@@ -208,7 +208,7 @@ const KEYS = sql(
   ["uuid"],
   { id: "uuid", secret: "uuid", isOpen: "bool", account: "text", purpose: "int4", created_at: "timestamptz" },
 );
-const LEAST_ID = "00000000-0000-0000-0000-000000000000";
+const MIN_ID = "00000000-0000-0000-0000-000000000000";
 
 interface Needed {
   readonly id: string;
@@ -232,7 +232,7 @@ type FindLost = (names: readonly string[]) => Promise<readonly string[]>;
 
 async function lackingKeys(executor: Executor, findLost: FindLost): Promise<readonly (KeyRow & Needed)[]> {
   const found: (KeyRow & Needed)[] = [];
-  for (let last = LEAST_ID; ;) {
+  for (let last = MIN_ID; ;) {
     const { rows } = await query(executor, KEYS, [last]);
     found.push(...(await lackingOf(findLost, rows, accountSecretName)));
     if (rows.length < KEYS_PAGE) return found;

@@ -11,7 +11,7 @@ import com.facebook.react.bridge.ReadableMap
  */
 internal class Request(val fields: Set<String>, val sources: Map<String, Any?>, val timeoutMs: Long) {
   companion object {
-    private const val LONGEST_MS = 120_000.0
+    private const val MAX_TIMEOUT_MS = 120_000.0
 
     /** @throws IllegalArgumentException when [map] has not the shape of a request. */
     fun from(map: ReadableMap): Request {
@@ -21,7 +21,7 @@ internal class Request(val fields: Set<String>, val sources: Map<String, Any?>, 
       return Request(
         fields = namesOf(members["fields"]).toSet(),
         sources = (members["sources"] as? Map<*, *>).orEmpty().mapKeys { (name, _) -> name as String },
-        timeoutMs = minOf(timeoutMs, LONGEST_MS).toLong().coerceAtLeast(1)
+        timeoutMs = minOf(timeoutMs, MAX_TIMEOUT_MS).toLong().coerceAtLeast(1)
       )
     }
 

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit
 
 private const val OPERATIONS = 48
 private const val DRAWS_PER_OPERATION = 4
-private const val FEWEST_OPERATIONS = 8
-private const val LONGEST_MS = 1_500L
+private const val MIN_OPERATIONS = 8
+private const val MAX_DURATION_MS = 1_500L
 
 /** What is left for closing the context and answering. */
 private const val RESERVE_MS = 100L
@@ -63,13 +63,13 @@ private fun runOffscreen(token: CallToken): GpuRun {
     val size = IntArray(1).also { GLES20.glGetIntegerv(GLES20.GL_MAX_TEXTURE_SIZE, it, 0) }.first().takeIf { it > 0 }
     val drawing = token.attempt { Drawing() } ?: return GpuRun("no_shader", names, size)
     val operations = drawing.use { time(it, token) }
-    GpuRun("time".takeIf { operations.size < FEWEST_OPERATIONS }, names, size, operations)
+    GpuRun("time".takeIf { operations.size < MIN_OPERATIONS }, names, size, operations)
   }
 }
 
 /** Times of the operations that were finished within the bound. */
 private fun time(drawing: Drawing, token: CallToken): List<Double> {
-  val bound = minOf(LONGEST_MS, token.remainingMs() - RESERVE_MS)
+  val bound = minOf(MAX_DURATION_MS, token.remainingMs() - RESERVE_MS)
   val start = System.nanoTime()
   val operations = ArrayList<Double>()
   var last = start

@@ -9,12 +9,12 @@ import kotlin.math.sqrt
 
 private const val MULTIPLIER = 1_664_525
 private const val INCREMENT = 1_013_904_223
-private const val LONGEST = 8_192
+private const val MAX_NUMBERS = 8_192
 
 /** The fixed calculations of `numeric_consistency`; what they should come to is not for native code to say. */
 internal fun numbers(scope: CallScope, argument: Any?): Map<String, Any> {
   val inputs = argument as Map<*, *>
-  val floats = (inputs["inputs"] as List<*>).take(LONGEST).flatMap { input -> functionsOf(input as Double) }
+  val floats = (inputs["inputs"] as List<*>).take(MAX_NUMBERS).flatMap { input -> functionsOf(input as Double) }
   // A gap would move all that follow it.
   check(floats.all(Double::isFinite))
   return mapOf(
@@ -33,7 +33,7 @@ private fun functionsOf(x: Double) = listOf(sin(x), cos(x), exp(x), ln(x), sqrt(
 /** Arithmetic of `Int` wraps at 2^32, as the generator needs it. */
 private fun integers(scope: CallScope, seed: Double, count: Int): List<Double> {
   var x = seed.toLong().toInt()
-  return List(count.coerceIn(0, LONGEST)) {
+  return List(count.coerceIn(0, MAX_NUMBERS)) {
     scope.token.check()
     x = x * MULTIPLIER + INCREMENT
     x.toUInt().toDouble()

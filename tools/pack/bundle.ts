@@ -17,7 +17,7 @@ const FORMATS = [
 export async function buildBundle(source: string, target: string, manifest: Manifest): Promise<Partial<Manifest>> {
   const platformFiles = platformFilesOf(source);
   const entries = Object.entries(manifest.exports).filter(([, file]) => file.endsWith(".ts"));
-  const nameOf = (entry: string): string => (entry === "." ? "index" : entry.slice(2));
+  const entryNameOf = (entry: string): string => (entry === "." ? "index" : entry.slice(2));
   const types = mkdtempSync(join(tmpdir(), "drs-pack-"));
   try {
     for (const each of [source, join(ROOT, "packages/contract")]) compile(each, types, { emitDeclarationOnly: true });
@@ -41,7 +41,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
           deps: { neverBundle: [/^react-native$/, /^node:/, /^expo/], alwaysBundle: [/^@device-risk-signals\//] },
         });
       const [main, others] = [entries.slice(0, 1), entries.slice(1)].map((some) =>
-        Object.fromEntries(some.map(([entry, file]) => [nameOf(entry), file])),
+        Object.fromEntries(some.map(([entry, file]) => [entryNameOf(entry), file])),
       );
       // What an app bundles leaves the choice of the platform's file to Metro; Jest and Node have both platforms.
       await bundle({ ...main }, [leaveToMetro(platformFiles)]);
@@ -58,7 +58,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
   const exports = Object.fromEntries(
     Object.entries(manifest.exports).map(([entry, file]) => [
       entry,
-      file.endsWith(".ts") ? conditions(basename(source), nameOf(entry), file) : file,
+      file.endsWith(".ts") ? conditions(basename(source), entryNameOf(entry), file) : file,
     ]),
   );
   const dependencies = Object.fromEntries(
@@ -72,7 +72,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
     dependencies,
     ...forOlderTools(
       basename(source),
-      entries.map(([entry, file]) => [nameOf(entry), file] as const),
+      entries.map(([entry, file]) => [entryNameOf(entry), file] as const),
     ),
   } as unknown as Partial<Manifest>;
 }

@@ -4,7 +4,7 @@ import type { FetchInit } from "./fetch-function.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
 import { readAnswer } from "./read-answer.ts";
 import { readRetryAfter } from "./retry-after.ts";
-import { EXPIRED, later, type Verdict } from "./send-result.ts";
+import { type AttemptResult, EXPIRED, later } from "./send-result.ts";
 import { isExpired, type SignalRequest } from "./signal-request.ts";
 
 /** One attempt: token, request, answer, all within `timeoutMs`. */
@@ -13,8 +13,8 @@ export async function attempt(
   request: SignalRequest,
   refresh: boolean,
   signal: HostAbortSignal | undefined,
-): Promise<Verdict> {
-  const exchange = async (bounds: Bounds): Promise<Verdict> => {
+): Promise<AttemptResult> {
+  const exchange = async (bounds: Bounds): Promise<AttemptResult> => {
     const token = await obtainToken(settings, refresh);
     if (typeof token !== "string") return token;
     if (bounds.isOver()) return later("aborted");
@@ -27,7 +27,7 @@ export async function attempt(
 }
 
 /** @throws TypeError where the host's function returns what no header can hold; its value is not quoted. */
-async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise<string | Verdict> {
+async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise<string | AttemptResult> {
   let value: unknown;
   try {
     value = await token({ refresh });
@@ -44,7 +44,7 @@ async function post(
   { key, body }: SignalRequest,
   token: string,
   signal: unknown,
-): Promise<Verdict> {
+): Promise<AttemptResult> {
   const init = {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Idempotency-Key": key, "Content-Type": "application/json" },

@@ -4,7 +4,7 @@ import { pause } from "./bounded.ts";
 import type { ClientSettings } from "./client-options.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
 import { requireSignal } from "./misuse.ts";
-import { EXPIRED, later, type SendResult, type Verdict } from "./send-result.ts";
+import { type AttemptResult, EXPIRED, later, type SendResult } from "./send-result.ts";
 import { isExpired, type SignalRequest } from "./signal-request.ts";
 
 /**
@@ -19,29 +19,29 @@ export async function deliver(
   requireSignal(signal);
   let attempts = 0;
   let refreshed = false;
-  const attemptOnce = (refresh: boolean): Promise<Verdict> => {
+  const attemptOnce = (refresh: boolean): Promise<AttemptResult> => {
     attempts++;
     return attempt(settings, request, refresh, signal);
   };
   for (let round = 1; ; round++) {
-    let verdict = signal?.aborted ? later("aborted") : isExpired(request) ? EXPIRED : await attemptOnce(false);
-    if (isTokenRejected(verdict) && !refreshed) {
+    let result = signal?.aborted ? later("aborted") : isExpired(request) ? EXPIRED : await attemptOnce(false);
+    if (isTokenRejected(result) && !refreshed) {
       refreshed = true;
-      verdict = await attemptOnce(true);
+      result = await attemptOnce(true);
     }
-    const { retryAfterMs = 0 } = verdict as { retryAfterMs?: number };
+    const { retryAfterMs = 0 } = result as { retryAfterMs?: number };
     const isLast = round >= settings.maxAttempts || retryAfterMs > settings.maxDelayMs;
-    if (isLast || !isWorthAnother(verdict)) return { ...verdict, attempts };
+    if (isLast || !isWorthAnother(result)) return { ...result, attempts };
     // For the spread of many devices in time, not for anything that must not be guessed.
     const waitMs = retryAfterMs + backOffMs(round, Math.random(), settings);
     await pause(waitMs, signal);
   }
 }
 
-function isTokenRejected(verdict: Verdict): boolean {
-  return "status" in verdict && verdict.status === 401;
+function isTokenRejected(result: AttemptResult): boolean {
+  return "status" in result && result.status === 401;
 }
 
-function isWorthAnother(verdict: Verdict): boolean {
-  return verdict.outcome === "later" && verdict.reason !== "signed-out" && verdict.reason !== "aborted";
+function isWorthAnother(result: AttemptResult): boolean {
+  return result.outcome === "later" && result.reason !== "signed-out" && result.reason !== "aborted";
 }

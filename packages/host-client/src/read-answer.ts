@@ -1,4 +1,4 @@
-import { later, type RequestError, type Verdict } from "./send-result.ts";
+import { type AttemptResult, later, type RequestError } from "./send-result.ts";
 
 export interface Answer {
   readonly status: number;
@@ -19,7 +19,7 @@ const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
  * problem document of the server that it is rejected; a page, as captive portals send with any status, says neither.
  * Only short identifiers are taken over: a hostile answer may quote the token, and results are logged.
  */
-export function readAnswer({ status, text, retryAfterMs }: Answer): Verdict {
+export function readAnswer({ status, text, retryAfterMs }: Answer): AttemptResult {
   const { event_id, created, type, errors } = readObject(text);
   const code = typeof type === "string" ? PROBLEM.exec(type)?.[1] : undefined;
   if (status === 401) return later("signed-out", { status, code });

@@ -61,12 +61,12 @@ export type SendResult =
 type WithoutAttempts<Result> = Result extends unknown ? Omit<Result, "attempts"> : never;
 
 /** The result of one attempt. */
-export type Verdict = WithoutAttempts<SendResult>;
+export type AttemptResult = WithoutAttempts<SendResult>;
 
-type Later = Extract<Verdict, { outcome: "later" }>;
+type Later = Extract<AttemptResult, { outcome: "later" }>;
 
-export const EXPIRED: Verdict = { outcome: "refused", reason: "expired", errors: [] };
+export const EXPIRED: AttemptResult = { outcome: "refused", reason: "expired", errors: [] };
 
-export function later(reason: LaterReason, more?: Omit<Later, "outcome" | "reason">): Verdict {
+export function later(reason: LaterReason, more?: Omit<Later, "outcome" | "reason">): AttemptResult {
   return { outcome: "later", reason, ...more };
 }

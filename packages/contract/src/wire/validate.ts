@@ -39,15 +39,15 @@ interface PreparedRule {
   readonly required: readonly string[];
 }
 
-function prepare(rule: ObjectRule): PreparedRule {
+function prepareRule(rule: ObjectRule): PreparedRule {
   const members = new Map(Object.entries(rule.members));
   const required = [...members].filter(([, member]) => member.required).map(([name]) => name);
   return { open: rule.open, members, required };
 }
 
-const TRANSPORT_RULE = prepare(TRANSPORT);
-const ENVELOPE_RULE = prepare(ENVELOPE);
-const OUTCOME_RULES = new Map(Object.entries(OUTCOMES).map(([status, rule]) => [status, prepare(rule)]));
+const TRANSPORT_RULE = prepareRule(TRANSPORT);
+const ENVELOPE_RULE = prepareRule(ENVELOPE);
+const OUTCOME_RULES = new Map(Object.entries(OUTCOMES).map(([status, rule]) => [status, prepareRule(rule)]));
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -16,7 +16,7 @@ export interface AndroidManifest {
 /** Adds the missing `<queries>` and the marker that names the probes. A second call changes nothing. */
 export function declareQueries(androidManifest: AndroidManifest, declarations: Declarations): AndroidManifest {
   const { manifest } = androidManifest;
-  const declared = new Set((manifest.queries ?? []).flatMap((queries) => queries.package ?? []).map(nameOf));
+  const declared = new Set((manifest.queries ?? []).flatMap((queries) => queries.package ?? []).map(androidNameOf));
   const missing = declarations.packages.filter((name) => !declared.has(name)).map(named);
   if (missing.length > 0) {
     const [first = {}, ...rest] = manifest.queries ?? [];
@@ -24,14 +24,14 @@ export function declareQueries(androidManifest: AndroidManifest, declarations: D
   }
   const application = manifest.application?.[0];
   if (application && declarations.queryProbes.length > 0) {
-    const others = (application["meta-data"] ?? []).filter((entry) => nameOf(entry) !== QUERIES_MARKER);
+    const others = (application["meta-data"] ?? []).filter((entry) => androidNameOf(entry) !== QUERIES_MARKER);
     const value = declarations.queryProbes.join(",");
     application["meta-data"] = [...others, { $: { "android:name": QUERIES_MARKER, "android:value": value } }];
   }
   return androidManifest;
 }
 
-function nameOf({ $ }: Named): string {
+function androidNameOf({ $ }: Named): string {
   return $["android:name"] ?? "";
 }
 

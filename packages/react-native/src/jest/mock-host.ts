@@ -22,7 +22,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
   const native: Native = {
     async collect(_call, probe, request) {
       if (scenario === "errors") throw new Error("failed");
-      if (scenario !== "timeouts") return varied(answer(phone, probe, request), seed);
+      if (scenario !== "timeouts") return varyAnswer(answer(phone, probe, request), seed);
       // The bound of this very call is the timer that was set last.
       const timer = timers.at(-1);
       await Promise.resolve();
@@ -68,7 +68,7 @@ const VARYING: ReadonlySet<string> = new Set([
   "processUptimeMs",
 ]);
 
-function varied(given: NativeAnswer, seed: number | undefined): NativeAnswer {
+function varyAnswer(given: NativeAnswer, seed: number | undefined): NativeAnswer {
   if (seed === undefined) return given;
   const fields = Object.entries(given.fields ?? {}).map(([name, value]) => [
     name,

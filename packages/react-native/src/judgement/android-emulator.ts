@@ -27,15 +27,15 @@ const properties = facts("properties", EMULATOR_PROPERTIES, KNOWN_FACTS);
 const mounts = inText("mountInfo", (text) =>
   [...new Set(mountsOf(text).map(({ type }) => `mount=${type}`))].filter((fact) => KNOWN_FACTS.test(fact)),
 );
-export const cpu = together(
+export const cpuMarkers = together(
   inText("cpuInfo", ({ text }) => virtualProcessorMarks(text)),
   nativeBridge(TRANSLATORS),
   present("paths", TRANSLATOR_PATHS),
 );
 
-const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mounts, cpu };
+const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mounts, cpu: cpuMarkers };
 
-export const farms = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
+export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
 
 /** What makes an emulator. Weak values of the build, processors and farms do not: real devices have them, too. */
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
@@ -67,7 +67,7 @@ export function androidEmulator(rules: AndroidRules): Judgements {
     isEmulator: {
       sources: all.sources,
       judge(evidence) {
-        if (countMarkers(rules, evidence) >= rules.fewestMarkers) return true;
+        if (countMarkers(rules, evidence) >= rules.minMarkers) return true;
         return lookedAtAll(evidence) ? false : undefined;
       },
     },
@@ -82,14 +82,14 @@ const MARKERS: Judgements = {
   emulatorFilesFound: any(files),
   emulatorFilePaths: which(files),
   emulatorSystemPropertyMarkers: which(properties),
-  emulatorCpuMarkers: which(cpu),
+  emulatorCpuMarkers: which(cpuMarkers),
   emulatorVendorMarkers: {
     sources: all.sources,
     judge: (evidence) => (lookedAtAll(evidence) ? productsOf(all.find(evidence)) : undefined),
   },
   emulatorChecksPerformed: {
-    sources: together(all, cpu).sources,
+    sources: together(all, cpuMarkers).sources,
     judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
   },
-  deviceFarmMarkers: which(farms),
+  deviceFarmMarkers: which(deviceFarmMarkers),
 };

@@ -37,7 +37,7 @@ export const ANDROID_RULES = {
   su: /\/su$/,
   markers: STRONG_MARKERS,
   /** A single marker is no proof of an emulator. */
-  fewestMarkers: 2,
+  minMarkers: 2,
 };
 
 export type AndroidRules = typeof ANDROID_RULES;

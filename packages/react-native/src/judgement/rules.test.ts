@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import { departures } from "../../evidence/check.ts";
 import { readCorpus } from "../../evidence/read.ts";
-import { cpu, farms, STRONG_MARKERS } from "./android-emulator.ts";
+import { cpuMarkers, deviceFarmMarkers, STRONG_MARKERS } from "./android-emulator.ts";
 import { androidJudgements } from "./android-judgements.ts";
 import { ANDROID_RULES, type AndroidRules } from "./android-rules.ts";
 import { BUILD_MEMBERS, WEAK_BUILD_FACTS } from "./emulator-artefacts.ts";
@@ -41,9 +41,9 @@ const ANDROID: readonly (readonly [what: string, alarm: string, Partial<AndroidR
   ["a port is listened to", "ports without a listener", { listener: /^ *\d+: \w+:(\w{4}) \S+ \S+ / }],
   ["su is a whole name", "busybox and names like su", { su: /\/su/ }],
   ["weak values of the build do not count", "build markers", { markers: [...STRONG_MARKERS, weakBuild] }],
-  ["marks of the processor do not count", "Chromebooks", { markers: [...STRONG_MARKERS, cpu] }],
-  ["marks of a farm do not count", "device farms", { markers: [...STRONG_MARKERS, farms] }],
-  ["one marker is not enough", "a single marker", { fewestMarkers: 1 }],
+  ["marks of the processor do not count", "Chromebooks", { markers: [...STRONG_MARKERS, cpuMarkers] }],
+  ["marks of a farm do not count", "device farms", { markers: [...STRONG_MARKERS, deviceFarmMarkers] }],
+  ["one marker is not enough", "a single marker", { minMarkers: 1 }],
 ];
 
 const IOS: readonly (readonly [what: string, alarm: string, Partial<IosRules>])[] = [

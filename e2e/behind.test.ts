@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects } from "./support/command.ts";
 import { SHARED_SOCKET, startDatabase } from "./support/database.ts";
-import { copyOf, disconnect, nameOf, useAdministeredCluster } from "./support/database-copy.ts";
+import { copyOf, databaseName, disconnect, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -33,7 +33,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
   const server = await startServer(environment);
   try {
     expect((await post(server, before)).status).toBe(201);
-    const swap = await copyOf(shared.admin, nameOf(keyUrl));
+    const swap = await copyOf(shared.admin, databaseName(keyUrl));
     await until(async () => (await post(server, since)).status === 201);
 
     await swap();
@@ -84,7 +84,7 @@ test("a database restored to an earlier state, without the owner's login: readin
   const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "behind_login@") });
   try {
     expect((await post(server, former)).status).toBe(201);
-    const swap = await copyOf(shared.admin, nameOf(url));
+    const swap = await copyOf(shared.admin, databaseName(url));
     const erased = await command(owner, "erase", "run", "--account", "former", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
@@ -110,7 +110,7 @@ test("while the journal is silent, a database restored to an earlier state store
   const { DRS_DATABASE_URL: journal = "" } = await shared.database.environment();
   const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
   const proxy = await startTcpProxy(join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432"));
-  const proxied = `postgresql://postgres@127.0.0.1:${proxy.port}/${nameOf(journal)}?sslmode=disable`;
+  const proxied = `postgresql://postgres@127.0.0.1:${proxy.port}/${databaseName(journal)}?sslmode=disable`;
   const [former, stays] = [await credentials(direct, "former"), await credentials(direct, "stays")];
   const server = await startServer({
     ...direct,
@@ -119,16 +119,16 @@ test("while the journal is silent, a database restored to an earlier state store
   });
   try {
     expect((await post(server, former)).status).toBe(201);
-    const swap = await copyOf(shared.admin, nameOf(url));
+    const swap = await copyOf(shared.admin, databaseName(url));
     const erased = await command(direct, "erase", "run", "--account", "former", "--reason", "asked for it", "--yes");
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
     proxy.fail("silent");
     await until(async () => (await ready(server)).text.includes("erasure journal: "));
-    await disconnect(shared.admin, nameOf(url));
+    await disconnect(shared.admin, databaseName(url));
     await until(async () => (await ready(server)).status === 503);
-    await shared.admin.query(`alter database ${nameOf(url)} allow_connections true`);
+    await shared.admin.query(`alter database ${databaseName(url)} allow_connections true`);
     await until(async () => (await post(server, stays)).status === 201);
 
     await swap();

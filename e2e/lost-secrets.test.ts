@@ -8,7 +8,7 @@ import { accountSecretName, holdSecretName, partitionSecretName } from "../packa
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
-import { copyName, copyOf, nameOf, useAdministeredCluster } from "./support/database-copy.ts";
+import { copyName, copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past } from "./support/past-event.ts";
@@ -76,7 +76,7 @@ test("events are stored again once the loss is accepted; a store that was restor
       stderr: expect.stringContaining("nothing is lost"),
     });
     // The key database loses the secrets of today's partition and of both accounts.
-    const swap = await copyOf(shared.admin, nameOf(keyUrl));
+    const swap = await copyOf(shared.admin, databaseName(keyUrl));
     const lost = [await stored(server, one), await stored(server, two)];
     await swap();
     await until(async () => (await ready(server)).text.includes("key store: lacks 3 secrets"));
@@ -127,7 +127,7 @@ test("events are stored again once the loss is accepted; a store that was restor
     await swap();
     await until(async () => /key store: lacks \d secrets/.test((await ready(server)).text));
     expect((await post(server, one)).reply.status).toBe(503);
-    await addMissingSecrets(keyUrl, shared.database.url(copyName(nameOf(keyUrl))));
+    await addMissingSecrets(keyUrl, shared.database.url(copyName(databaseName(keyUrl))));
     const last = await stored(server, one);
     await until(async () => (await ready(server)).text === "ok\n");
     for (const sent of [...lost, ...after, last]) {

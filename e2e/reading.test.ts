@@ -7,7 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { command, leafCommands, objects, type Printed, REQUIRED } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
-import { nameOf } from "./support/database-copy.ts";
+import { databaseName } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
@@ -144,7 +144,7 @@ describe("a database that was restored from a backup", () => {
   beforeAll(async () => {
     environment = withJournal(await database.environment());
     [former] = await store(environment, "former", "stays");
-    const name = nameOf(environment["DRS_DATABASE_URL"]);
+    const name = databaseName(environment["DRS_DATABASE_URL"]);
     const admin = new pg.Client({ connectionString: database.url("postgres") });
     await admin.connect();
     await admin.query(`create database ${name}_backup template ${name}`);

@@ -3,10 +3,10 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
-import { partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
-import { copyOf, nameOf } from "./support/database-copy.ts";
+import { copyOf, databaseName } from "./support/database-copy.ts";
 import { openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
 import { applyPeriod } from "./support/policy.ts";
@@ -52,7 +52,7 @@ async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
   const own = await shared.environment();
   const environment: Record<string, string> = {
     ...own,
-    DRS_ERASURE_JOURNAL: join(folder.path, nameOf(own["DRS_DATABASE_URL"])),
+    DRS_ERASURE_JOURNAL: join(folder.path, databaseName(own["DRS_DATABASE_URL"])),
   };
   const keys = environment["DRS_KEY_DIR"] ?? "";
   const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
@@ -70,7 +70,7 @@ async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
   const order = ["--account", "held", ...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
   expect(await drs("hold", "add", ...order)).toMatchObject({ code: 0 });
   expect(await drs("retention", "run")).toMatchObject({ code: 0 });
-  const restore = await copyOf(admin, nameOf(environment["DRS_DATABASE_URL"]));
+  const restore = await copyOf(admin, databaseName(environment["DRS_DATABASE_URL"]));
   await keep("of the backup");
   expect(await drs("erase", "run", "--account", "held", ...WHY, "--yes")).toMatchObject({ code: 3 });
   await keep("of now");
@@ -113,7 +113,7 @@ test.each(["--event", "--account"])(
   "erase run %s is refused while a hold keeps what another key store opens",
   async (option) => {
     const environment = await shared.environment();
-    environment["DRS_ERASURE_JOURNAL"] = join(folder.path, nameOf(environment["DRS_DATABASE_URL"]));
+    environment["DRS_ERASURE_JOURNAL"] = join(folder.path, databaseName(environment["DRS_DATABASE_URL"]));
     const keys = environment["DRS_KEY_DIR"] ?? "";
     const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
     await applyPeriod(environment, folder.path, "PT1H");

@@ -105,7 +105,7 @@ describe("with concurrent work", () => {
       await count(
         "tombstone",
         "name_mac",
-        scene.system.names.nameOf(who.account, String(stored.request.headers?.["Idempotency-Key"])),
+        scene.system.names.tombstoneNameOf(who.account, String(stored.request.headers?.["Idempotency-Key"])),
       ),
     ).toBe(1);
   });

@@ -43,7 +43,7 @@ export function useAdministeredCluster(): AdministeredCluster {
   };
 }
 
-export const nameOf = (url = ""): string => new URL(url).pathname.slice(1);
+export const databaseName = (url = ""): string => new URL(url).pathname.slice(1);
 
 /** Ends all connections, and lets no client open another one. */
 export async function disconnect(admin: pg.Client, database: string): Promise<void> {

@@ -28,7 +28,7 @@ export class Past {
       names,
       canStore: () => true,
       onStale: () => accountKeys.refresh(),
-      onLost: () => accountKeys.clear(),
+      onConnectionLost: () => accountKeys.clear(),
       generation: () => accountKeys.generation,
       onError,
       onBatch: () => {},

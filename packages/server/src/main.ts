@@ -4,7 +4,7 @@ import { createProgram } from "./cli/program.ts";
 import { runProgram } from "./cli/run-program.ts";
 
 /** A process that has done its work ends by itself within this time, unless a file operation hangs. */
-const LINGER_MS = 1_500;
+const EXIT_TIMEOUT_MS = 1_500;
 
 /** `process.exit` would wait for threads that hang. */
 const kill = (): void => void process.kill(process.pid, "SIGKILL");
@@ -43,6 +43,6 @@ export async function main(args: readonly string[]): Promise<number> {
     },
   });
   const code = await runProgram(program, args);
-  setTimeout(endWhereFilesHang, LINGER_MS).unref();
+  setTimeout(endWhereFilesHang, EXIT_TIMEOUT_MS).unref();
   return code;
 }

@@ -43,7 +43,7 @@ const ENSURE_ACCOUNT_KEY = sql("select ensure_account_key($1, $2, $3) as key_id"
 export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
   readonly #secrets: Secrets;
-  readonly #names: Pseudonymizer;
+  readonly #pseudonymizer: Pseudonymizer;
   /** `undefined` of an account that had no key when it was looked up: another server may have given it one since. */
   readonly #known = new LimitedMap<string | undefined>(MAX_KNOWN);
   #finding = new InFlight<Found>();
@@ -55,10 +55,10 @@ export class PostgresAccountKeys implements AccountKeys {
   #lostSecrets: () => void = () => {};
   #refreshing: Promise<void> | undefined;
 
-  constructor(executor: Executor, secrets: Secrets, names: Pseudonymizer) {
+  constructor(executor: Executor, secrets: Secrets, pseudonymizer: Pseudonymizer) {
     this.#executor = executor;
     this.#secrets = secrets;
-    this.#names = names;
+    this.#pseudonymizer = pseudonymizer;
   }
 
   get epoch(): Epoch {
@@ -93,12 +93,12 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   /** Called after the loss of secrets was accepted: names of secrets that the listener remembers may be out of date. */
-  onLost(listener: () => void): void {
+  onSecretsLost(listener: () => void): void {
     this.#lostSecrets = listener;
   }
 
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey> {
-    const name = nameOf(account, purpose);
+    const name = cacheKeyOf(account, purpose);
     const keyId = this.#known.get(name);
     if (keyId !== undefined) return { keyId, epoch: this.epoch };
     return this.#creating.join(name, () => this.#findOrCreate(name, account, purpose));
@@ -106,14 +106,16 @@ export class PostgresAccountKeys implements AccountKeys {
 
   /** Whether the account has a key under the purpose. @throws Unavailable */
   isKnown(account: string, purpose: number): boolean | Promise<boolean> {
-    const name = nameOf(account, purpose);
+    const name = cacheKeyOf(account, purpose);
     if (this.#known.has(name)) return this.#known.get(name) !== undefined;
     return this.#find(name, account, purpose).then(({ keyId }) => keyId !== undefined);
   }
 
   /** Whether events of the account are refused since it was erased. */
   isRefused(account: string): boolean {
-    return this.#refused.size > 0 && this.#refused.has(this.#names.subjectOf("account", account).toString("hex"));
+    return (
+      this.#refused.size > 0 && this.#refused.has(this.#pseudonymizer.subjectOf("account", account).toString("hex"))
+    );
   }
 
   /** Forgets the keys of erasures and of accepted losses that it did not know of. @throws Unavailable */
@@ -194,4 +196,4 @@ interface Found {
   readonly epoch: Epoch;
 }
 
-const nameOf = (account: string, purpose: number): string => `${purpose}/${account}`;
+const cacheKeyOf = (account: string, purpose: number): string => `${purpose}/${account}`;

@@ -158,9 +158,9 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
     ]).catch((error: unknown) => {
       throw asUnavailable(error);
     });
-    const found = new Map(rows.map((row) => [nameOf({ account: row.account, actionId: row.action_id }), row]));
+    const found = new Map(rows.map((row) => [cacheKeyOf({ account: row.account, actionId: row.action_id }), row]));
     return names.map((name) => {
-      const row = found.get(nameOf(name));
+      const row = found.get(cacheKeyOf(name));
       if (!row) return undefined;
       const session = row.session_id === null ? {} : { sessionId: row.session_id };
       return { actionType: row.action_type, expiresAt: row.expires_ms, ...session };
@@ -169,7 +169,7 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
 
   return {
     async find(account, actionId) {
-      const name = nameOf({ account, actionId });
+      const name = cacheKeyOf({ account, actionId });
       const known = remembered.get(name);
       if (known && clock.now() < known.until) return known.action;
       remembered.delete(name);
@@ -187,6 +187,6 @@ interface ActionName {
 }
 
 /** Neither part can hold U+0000. */
-function nameOf({ account, actionId }: ActionName): string {
+function cacheKeyOf({ account, actionId }: ActionName): string {
   return `${account}\0${actionId}`;
 }

@@ -33,7 +33,7 @@ export function readAdoptedPaths(value: unknown): ReadAdoptedFields {
   const adoption = adoptFields(paths);
   if (adoption.ok) return adoption;
   const { unknown } = adoption;
-  const named = unknown.slice(0, MAX_NAMED).map((path) => nameOf(path, paths.indexOf(path)));
+  const named = unknown.slice(0, MAX_NAMED).map((path) => describePath(path, paths.indexOf(path)));
   const rest = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : "";
   return { ok: false, problem: `names what the catalog does not list as a field: ${named.join(", ")}${rest}` };
 }
@@ -42,6 +42,6 @@ function isPath(value: unknown): value is FieldPath {
   return Array.isArray(value) && value.every((name) => typeof name === "string");
 }
 
-function nameOf(path: FieldPath, index: number): string {
+function describePath(path: FieldPath, index: number): string {
   return path.length <= 4 && path.every((name) => NAME.test(name)) ? JSON.stringify(path) : `entry ${index + 1}`;
 }

@@ -19,7 +19,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { requireSessions, requireSettings } from "../postgres/pooler.ts";
-import type { Closers } from "./closers.ts";
+import type { CloseStack } from "./close-stack.ts";
 
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
 
@@ -38,7 +38,7 @@ export interface ConnectOptions {
   readonly onError: OnError;
 }
 
-export interface Connection {
+export interface OpenConnection {
   readonly config: Config;
   readonly clock: Clock;
   readonly access: Access;
@@ -51,11 +51,11 @@ export interface Connection {
   /** Where the embedded cluster is, for a look at its disk. */
   readonly clusterDirectory: string | undefined;
   /** Closes what was opened; the parts that are opened later are added to it. */
-  readonly opened: Closers;
+  readonly opened: CloseStack;
 }
 
 /** @throws schema-outdated for an outdated schema that is not migrated. @throws OperatorError, Unavailable */
-export async function connect(config: Config, options: ConnectOptions, opened: Closers): Promise<Connection> {
+export async function connect(config: Config, options: ConnectOptions, opened: CloseStack): Promise<OpenConnection> {
   const { access, asServer, migrates, onError } = options;
   const { serving, owner, dependencies, clusterDirectory } = await findLogins(config, options, opened);
   const isReadOnly = access === "read";
@@ -107,7 +107,7 @@ export interface Logins {
 async function findLogins(
   config: Config,
   { asServer, migrates, onError }: Omit<ConnectOptions, "access">,
-  opened: Closers,
+  opened: CloseStack,
 ): Promise<Logins> {
   const dependencies = new Dependencies(config.dependencyTimeoutMs);
   const embedded = config.embedded
@@ -130,7 +130,7 @@ export interface SchemaState {
 }
 
 /** What a migration would apply; nothing is changed. @throws schema-outdated where there is no embedded database yet. */
-export async function inspectSchema(config: Config, onError: OnError, opened: Closers): Promise<SchemaState> {
+export async function inspectSchema(config: Config, onError: OnError, opened: CloseStack): Promise<SchemaState> {
   const { serving } = await findLogins(config, { asServer: false, migrates: false, onError }, opened);
   const pool = openPool(servingOptions(serving, true), { max: 1, onError });
   opened.add("database", () => pool.end());
@@ -138,7 +138,7 @@ export async function inspectSchema(config: Config, onError: OnError, opened: Cl
 }
 
 /** Applies what the schema lacks. @returns it. */
-export async function migrateSchema(config: Config, onError: OnError, opened: Closers): Promise<Schema> {
+export async function migrateSchema(config: Config, onError: OnError, opened: CloseStack): Promise<Schema> {
   const { serving, owner } = await findLogins(config, { asServer: false, migrates: true, onError }, opened);
   if (!config.embedded) await requireSessions(owner);
   return migrate(owner, loginOf(serving));

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
-import { Closers } from "./closers.ts";
+import { CloseStack } from "./close-stack.ts";
 import { endAfter } from "./end-after.ts";
 
 afterEach(() => {
@@ -13,7 +13,7 @@ test("a stop that hangs ends the process, and the log names what hung", async ()
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   const closing = new Set<string>();
   const kill = vi.fn();
-  const opened = new Closers(() => {}, closing);
+  const opened = new CloseStack(() => {}, closing);
   opened.add("database", () => {});
   opened.add("retention pass", () => new Promise(() => {}));
   void opened.release()();

@@ -8,13 +8,13 @@ import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
 import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, OnError, SessionVerifier } from "../ports.ts";
-import { ActivePurposes } from "../policy/purposes-in-force.ts";
+import { ActivePurposes } from "../policy/active-purposes.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
-import { Closers } from "./closers.ts";
+import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Readiness, readiness } from "../dependencies/readiness.ts";
 import { superviseDependencies } from "./supervision.ts";
@@ -58,7 +58,7 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 export async function assembleEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
   const { onError } = ports;
-  await using opened = new Closers(onError, system.closing);
+  await using opened = new CloseStack(onError, system.closing);
   const adopted = ports.adopted ?? (await openAdoptedFields(config.adoptedFieldsFile));
   const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes);
   const metrics = createMetrics(() => admission.requests, dependencies);
@@ -75,7 +75,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     onStale: async () => {
       await Promise.all([system.accountKeys.refresh(), purposes.refresh()]);
     },
-    onLost: () => {
+    onConnectionLost: () => {
       // guard(drop): after a failover account keys are asked for again
       // fails: e2e/failover.test.ts › an account's key that it never had
       system.accountKeys.clear();
@@ -132,7 +132,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   );
 
   const prepare = async (): Promise<void> => {
-    for (const code of purposes.active) {
+    for (const code of purposes.activeCodes) {
       await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((error: unknown) => {
         if (!hasCode(error, "partition-missing")) throw error;
         onError(error, PREPARE);

@@ -1,15 +1,15 @@
 /** An installation: the events' database, the key store and the erasure journal. */
 import type { KnownEntry } from "../journal/chain.ts";
-import { boundedJournal } from "../journal/bounded-journal.ts";
+import { journalWithDeadline } from "../journal/journal-with-deadline.ts";
 import { directoryJournal } from "../journal/directory-journal.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
 import { postgresJournal } from "../journal/postgres-journal.ts";
 import { attestedEntry } from "../lifecycle/receipts/attested-entry.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
-import { type Connection, databaseAt } from "./connect.ts";
+import { databaseAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
-export interface Installation extends Connection, Keys {
+export interface Installation extends OpenConnection, Keys {
   /** Absent where an external database is used and no journal was named: then nothing can be erased. */
   readonly journal: ErasureJournal | undefined;
   /** Options of connections to the journal, where it is a database. */
@@ -19,7 +19,7 @@ export interface Installation extends Connection, Keys {
 }
 
 /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
-export async function openInstallation(connection: Connection): Promise<Installation> {
+export async function openInstallation(connection: OpenConnection): Promise<Installation> {
   const { config, dependencies, opened } = connection;
   const keys = await openKeys(connection);
   const journalDatabase = databaseAt(config.journal.databaseUrl, dependencies, "erasure_journal");
@@ -30,11 +30,11 @@ export async function openInstallation(connection: Connection): Promise<Installa
 }
 
 async function openJournal(
-  { access, config, dependencies }: Connection,
+  { access, config, dependencies }: OpenConnection,
   database: DatabaseOptions | undefined,
 ): Promise<ErasureJournal | undefined> {
   if (database) return postgresJournal(database, access !== "change");
   const { directory } = config.journal;
   if (directory === undefined) return undefined;
-  return boundedJournal(directoryJournal(directory), dependencies.get("erasure_journal"));
+  return journalWithDeadline(directoryJournal(directory), dependencies.get("erasure_journal"));
 }

@@ -19,7 +19,7 @@ import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecyc
 import { installationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type Access, type Connection, databaseAt } from "./connect.ts";
+import { type Access, databaseAt, type OpenConnection } from "./connect.ts";
 
 export interface Keys {
   readonly keyStore: KeyStore;
@@ -37,7 +37,7 @@ export interface Keys {
 }
 
 /** Only a change makes secrets that are missing. @throws installation-missing, key-store-mismatch, Unavailable */
-export async function openKeys({ access, config, dependencies, opened, pool }: Connection): Promise<Keys> {
+export async function openKeys({ access, config, dependencies, opened, pool }: OpenConnection): Promise<Keys> {
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
   const keyDatabase = databaseAt(config.keys.databaseUrl, dependencies, "key_store");
@@ -53,7 +53,7 @@ export async function openKeys({ access, config, dependencies, opened, pool }: C
   const partitions = new Partitions(pool);
   const names = new Pseudonymizer(deriveKey(installation, "ledger names"));
   const accountKeys = new PostgresAccountKeys(pool, secrets, names);
-  accountKeys.onLost(() => partitions.clear());
+  accountKeys.onSecretsLost(() => partitions.clear());
   const holdSecrets = (holdId: string): Promise<readonly string[]> => findHoldSecrets(pool, holdId);
   return {
     keyStore,

@@ -9,7 +9,7 @@ import type { Config } from "../config/config.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { createEndpointServer } from "../http/server.ts";
 import { followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
-import { Closers } from "./closers.ts";
+import { CloseStack } from "./close-stack.ts";
 import { assembleEndpoint } from "./endpoint.ts";
 import { createErrorLog } from "./error-log.ts";
 import type { System } from "./system.ts";
@@ -32,8 +32,8 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   });
   const tlsPaths = tlsPathsOf(service.tls);
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
-  await using opened = new Closers(onError, system.closing);
-  await using serving = new Closers(onError, system.closing);
+  await using opened = new CloseStack(onError, system.closing);
+  await using serving = new CloseStack(onError, system.closing);
   const endpoint = await assembleEndpoint(system, { onError });
   serving.add("endpoint", () => endpoint.close());
 

@@ -5,7 +5,7 @@ import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journ
 import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
 import type { OnError } from "../ports.ts";
 import { type DatabaseIdentity, identifyDatabase } from "../postgres/database-identity.ts";
-import { Closers } from "./closers.ts";
+import { CloseStack } from "./close-stack.ts";
 import { connect } from "./connect.ts";
 import { type Installation, openInstallation } from "./open-installation.ts";
 import { describeReplayed, recover, replayPorts } from "./recover.ts";
@@ -34,7 +34,7 @@ export interface OpenOptions {
 
 export async function openSystem(config: Config, { asServer, migrates = true, onError }: OpenOptions): Promise<System> {
   const closing = new Set<string>();
-  await using opened = new Closers(onError, closing);
+  await using opened = new CloseStack(onError, closing);
   const connection = await connect(config, { access: "change", asServer, migrates, onError }, opened);
   const identity = await identifyDatabase(connection.pool);
   const installation = await openInstallation(connection);

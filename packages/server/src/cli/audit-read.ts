@@ -1,4 +1,4 @@
-import type { Connection } from "../app/connect.ts";
+import type { OpenConnection } from "../app/connect.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { type Context, operatorOf } from "./context.ts";
 
@@ -12,7 +12,7 @@ export interface AuditedRead {
 }
 
 /** Writes the audit entry of a read; durable when the promise resolves, so that no output appears without it. */
-export async function auditRead(context: Context, { pool, clock }: Connection, read: AuditedRead): Promise<void> {
+export async function auditRead(context: Context, { pool, clock }: OpenConnection, read: AuditedRead): Promise<void> {
   const { operation, outcome, account, eventId, reason, detail } = read;
   const entry = {
     actor: operatorOf(context),

@@ -2,8 +2,8 @@ import type { Writable } from "node:stream";
 import { pino } from "pino";
 import { isOfArea } from "../errors/operator-error.ts";
 import type { Config, Environment } from "../config/config.ts";
-import { Closers } from "../app/closers.ts";
-import { type Access, connect, type Connection } from "../app/connect.ts";
+import { CloseStack } from "../app/close-stack.ts";
+import { type Access, connect, type OpenConnection } from "../app/connect.ts";
 import { configFromEnvironment } from "../app/endpoint-options.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
@@ -37,26 +37,26 @@ export const loadConfig = ({ environment, directory }: Context): Config =>
 export async function withConnection<T>(
   context: Context,
   access: Access,
-  work: (connection: Connection) => Promise<T>,
+  work: (connection: OpenConnection) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig(context);
-  return withClosers(context, config, async (opened, onError) =>
+  return withCloseStack(context, config, async (opened, onError) =>
     work(await connect(config, { access, asServer: false, migrates: false, onError }, opened)),
   );
 }
 
 /** Runs work that opens parts of the system, and closes them. */
-export async function withClosers<T>(
+export async function withCloseStack<T>(
   { stderr }: Context,
   { service: { logLevel: level } }: Config,
-  work: (opened: Closers, onError: OnError) => Promise<T>,
+  work: (opened: CloseStack, onError: OnError) => Promise<T>,
 ): Promise<T> {
   const logger = pino({ level: level === "silent" ? "silent" : "error" }, stderr as never);
   const log = createErrorLog(logger);
   const onError: OnError = (error, operation) => {
     if (!isOfArea(error, "embedded-postgres")) log(error, operation);
   };
-  await using opened = new Closers(onError);
+  await using opened = new CloseStack(onError);
   return await work(opened, onError);
 }
 
@@ -84,7 +84,7 @@ export function withTransaction<T>(
  * @param isTried everything is done, and rolled back.
  */
 export function inOwnersTransaction<T>(
-  { administration }: Connection,
+  { administration }: OpenConnection,
   work: (owner: OwnerTransaction) => Promise<T>,
   isTried = false,
 ): Promise<T> {

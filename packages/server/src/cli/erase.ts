@@ -21,7 +21,7 @@ import {
   planErasure,
   subjectMac,
 } from "../lifecycle/erasure/plan-erasure.ts";
-import type { Connection } from "../app/connect.ts";
+import type { OpenConnection } from "../app/connect.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
 import { describeReplayed, replayPorts, requireRecovered } from "../app/recover.ts";
@@ -127,7 +127,7 @@ function runCommand(context: Context): Command {
 }
 
 async function planOf(
-  { pool }: Connection,
+  { pool }: OpenConnection,
   options: SubjectOptions,
 ): Promise<{ readonly subject: ErasureSubject; readonly plan: ErasurePlan }> {
   const subject = await subjectOf(pool, options);
@@ -191,7 +191,7 @@ const partlyDone = (kept: number): OperatorError =>
   new OperatorError("partly-done", `A hold keeps ${plural(kept, "event")} until it ends. See drs hold list.`);
 
 /** The earlier erasure of this subject; `undefined` where another erasure deleted it and a hold keeps a part of it. */
-async function findBefore(pool: Connection["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
+async function findBefore(pool: OpenConnection["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
   if (plan.still_held + plan.released === 0) return requireKnown(pool, mac);
   return (await findErasures(pool, { subjectMacs: [mac] }))[0]?.sequence;
 }
@@ -315,7 +315,7 @@ function requireSubject({ account: of, purpose, action, event }: SubjectOptions,
 
 /** What a listing is of: an account and what is under each of its purposes, too. `undefined` where nothing is named. */
 async function subjectsOf(
-  pool: Connection["pool"],
+  pool: OpenConnection["pool"],
   options: SubjectOptions,
 ): Promise<readonly ErasureSubject[] | undefined> {
   const { account: of, purpose, action, event } = options;
@@ -325,7 +325,7 @@ async function subjectsOf(
   return accountSubjects(of, await purposeIds(pool));
 }
 
-async function subjectOf(pool: Connection["pool"], options: SubjectOptions): Promise<ErasureSubject> {
+async function subjectOf(pool: OpenConnection["pool"], options: SubjectOptions): Promise<ErasureSubject> {
   const { account: of = "", purpose, action, event } = options;
   if (action !== undefined) return { kind: "action", actionId: action };
   if (event !== undefined) return { kind: "event", eventId: event };
@@ -336,7 +336,7 @@ async function subjectOf(pool: Connection["pool"], options: SubjectOptions): Pro
 }
 
 /** What nothing is kept of was erased before, or is not known at all. */
-async function requireKnown(pool: Connection["pool"], mac: Buffer): Promise<number> {
+async function requireKnown(pool: OpenConnection["pool"], mac: Buffer): Promise<number> {
   const [before] = await findErasures(pool, { subjectMacs: [mac] });
   if (!before) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
   return before.sequence;

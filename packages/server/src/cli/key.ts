@@ -6,7 +6,7 @@ import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../crypto/rotation.ts";
 import { withMaintenanceLock } from "../postgres/maintenance-lock.ts";
-import type { Connection } from "../app/connect.ts";
+import type { OpenConnection } from "../app/connect.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { type Keys, openKeys } from "../app/open-keys.ts";
 import { requireRecovered } from "../app/recover.ts";
@@ -108,7 +108,7 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
 
 /** @throws state-conflict where nothing is lost. */
 async function countLoss(
-  { pool }: Connection,
+  { pool }: OpenConnection,
   { secrets }: Keys,
   destroyed?: ReadonlySet<string>,
 ): Promise<LossCounts> {

@@ -4,7 +4,7 @@ import { openInstallation } from "../app/open-installation.ts";
 import { hasSecrets } from "../lifecycle/recovery/installation.ts";
 import { isUpToDate, namesOf, scriptOf } from "../postgres/migrate.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type Context, loadConfig, print, printJson, withClosers } from "./context.ts";
+import { type Context, loadConfig, print, printJson, withCloseStack } from "./context.ts";
 import { example } from "./options.ts";
 
 interface MigrateOptions {
@@ -28,7 +28,7 @@ export function migrateCommand(context: Context): Command {
 
 async function migrate(context: Context, json: boolean): Promise<void> {
   const config = loadConfig(context);
-  const applied = await withClosers(context, config, async (opened, onError) => {
+  const applied = await withCloseStack(context, config, async (opened, onError) => {
     const names = namesOf(await migrateSchema(config, onError, opened));
     const connection = await connect(config, { access: "change", asServer: false, migrates: false, onError }, opened);
     if (await hasSecrets(connection.pool)) return names;
@@ -43,7 +43,9 @@ const UP_TO_DATE = "The schema is up to date.";
 
 async function checkSchema(context: Context, json: boolean): Promise<void> {
   const config = loadConfig(context);
-  const { pending } = await withClosers(context, config, (opened, onError) => inspectSchema(config, onError, opened));
+  const { pending } = await withCloseStack(context, config, (opened, onError) =>
+    inspectSchema(config, onError, opened),
+  );
   const missing = namesOf(pending);
   if (json) printJson(context, { missing });
   if (!isUpToDate(pending))
@@ -53,6 +55,6 @@ async function checkSchema(context: Context, json: boolean): Promise<void> {
 
 async function printScript(context: Context): Promise<void> {
   const config = loadConfig(context);
-  const state = await withClosers(context, config, (opened, onError) => inspectSchema(config, onError, opened));
+  const state = await withCloseStack(context, config, (opened, onError) => inspectSchema(config, onError, opened));
   if (!isUpToDate(state.pending)) context.stdout.write(scriptOf(state.pending, state.servingLogin));
 }

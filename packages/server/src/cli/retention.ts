@@ -4,7 +4,7 @@ import { plural } from "../messages/plural.ts";
 import { type Pass, runRetention } from "../lifecycle/retention-worker.ts";
 import { listRuns, overdueRows, retentionState } from "../lifecycle/retention/runs.ts";
 import { describeFailed, errorOf, runSteps } from "../lifecycle/retention/steps.ts";
-import type { Connection } from "../app/connect.ts";
+import type { OpenConnection } from "../app/connect.ts";
 import { describeReplayed, recover } from "../app/recover.ts";
 import { erasurePorts } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
@@ -34,7 +34,7 @@ interface Overdue {
   readonly what: string;
 }
 
-async function overdue({ pool }: Connection): Promise<Overdue> {
+async function overdue({ pool }: OpenConnection): Promise<Overdue> {
   const { overdue_partitions } = await retentionState(pool);
   const overdue_rows = await overdueRows(pool);
   const what = `Expired: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} that are deleted row by row.`;

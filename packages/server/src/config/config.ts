@@ -23,10 +23,10 @@ export type ConfigResult =
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What was set: the value or its problem. */
-type Choices = ReadonlyMap<Path, Result<unknown>>;
+type GivenValues = ReadonlyMap<Path, Result<unknown>>;
 
 interface Read {
-  readonly choices: Choices;
+  readonly choices: GivenValues;
   readonly problems: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export const isOwnVariable = (name: string): boolean => name.startsWith("DRS_");
 /** Reads the `DRS_` variables of an environment. Pure; reports every problem at once; values of secrets stay out of it. */
 export function readConfig(environment: Environment, directory: string): ConfigResult {
   const { choices, problems } = readVariables(environment);
-  return settle(choices, problems, variableOf, directory);
+  return resolveConfig(choices, problems, variableOf, directory);
 }
 
 export type SettingsResult =
@@ -48,7 +48,7 @@ const FROM_VARIABLES = new WeakSet<object>();
 /** The same as options; a problem that they have with others names their variables. */
 export function readSettings(environment: Environment, directory: string): SettingsResult {
   const { choices, problems } = readVariables(environment);
-  const settled = settle(choices, problems, variableOf, directory);
+  const settled = resolveConfig(choices, problems, variableOf, directory);
   if (!settled.ok) return settled;
   const chosen = OPTIONS.flatMap((path): [Path, unknown][] => {
     const result = choices.get(path);
@@ -62,7 +62,7 @@ export function readSettings(environment: Environment, directory: string): Setti
 /** Checks options; a member that is no option is a problem, and so is one that is `undefined`. Pure. */
 export function checkSettings(settings: object, directory: string): ConfigResult {
   const { choices, problems } = readMembers(settings);
-  return settle(choices, problems, namesIn(settings), directory);
+  return resolveConfig(choices, problems, namesIn(settings), directory);
 }
 
 /** What the person who set it, or has to set it, calls a setting: the path of its option, or its variable. */
@@ -116,8 +116,8 @@ function readVariables(environment: Environment): Read {
   return { choices: new Map(choices), problems };
 }
 
-function settle(
-  choices: Choices,
+function resolveConfig(
+  choices: GivenValues,
   found: readonly string[],
   nameOf: (path: Path) => string,
   directory: string,

@@ -14,11 +14,11 @@ export interface Kind<T> {
 }
 
 /** A text that is written in an option as in a variable. */
-function textual<T extends string>(read: Read<T>, wanted: string, type = "string"): Kind<T> {
+function textKind<T extends string>(read: Read<T>, wanted: string, type = "string"): Kind<T> {
   return { read, check: (value) => (typeof value === "string" ? read(value) : { problem: `must be ${wanted}` }), type };
 }
 
-function refined<T>(kind: Kind<T>, problemOf: (value: T) => string | undefined): Kind<T> {
+function withCheck<T>(kind: Kind<T>, problemOf: (value: T) => string | undefined): Kind<T> {
   const refine = (result: Result<T>): Result<T> => {
     const problem = "value" in result ? problemOf(result.value) : undefined;
     return problem === undefined ? result : { problem };
@@ -28,10 +28,10 @@ function refined<T>(kind: Kind<T>, problemOf: (value: T) => string | undefined):
 
 const NOT_EMPTY = { problem: "must not be empty" };
 
-export const text = textual((raw) => (raw === "" ? NOT_EMPTY : { value: raw }), "a string that is not empty");
+export const text = textKind((raw) => (raw === "" ? NOT_EMPTY : { value: raw }), "a string that is not empty");
 
 /** Of a file or a folder. */
-export const path = textual(text.read, "a path");
+export const path = textKind(text.read, "a path");
 
 const isBoolean = (value: unknown): Result<boolean> =>
   typeof value === "boolean" ? { value } : { problem: "must be true or false" };
@@ -58,7 +58,7 @@ export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> 
     const value = values.find((candidate) => candidate === raw);
     return value === undefined ? { problem } : { value };
   };
-  return textual(read, `one of ${values.join(", ")}`, values.map((value) => `"${value}"`).join(" | "));
+  return textKind(read, `one of ${values.join(", ")}`, values.map((value) => `"${value}"`).join(" | "));
 }
 
 const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -128,7 +128,7 @@ function parsedJson(raw: string): unknown {
 
 const HOST_NAME = /^[a-z\d]([a-z\d._-]*[a-z\d])?$/i;
 
-export const hostNames = refined(list, (names) =>
+export const hostNames = withCheck(list, (names) =>
   names.every((name) => HOST_NAME.test(name)) ? undefined : "must be host names separated by commas, without ports",
 );
 
@@ -138,16 +138,16 @@ export function url(...protocols: readonly string[]): Kind<string> {
     if (!URL.canParse(raw)) return { problem: "must be a URL" };
     return protocols.includes(new URL(raw).protocol) ? { value: raw } : { problem: `must start with ${starts}` };
   };
-  return textual(read, `a URL that starts with ${starts}`);
+  return textKind(read, `a URL that starts with ${starts}`);
 }
 
 /** A PostgreSQL URL. Session settings in it would take the place of the server's own, its role among them. */
-export const postgresUrl = refined(url("postgres:", "postgresql:"), (raw) =>
+export const postgresUrl = withCheck(url("postgres:", "postgresql:"), (raw) =>
   new URL(raw).searchParams.has("options") ? "must not hold options=" : undefined,
 );
 
 /** A URL to fetch from. What is in it is printed and logged, and `fetch` takes no credentials there. */
-export const webUrl = refined(url("https:", "http:"), (raw) => {
+export const webUrl = withCheck(url("https:", "http:"), (raw) => {
   const { username, password, protocol, hostname } = new URL(raw);
   if (username !== "" || password !== "") return "must not hold credentials";
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
@@ -157,12 +157,12 @@ export const webUrl = refined(url("https:", "http:"), (raw) => {
 /** What Vault takes for the name of a key. */
 const VAULT_NAME = /^\w([\w.-]*\w)?$/;
 
-export const vaultName = refined(text, (raw) =>
+export const vaultName = withCheck(text, (raw) =>
   VAULT_NAME.test(raw) ? undefined : "must have letters, digits, and - or . between them",
 );
 
 /** Of an engine or a namespace. */
-export const vaultPath = refined(text, (raw) =>
+export const vaultPath = withCheck(text, (raw) =>
   raw.split("/").every((name) => VAULT_NAME.test(name)) ? undefined : "must be names separated by /",
 );
 
@@ -183,7 +183,7 @@ export const key256: Kind<Buffer> = {
 };
 
 /** A secret shared with others: long enough not to be guessed. */
-export const sharedSecret = textual(
+export const sharedSecret = textKind(
   (raw) => (Buffer.byteLength(raw) < 32 ? { problem: "must have at least 32 bytes" } : { value: raw }),
   "a string of at least 32 bytes",
 );

@@ -17,7 +17,7 @@ export class Pseudonymizer {
   }
 
   /** HMAC-SHA-256 (RFC 2104) of an account and a key, 16 bytes. */
-  nameOf(account: string, key: string): Buffer {
+  tombstoneNameOf(account: string, key: string): Buffer {
     return this.#mac("tombstone name", account, key).subarray(0, MAC_BYTES);
   }
 

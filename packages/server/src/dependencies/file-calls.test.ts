@@ -13,7 +13,7 @@ import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
 import type { Config } from "../config/config.ts";
 import { boundedKeySource, boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { keyEncryptionKeys } from "../crypto/key-encryption-key.ts";
-import { boundedJournal } from "../journal/bounded-journal.ts";
+import { journalWithDeadline } from "../journal/journal-with-deadline.ts";
 import { Dependencies } from "./dependencies.ts";
 import { boundedBy } from "./file-calls.ts";
 
@@ -44,7 +44,7 @@ async function hangingJournal(): Promise<{
 
 test("each file of a journal has the deadline, not all of them together", async () => {
   const { path, release } = await hangingJournal();
-  const journal = boundedJournal(directoryJournal(path), new Dependencies(400).get("erasure_journal"));
+  const journal = journalWithDeadline(directoryJournal(path), new Dependencies(400).get("erasure_journal"));
   for (const [index, read] of [() => journal.read(1), () => journal.readLosses()].entries()) {
     const texts: StoredText[] = [];
     const reading = (async () => {

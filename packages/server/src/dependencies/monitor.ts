@@ -8,7 +8,7 @@ export interface Probe {
   /** @throws where the dependency can't be used. */
   ping(): Promise<void>;
   /** Called by the monitor: what to do when a connection was lost, so that it is noticed at once. */
-  onLost?(listener: () => void): void;
+  onConnectionLost?(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export class Monitor {
     this.#dependency = dependency;
     this.#probe = probe;
     dependency.monitored();
-    probe.onLost?.(() => this.#waiting.abort());
+    probe.onConnectionLost?.(() => this.#waiting.abort());
     this.#running = this.#run();
   }
 

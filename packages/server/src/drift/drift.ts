@@ -126,7 +126,7 @@ export class BufferedDriftLog implements DriftLog {
     const counts = this.#counts;
     this.#counts = new Map();
     const now = new Date(this.#clock.now()).toISOString();
-    const rows = [...counts.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const rows = [...counts.values()].toSorted((a, b) => (countIdOf(a) < countIdOf(b) ? -1 : 1));
     const json = rows.map(({ path, jsonType, sdkVersion, occurrences }) => ({
       path,
       json_type: jsonType,
@@ -149,7 +149,7 @@ function textOf(path: FieldPath): string {
   return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
 }
 
-function keyOf({ sdkVersion, path, jsonType }: Count): string {
+function countIdOf({ sdkVersion, path, jsonType }: Count): string {
   return `${sdkVersion}\n${path}\n${jsonType}`;
 }
 

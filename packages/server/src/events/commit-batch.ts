@@ -74,7 +74,7 @@ const INSERT_AUDIT = sql(
   ["uuid", "timestamptz", "int8", "text[]", "uuid[]", "bytea"],
 );
 
-export type Committed = "stored" | "taken" | "stale";
+export type CommitResult = "stored" | "taken" | "stale";
 
 /**
  * Commits events in one transaction: keys, events and one audit entry that lists them. Two round trips: the second is
@@ -88,7 +88,7 @@ export async function commitBatch(
   client: pg.Client,
   events: readonly NewEvent[],
   names: Pseudonymizer,
-): Promise<readonly Committed[]> {
+): Promise<readonly CommitResult[]> {
   // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
   const sorted = events.toSorted(
     (a, b) => compareText(a.account, b.account) || compareText(a.idempotencyKey, b.idempotencyKey),
@@ -136,7 +136,7 @@ async function claimKeys(
     receivedAt,
     byteaArray(events.map((event) => event.requestMac)),
     keyIds,
-    byteaArray(events.map((event) => names.nameOf(event.account, event.idempotencyKey))),
+    byteaArray(events.map((event) => names.tombstoneNameOf(event.account, event.idempotencyKey))),
     epoch.erasure,
     epoch.loss,
     policy,

@@ -24,7 +24,7 @@ export async function openEventStore(
     names: system.names,
     canStore: () => true,
     onStale: async () => {},
-    onLost: () => {},
+    onConnectionLost: () => {},
     generation: () => 0,
     onError: () => {},
     onBatch: () => {},

@@ -9,7 +9,7 @@ import {
   Unavailable,
 } from "../ports.ts";
 import { type Pseudonymizer, uuidText } from "../crypto/pseudonymizer.ts";
-import { commitBatch, type Committed } from "./commit-batch.ts";
+import { commitBatch, type CommitResult } from "./commit-batch.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
 import { asUnavailable, constraintOf, isTransient, sqlState } from "../postgres/errors.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
@@ -25,7 +25,7 @@ const MAX_BATCH_EVENTS = 64;
 /** One batch is prepared while another waits for the disk. */
 const LANES = 2;
 /** Under load, how long an event waits for others to share its transaction. */
-const LINGER_MS = 5;
+const BATCH_LINGER_MS = 5;
 /** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
 const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
 const COMMIT = "commit batch";
@@ -49,7 +49,7 @@ export interface EventStoreOptions {
   /** Learns what was erased and which secrets were lost, so that what is stale can be sealed again. */
   readonly onStale: () => Promise<void>;
   /** Called when a connection was lost. What was sealed by what was known before is stale. */
-  readonly onLost: () => void;
+  readonly onConnectionLost: () => void;
   /** How often that was. */
   readonly generation: () => number;
   /** Called with errors that the answers to requests describe in general terms only. */
@@ -58,7 +58,7 @@ export interface EventStoreOptions {
 }
 
 /** What became of an event, or why it alone could not be stored. */
-type Result = Committed | Failed;
+type Result = CommitResult | Failed;
 
 class Failed {
   readonly error: unknown;
@@ -97,7 +97,7 @@ export class PostgresEventStore implements EventStore {
       work: (events, lane) => this.#commit(events, lane),
       maxItems: MAX_BATCH_EVENTS,
       lanes: LANES,
-      linger: LINGER_MS,
+      linger: BATCH_LINGER_MS,
     });
   }
 
@@ -129,7 +129,7 @@ export class PostgresEventStore implements EventStore {
 
   async #findTombstone(account: string, key: string): Promise<LedgerEntry | undefined> {
     const { names } = this.#options;
-    const [row] = await this.#query(FIND_TOMBSTONE, [names.nameOf(account, key)]);
+    const [row] = await this.#query(FIND_TOMBSTONE, [names.tombstoneNameOf(account, key)]);
     if (!row) return undefined;
     const eventId = uuidText(names.mask(account, key, row.masked_event_id));
     return { eventId, requestMac: row.request_mac };
@@ -139,7 +139,7 @@ export class PostgresEventStore implements EventStore {
     if (!location) return undefined;
     const { executor } = this.#options;
     return await readEvent(executor, { account, ...location, eventId }).catch((error: unknown) => {
-      throw this.#noted(error, "read event");
+      throw this.#logAndTranslate(error, "read event");
     });
   }
 
@@ -155,7 +155,7 @@ export class PostgresEventStore implements EventStore {
     try {
       return (await query(this.#options.executor, statement, ...values)).rows;
     } catch (error) {
-      throw this.#noted(error, "read ledger");
+      throw this.#logAndTranslate(error, "read ledger");
     }
   }
 
@@ -164,8 +164,9 @@ export class PostgresEventStore implements EventStore {
     try {
       return await this.#commitTogether(events, lane);
     } catch (error) {
-      const noted = this.#noted(error, COMMIT);
-      if (events.length === 1 || (noted instanceof Unavailable && !hasCode(noted, "partition-missing"))) throw noted;
+      const translated = this.#logAndTranslate(error, COMMIT);
+      if (events.length === 1 || (translated instanceof Unavailable && !hasCode(translated, "partition-missing")))
+        throw translated;
       return await this.#commitApart(events, lane);
     } finally {
       this.#options.onBatch(events.length, (performance.now() - started) / 1000);
@@ -177,12 +178,12 @@ export class PostgresEventStore implements EventStore {
     const results: Result[] = [];
     for (const event of events) {
       const alone = this.#commitTogether([event], lane).then(([result = "taken"]) => result);
-      results.push(await alone.catch((error: unknown) => new Failed(this.#noted(error, COMMIT))));
+      results.push(await alone.catch((error: unknown) => new Failed(this.#logAndTranslate(error, COMMIT))));
     }
     return results;
   }
 
-  async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly Committed[]> {
+  async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly CommitResult[]> {
     const client = await this.#client(lane);
     // guard(drop): an event that was accepted before a dependency failed is not stored
     // fails: packages/server/src/events/event-store.test.ts › an event that was accepted before
@@ -226,7 +227,7 @@ export class PostgresEventStore implements EventStore {
     client.on("end", () => {
       if (this.#clients[lane] !== opened) return;
       this.#clients[lane] = undefined;
-      this.#options.onLost();
+      this.#options.onConnectionLost();
     });
     return client;
   }
@@ -236,12 +237,12 @@ export class PostgresEventStore implements EventStore {
     const client = this.#clients[lane];
     if (!client) return;
     this.#clients[lane] = undefined;
-    this.#options.onLost();
+    this.#options.onConnectionLost();
     void endWhenOpen(client);
   }
 
   /** Logs an unexpected or transient error, and returns the error for the request. */
-  #noted(error: unknown, operation: string): unknown {
+  #logAndTranslate(error: unknown, operation: string): unknown {
     if (error instanceof Unavailable && !isTransient(error)) return error;
     this.#options.onError(error, operation);
     return asUnavailable(error);

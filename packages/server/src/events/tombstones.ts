@@ -26,7 +26,7 @@ export async function insertTombstones(
 ): Promise<void> {
   if (rows.length === 0) return;
   await query(executor, INSERT_TOMBSTONES, [
-    rows.map(({ account, key }) => names.nameOf(account, key)),
+    rows.map(({ account, key }) => names.tombstoneNameOf(account, key)),
     rows.map(({ account, key, event_id }) => names.mask(account, key, uuidBytes(event_id))),
     rows.map(({ request_mac }) => request_mac),
   ]);
@@ -41,7 +41,7 @@ export async function renewTombstones(
   keys: readonly KeyName[],
 ): Promise<void> {
   if (keys.length === 0) return;
-  await query(executor, RENEW_TOMBSTONES, [keys.map(({ account, key }) => names.nameOf(account, key))]);
+  await query(executor, RENEW_TOMBSTONES, [keys.map(({ account, key }) => names.tombstoneNameOf(account, key))]);
 }
 
 /** Copies that are processed together. */

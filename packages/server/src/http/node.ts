@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, ByteStream, IngestRequest, RequestHeaders } from "../ingest/request.ts";
 
 /** A client that still sends when it has its answer is listened to for this long, and this many bytes. */
-const LINGER_MS = 2_000;
-const LINGER_BYTES = 4 * 1024 * 1024;
+const DISCARD_TIMEOUT_MS = 2_000;
+const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /**
  * @param invite called before the first byte of the body is read, for `Expect: 100-continue`.
@@ -87,10 +87,10 @@ export function writeAnswer(request: IncomingMessage, response: ServerResponse, 
     clearTimeout(timer);
     response.end();
   };
-  const timer = setTimeout(close, LINGER_MS);
+  const timer = setTimeout(close, DISCARD_TIMEOUT_MS);
   request.on("data", (chunk: Buffer) => {
     discarded += chunk.length;
-    if (discarded > LINGER_BYTES) {
+    if (discarded > MAX_DISCARDED_BYTES) {
       clearTimeout(timer);
       request.socket.destroy();
     }

@@ -24,7 +24,7 @@ export interface TlsFiles {
   readonly key: Buffer;
 }
 
-export interface EndpointOptions {
+export interface EndpointServerOptions {
   readonly ingest: Ingest;
   readonly proxyHops: number;
   /** Milliseconds for a request to arrive in full. */
@@ -39,7 +39,7 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_WAITING_BYTES = 16_384;
 const IDLE_MS = 70_000;
 
-export function createEndpointServer(options: EndpointOptions): Server {
+export function createEndpointServer(options: EndpointServerOptions): Server {
   const settings: ServerOptions = {
     // guard(drop): slow requests end
     // fails: e2e/rejections/rejections.test.ts › a body that never comes
@@ -88,7 +88,7 @@ export function createEndpointServer(options: EndpointOptions): Server {
 }
 
 async function handle(
-  { ingest, proxyHops }: EndpointOptions,
+  { ingest, proxyHops }: EndpointServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   invite: (() => void) | undefined,
@@ -134,11 +134,11 @@ function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly st
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
   // A client that neither reads nor leaves must not keep its connection, nor what its request holds.
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  setTimeout(() => socket.destroy(), READ_PROBLEM_TIMEOUT_MS).unref();
 }
 
 /** How long a client may take to read what it did wrong. */
-const LINGER_MS = 1_000;
+const READ_PROBLEM_TIMEOUT_MS = 1_000;
 
 interface Exchange {
   readonly request: IncomingMessage;

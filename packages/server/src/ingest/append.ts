@@ -5,7 +5,7 @@ import { RejectedRequest, rejectRequest } from "./request.ts";
 /** How often an event is sealed at most, if an erasure or a policy intervenes each time. */
 const MAX_ATTEMPTS = 20;
 
-export interface AppendPorts {
+export interface AppendEventPorts {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly accounts: Accounts;
@@ -29,7 +29,7 @@ export async function append(
   event: Omit<NewEvent, "sealed" | "purpose" | "policyVersion">,
   first: Assignment,
   exact: Buffer,
-  { store, sealer, accounts, assign }: AppendPorts,
+  { store, sealer, accounts, assign }: AppendEventPorts,
 ): Promise<Stored | LedgerEntry | RejectedRequest> {
   let assigned = first;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

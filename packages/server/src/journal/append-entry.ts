@@ -6,7 +6,7 @@ import { digestOf, type EntryBase, type ErasureJournal, type JournalEntry } from
 import { findLatestApplied } from "./applied-entries.ts";
 import { writeLatestEntry } from "./key-store-watermark.ts";
 
-export interface AppendPorts {
+export interface AppendEntryPorts {
   readonly clock: Clock;
   readonly journal: ErasureJournal;
   readonly codec: EntryCodec;
@@ -28,7 +28,7 @@ export interface Appended<Entry extends JournalEntry> {
  */
 export async function appendEntry<Entry extends JournalEntry>(
   executor: Transaction,
-  { clock, journal, codec, keyStore }: AppendPorts,
+  { clock, journal, codec, keyStore }: AppendEntryPorts,
   fields: EntryFields<Entry>,
 ): Promise<Appended<Entry>> {
   const head = await findLatestApplied(executor);

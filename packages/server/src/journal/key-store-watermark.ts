@@ -15,7 +15,7 @@ export async function readWatermark(keyStore: KeyStore): Promise<Watermark> {
   const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
   // guard(drop): a watermark that was cut is refused
   // fails: e2e/retention/pass.test.ts › a database that is older
-  if (sequence === undefined || partitions === undefined) throw markBroken();
+  if (sequence === undefined || partitions === undefined) throw watermarkDamaged();
   return { sequence: Number(sequence), partitions: Number(partitions) };
 }
 
@@ -28,7 +28,7 @@ export async function readLatestEntry(keyStore: KeyStore): Promise<EntryReferenc
   const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.journalHead);
   if (text === undefined) return EMPTY_JOURNAL;
   const [, sequence, digest] = /^(\d{1,15}) ([\da-f]{64})$/.exec(text) ?? [];
-  if (sequence === undefined || digest === undefined) throw markBroken();
+  if (sequence === undefined || digest === undefined) throw watermarkDamaged();
   return { sequence: Number(sequence), digest };
 }
 
@@ -37,5 +37,5 @@ export async function writeLatestEntry(keyStore: KeyStore, { sequence, digest }:
   await keyStore.writeWatermark(KEY_STORE_WATERMARKS.journalHead, `${sequence} ${digest}`);
 }
 
-const markBroken = (): OperatorError =>
+const watermarkDamaged = (): OperatorError =>
   new OperatorError("journal-watermark-damaged", "a watermark in the key store is not readable: restore the key store");

@@ -70,12 +70,12 @@ export async function describer(client: pg.Client): Promise<(text: string) => Pr
       from pg_type t left join pg_type e on e.oid = t.typelem`,
   );
   const names = new Map(rows.map(({ oid, name }) => [oid, name]));
-  const nameOf = (oid: number): string => names.get(oid) ?? String(oid);
+  const typeNameOf = (oid: number): string => names.get(oid) ?? String(oid);
   return async (text) => {
     const { parameters, fields } = await new Describe(text).run(client);
     return {
-      parameters: parameters.map(nameOf),
-      columns: Object.fromEntries(fields.map(({ name, dataTypeID }) => [name, nameOf(dataTypeID)])),
+      parameters: parameters.map(typeNameOf),
+      columns: Object.fromEntries(fields.map(({ name, dataTypeID }) => [name, typeNameOf(dataTypeID)])),
     };
   };
 }

@@ -50,7 +50,7 @@ export class PostgresProbe implements Probe {
     options.database.bound?.abandoned.onAdded(() => this.#lost());
   }
 
-  onLost(listener: () => void): void {
+  onConnectionLost(listener: () => void): void {
     this.#lost = listener;
   }
 

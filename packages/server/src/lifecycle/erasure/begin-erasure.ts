@@ -16,7 +16,7 @@ import {
   SAMPLE_PARTITION,
 } from "../../events/partition-slices.ts";
 import { NOT_ERASED, searchSubject, subjectSearch } from "../../events/search-events.ts";
-import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
+import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
 import { composed, queryComposed } from "../../postgres/statement.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
@@ -24,7 +24,7 @@ import type { ErasureEntry } from "../../journal/journal.ts";
 import { type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
-export interface ErasePorts extends AppendPorts {
+export interface ErasePorts extends AppendEntryPorts {
   readonly sealer: Sealer;
   readonly names: Pseudonymizer;
   /** Throws where an event that a hold keeps must not be erased without a copy. */

@@ -3,14 +3,14 @@ import { holdSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { inOneTransaction } from "../../postgres/database.ts";
 import type { Connection, Transaction } from "../../postgres/executor.ts";
-import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
+import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-export interface HoldEndPorts extends Omit<AppendPorts, "journal"> {
+export interface HoldEndPorts extends Omit<AppendEntryPorts, "journal"> {
   readonly secrets: Secrets;
-  readonly journal: AppendPorts["journal"] | undefined;
+  readonly journal: AppendEntryPorts["journal"] | undefined;
 }
 
 const LIST_ENDED_HOLDS = sql(
@@ -68,7 +68,7 @@ const RECORD_ENDED_HOLD = sql("select record_ended_hold($1, $2, decode($3, 'hex'
  */
 async function recordEndedHold(
   executor: Transaction,
-  ports: AppendPorts,
+  ports: AppendEntryPorts,
   holdId: string,
   holds: readonly string[],
 ): Promise<void> {

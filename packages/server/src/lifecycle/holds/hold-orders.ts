@@ -1,5 +1,5 @@
 /** Placing, reviewing and lifting a hold: in the database, and as orders in the erasure journal that outlive a restore. */
-import { appendEntry, type AppendPorts } from "../../journal/append-entry.ts";
+import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import type {
   HeldSubject,
   HoldLiftedEntry,
@@ -26,7 +26,7 @@ import { renewHoldSecrets } from "./renew-hold-secrets.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-export interface HoldOrderPorts extends AppendPorts {
+export interface HoldOrderPorts extends AppendEntryPorts {
   readonly names: Pseudonymizer;
   readonly secrets: Secrets;
 }
@@ -58,7 +58,7 @@ export async function orderHold(
 /** The same for the next review. @returns whether such a hold is active. */
 export async function orderReview(
   executor: OwnerTransaction,
-  ports: AppendPorts | undefined,
+  ports: AppendEntryPorts | undefined,
   holdId: string,
   review: HoldReview,
 ): Promise<boolean> {
@@ -73,7 +73,7 @@ export async function orderReview(
 /** The same for its end. @returns as `liftHold` does. */
 export async function orderLift(
   executor: OwnerTransaction,
-  ports: AppendPorts | undefined,
+  ports: AppendEntryPorts | undefined,
   holdId: string,
   actor: string,
   reason: string,
@@ -87,7 +87,7 @@ export async function orderLift(
 
 async function append<Entry extends HoldOrderEntry>(
   executor: OwnerTransaction,
-  ports: AppendPorts,
+  ports: AppendEntryPorts,
   fields: Parameters<typeof appendEntry<Entry>>[2],
 ): Promise<void> {
   await lockJournal(executor);

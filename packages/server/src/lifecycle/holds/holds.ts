@@ -60,7 +60,7 @@ export async function placeHold(executor: OwnerTransaction, hold: NewHold): Prom
   // guard(drop): no hold brings back what is erased
   // fails: e2e/erasure/holds.test.ts › waits for its end
   await requireNoneErased(executor, hold.subject);
-  const events = await countStored(releasingLocks(executor), eventsOf(hold.subject));
+  const events = await countStored(releasingLocks(executor), toEventSubject(hold.subject));
   if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;
   const holdId = randomUUID();
   const receivedAt = of === "event_id" ? receivedAtOf(value).toISOString() : null;
@@ -85,7 +85,7 @@ const FIND_ERASED_COPY = forSubjects((where, parameters) =>
 );
 
 async function requireNoneErased(executor: OwnerTransaction, held: HoldSubject): Promise<void> {
-  const subject = eventsOf(held);
+  const subject = toEventSubject(held);
   if ((await query(executor, FIND_ERASED_COPY[subject.kind], subjectValues(subject))).rowCount === 0) return;
   throw new OperatorError(
     "erasure-pending",
@@ -93,7 +93,7 @@ async function requireNoneErased(executor: OwnerTransaction, held: HoldSubject):
   );
 }
 
-function eventsOf({ of, value }: HoldSubject): EventSubject {
+function toEventSubject({ of, value }: HoldSubject): EventSubject {
   if (of === "account") return { kind: "account", account: value };
   return of === "action_id" ? { kind: "action", actionId: value } : { kind: "event", eventId: value };
 }
@@ -229,7 +229,8 @@ export async function liftHold(
 ): Promise<number | undefined> {
   await lockHolds(executor);
   const subject = await subjectOf(executor, holdId);
-  const countAll = async (): Promise<number> => (subject ? countLive(releasingLocks(executor), eventsOf(subject)) : 0);
+  const countAll = async (): Promise<number> =>
+    subject ? countLive(releasingLocks(executor), toEventSubject(subject)) : 0;
   const before = await countAll();
   const { rowCount } = await query(executor, LIFT_HOLD, [holdId, actor, reason]);
   return rowCount === 1 ? before - (await countAll()) : undefined;

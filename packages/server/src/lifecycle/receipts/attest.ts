@@ -26,7 +26,7 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at:
   const { kind, held, still_held, released, copies } = erasure;
   return ports.signer.sign({
     receipt: "erasure",
-    ...(await common(ports)),
+    ...(await receiptHeader(ports)),
     ...erasure,
     finished_at: erasure.finished_at ?? at,
     completed_at: held > 0 && still_held + released === 0 ? at : null,
@@ -42,7 +42,7 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at:
 export async function attestExpiry(ports: AttestPorts, run: RunStatement): Promise<string> {
   return ports.signer.sign({
     receipt: "expiry",
-    ...(await common(ports)),
+    ...(await receiptHeader(ports)),
     reason: "the periods of the policy, and holds that have ended",
     ...run,
     backups: horizon(ports, ports.clock.now(), {
@@ -53,7 +53,7 @@ export async function attestExpiry(ports: AttestPorts, run: RunStatement): Promi
   });
 }
 
-async function common({ executor }: AttestPorts): Promise<Record<string, unknown>> {
+async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, unknown>> {
   return {
     receipt_version: 1,
     installation: await installationId(executor),

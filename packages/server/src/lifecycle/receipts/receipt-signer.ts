@@ -17,7 +17,7 @@ const TYPE = "drs-receipt+jws";
 /** Its name in the key store. */
 const SECRET = "receipts/1";
 /** PKCS #8 of an Ed25519 key (RFC 8410), up to the 32 bytes of the key itself. */
-const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** Signs what was done: a JWS in compact form (RFC 7515) by Ed25519 (RFC 8037, RFC 9864), whose payload is JSON. */
 export interface ReceiptSigner {
@@ -40,7 +40,7 @@ export async function findReceiptSigner(secrets: Secrets): Promise<ReceiptSigner
 }
 
 async function signerOf(seed: Buffer): Promise<ReceiptSigner> {
-  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: "der", type: "pkcs8" });
+  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" });
   const publicKey = createPublicKey(privateKey);
   const keyId = await calculateJwkThumbprint(await exportJWK(publicKey));
   return {

@@ -1,7 +1,7 @@
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
-import type { AppendPorts } from "../../journal/append-entry.ts";
+import type { AppendEntryPorts } from "../../journal/append-entry.ts";
 import { type KnownEntry, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import { findApplied, recordAcceptedLoss } from "../../journal/applied-entries.ts";
@@ -23,7 +23,7 @@ export interface LossStatement {
  */
 export async function acceptLoss(
   executor: OwnerTransaction,
-  { journal, codec, clock }: Omit<AppendPorts, "keyStore">,
+  { journal, codec, clock }: Omit<AppendEntryPorts, "keyStore">,
   known: readonly KnownEntry[],
   { sequence, actor, reason }: LossStatement,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function acceptLoss(
 
 /** @throws journal-loss-unneeded where the entry is not the first one that is damaged. @throws Unavailable */
 export async function requireLoss(
-  { journal, codec }: Pick<AppendPorts, "journal" | "codec">,
+  { journal, codec }: Pick<AppendEntryPorts, "journal" | "codec">,
   known: readonly KnownEntry[],
   sequence: number,
 ): Promise<void> {

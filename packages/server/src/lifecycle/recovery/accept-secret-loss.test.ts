@@ -23,7 +23,7 @@ beforeAll(() => {
     names,
     canStore: () => true,
     onStale: () => accountKeys.refresh(),
-    onLost: () => accountKeys.clear(),
+    onConnectionLost: () => accountKeys.clear(),
     generation: () => accountKeys.generation,
     onError: () => {},
     onBatch: () => {},

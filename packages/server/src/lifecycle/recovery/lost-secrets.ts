@@ -49,12 +49,12 @@ const PARTITIONS = sql(`select ${PARTITION_SECRET} as id from event_partition p 
 
 type Names = () => Promise<readonly string[]>;
 
-function namesIn(
+function secretNamesIn(
   executor: Executor,
   statement: Statement<readonly [], { id: string }>,
-  nameOf: (id: string) => string,
+  secretNameOf: (id: string) => string,
 ): Names {
-  return async () => (await query(executor, statement)).rows.map(({ id }) => nameOf(id));
+  return async () => (await query(executor, statement)).rows.map(({ id }) => secretNameOf(id));
 }
 
 const IS_NEEDED = `p.lower_bound <= now() and ${UNEXPIRED}`;
@@ -98,7 +98,7 @@ export async function lostSince(
  */
 export async function lostInUse(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
   const partitions = async (): Promise<readonly string[]> => {
-    const active = new Set(await namesIn(executor, PARTITIONS, partitionSecretName)());
+    const active = new Set(await secretNamesIn(executor, PARTITIONS, partitionSecretName)());
     return secrets.used.filter((name) => active.has(name));
   };
   return lostOfEach(secrets, [...keysAndHolds(executor), partitions]);
@@ -106,13 +106,13 @@ export async function lostInUse(executor: Executor, secrets: Secrets): Promise<r
 
 /** Names of the secrets of holds that the key store has lost. @throws Unavailable */
 export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<readonly string[]> =>
-  lostOf(secrets, namesIn(executor, HOLDS, holdSecretName));
+  lostOf(secrets, secretNamesIn(executor, HOLDS, holdSecretName));
 
 const keysAndHolds = (executor: Executor): Names[] => [
-  namesIn(executor, NEWEST_KEYS, accountSecretName),
+  secretNamesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
   // fails: e2e/holds/expiry.test.ts › lacks a hold's key
-  namesIn(executor, HOLDS, holdSecretName),
+  secretNamesIn(executor, HOLDS, holdSecretName),
 ];
 
 async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<readonly string[]> {
@@ -244,17 +244,17 @@ async function lackingIds(
   executor: Executor,
   findLost: FindLost,
   statement: Statement<readonly [], NeededRow>,
-  nameOf: (id: string) => string,
+  secretNameOf: (id: string) => string,
 ): Promise<readonly Needed[]> {
-  return lackingOf(findLost, (await query(executor, statement)).rows, nameOf);
+  return lackingOf(findLost, (await query(executor, statement)).rows, secretNameOf);
 }
 
 async function lackingOf<Row extends NeededRow>(
   findLost: FindLost,
   rows: readonly Row[],
-  nameOf: (id: string) => string,
+  secretNameOf: (id: string) => string,
 ): Promise<readonly (Row & Needed)[]> {
-  const named = rows.map((row) => ({ ...row, name: nameOf(row.secret) }));
+  const named = rows.map((row) => ({ ...row, name: secretNameOf(row.secret) }));
   const lacking = new Set(await findLost(named.map(({ name }) => name)));
   return named.filter(({ name }) => lacking.has(name));
 }
@@ -331,11 +331,11 @@ export interface SealedUnder extends Count {
 const COUNT = `select count(*) as events, ${instant("min(received_at)", "first")}, ${instant("max(received_at)", "last")}`;
 
 /** What can't be opened without this secret; partitions are counted in slices. */
-export async function sealedUnder(executor: Executor, name: string): Promise<SealedUnder> {
-  const [kind, id = ""] = name.split("/");
+export async function sealedUnder(executor: Executor, secretName: string): Promise<SealedUnder> {
+  const [kind, id = ""] = secretName.split("/");
   let total: Count = { events: 0, first: null, last: null };
   for await (const count of countsOf(executor, kind, id)) total = add(total, count);
-  return { name, ...total };
+  return { name: secretName, ...total };
 }
 
 const COUNT_TYPES = { events: "int8", first: "text?", last: "text?" } as const;

@@ -16,7 +16,7 @@ export class ActivePurposes implements Purposes {
   #version = -1;
   #byType: ReadonlyMap<string, AssignedPurpose> = new Map();
   #unmapped: AssignedPurpose | undefined;
-  #active: readonly number[] = [];
+  #activeCodes: readonly number[] = [];
   #looking: Promise<void> | undefined;
 
   private constructor(executor: Executor, onError: OnError) {
@@ -47,8 +47,8 @@ export class ActivePurposes implements Purposes {
   }
 
   /** Codes of the purposes that take events. */
-  get active(): readonly number[] {
-    return this.#active;
+  get activeCodes(): readonly number[] {
+    return this.#activeCodes;
   }
 
   refresh(): Promise<void> {
@@ -74,7 +74,7 @@ export class ActivePurposes implements Purposes {
     this.#byType = new Map([...actions].map(([type, code]) => [type, assigned.get(code) as AssignedPurpose]));
     const rest = unmapped === undefined ? undefined : assigned.get(unmapped);
     this.#unmapped = rest && { ...rest, mapped: version === 0 };
-    this.#active = [...new Set([...actions.values(), ...(unmapped === undefined ? [] : [unmapped])])];
+    this.#activeCodes = [...new Set([...actions.values(), ...(unmapped === undefined ? [] : [unmapped])])];
     this.#version = version;
   }
 }

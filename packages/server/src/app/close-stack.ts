@@ -4,12 +4,12 @@ import type { OnError } from "../ports.ts";
  * What was opened, closed in the reverse order. An error of one is reported, and keeps no other open.
  *
  * ```ts
- * await using opened = new Closers(onError); // closes where the next steps fail
+ * await using opened = new CloseStack(onError); // closes where the next steps fail
  * opened.add("pool", () => pool.end());
  * return { close: opened.release() };
  * ```
  */
-export class Closers implements AsyncDisposable {
+export class CloseStack implements AsyncDisposable {
   readonly #onError: OnError;
   readonly #closing: Set<string>;
   #stack = new AsyncDisposableStack();

@@ -3,7 +3,7 @@ import { boundedBy, eachBounded } from "../dependencies/file-calls.ts";
 import type { ErasureJournal } from "./journal.ts";
 
 /** A journal in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
-export function boundedJournal(journal: ErasureJournal, dependency: Dependency): ErasureJournal {
+export function journalWithDeadline(journal: ErasureJournal, dependency: Dependency): ErasureJournal {
   const bounded = boundedBy(dependency);
   return {
     ...journal,

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { Closers } from "./closers.ts";
+import { CloseStack } from "./close-stack.ts";
 
 test("everything is closed in the reverse order, also where one fails or hangs first", async () => {
   const errors: unknown[] = [];
   const closed: string[] = [];
   const closing = new Set<string>();
   const hanging = Promise.withResolvers<void>();
-  const opened = new Closers((error) => errors.push(error), closing);
+  const opened = new CloseStack((error) => errors.push(error), closing);
   opened.add("first", () => closed.push("first"));
   opened.add("second", async () => {
     await hanging.promise;
@@ -28,7 +28,7 @@ test("everything is closed in the reverse order, also where one fails or hangs f
 test("what was opened before a failure is closed, what was released is not", async () => {
   const closed: string[] = [];
   const open = async (fails: boolean): Promise<void> => {
-    await using opened = new Closers(() => {});
+    await using opened = new CloseStack(() => {});
     opened.add("pool", () => closed.push(String(fails)));
     if (fails) throw new Error("later");
     opened.release();

@@ -1,6 +1,6 @@
 /**
- * Every way in which the endpoint says no. Types, the OpenAPI document, `docs/errors.md` and the tests derive from
- * these two tables: a code that is not here cannot be answered.
+ * Every rejection of the endpoint. Types, the OpenAPI document, `docs/errors.md` and the tests derive from these two
+ * tables: a code that is not here cannot be answered.
  */
 
 interface ProblemDefinition {
@@ -10,7 +10,9 @@ interface ProblemDefinition {
   readonly when: string;
 }
 
-/** What a problem document (RFC 9457) is about; its `type` is `urn:problem:device-risk-signals:<code>`. */
+/**
+ * The problem types (RFC 9457) by code; the `type` of a problem document is `urn:problem:device-risk-signals:<code>`.
+ */
 export const PROBLEMS = {
   "method-not-allowed": {
     status: 405,
@@ -154,7 +156,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** What one entry of `errors` is about. Codes of `PROBLEMS` appear there too, where the problem has a single place. */
+/** The codes of entries of `errors`. Codes of `PROBLEMS` appear there too, where the problem has a single place. */
 export const VIOLATIONS = {
   "utf8-invalid": "Bytes that are not UTF-8.",
   "byte-order-mark": "A byte order mark before the JSON text.",
@@ -205,9 +207,12 @@ export function reject(code: ProblemCode, detail: string = PROBLEMS[code].when, 
   return { code, errors: [{ pointer, code, detail }] };
 }
 
-/** Entries that one answer lists at most. */
+/** Maximum number of entries in one answer. */
 const MAX_ERRORS = 100;
-/** Characters of them: names in pointers are the client's, and must not make the answer many times the request. */
+/**
+ * Maximum length of the entries of one answer, as JSON. Names in pointers come from the client, and must not make the
+ * answer many times as long as the request.
+ */
 const MAX_ERROR_CHARACTERS = 65_536;
 
 /** The last entry of a list that was cut. The search ended there, so the number of the others is not known. */
@@ -233,7 +238,7 @@ export class ErrorList {
   }
 }
 
-/** As many entries as one answer holds. */
+/** Cuts the entries where they exceed the length that one answer may have. */
 function listed(errors: readonly ErrorItem[]): readonly ErrorItem[] {
   let characters = 0;
   const end = errors.findIndex((entry) => (characters += JSON.stringify(entry).length) > MAX_ERROR_CHARACTERS);

@@ -1,4 +1,4 @@
-/** On its own, for apps whose bundle should hold no other. */
+/** Separate, so that a bundle can contain this limit alone. */
 export const MAX_SESSION_ID_LENGTH = 128;
 
 /** The numbers of the contract. Lengths count Unicode code points. */

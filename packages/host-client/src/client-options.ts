@@ -17,15 +17,15 @@ export interface ClientOptions {
   /** Version of the SDK that collected, 1 to 32 characters. */
   readonly sdkVersion: string;
   readonly platform: "android" | "ios";
-  /** At most 64 characters. */
+  /** Maximum length: 64 characters. */
   readonly appVersion?: string | undefined;
   /** Needed where `crypto.getRandomValues` is absent, as it is in Hermes. */
   readonly randomBytes?: RandomBytes | undefined;
-  /** How long after `collected_at` the server accepts an event. Default 24 hours, as the server's. */
+  /** How long the server accepts an event after its `collected_at`. Default 24 hours, as the server's. */
   readonly freshnessMs?: number | undefined;
-  /** For one attempt: token, request and answer together. Default 15 s. */
+  /** Time limit of one attempt: token, request and answer together. Default 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** Of one `send`. Default 5. The refresh of a token is not counted. */
+  /** Maximum number of attempts in one `send`. Default 5. The refresh of a token is not counted. */
   readonly maxAttempts?: number | undefined;
   /** The first pause is up to this long, each further one up to twice as long. Default 1 s. */
   readonly baseDelayMs?: number | undefined;

@@ -1,4 +1,4 @@
-/** What this package needs of the host's `AbortSignal`; that of any platform fits. */
+/** The part of the host's `AbortSignal` that this package uses; the signal of any platform fits. */
 export interface HostAbortSignal {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;

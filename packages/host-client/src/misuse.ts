@@ -15,7 +15,7 @@ export function textProblem(name: string, value: unknown, max: number, min = 1):
   return !fits && `${name} must have ${min} to ${max} characters`;
 }
 
-/** As a duration, some eleven days: twice that is still less than the longest timer (31 bits of milliseconds). */
+/** As a duration in milliseconds it is about eleven days. Twice that is still less than the longest timer (31 bits). */
 const MAX_INTEGER = 1_000_000_000;
 
 /** The problems of options that must be whole numbers from 1 to `max`. */

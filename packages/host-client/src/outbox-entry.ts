@@ -2,13 +2,15 @@ import type { SignalRequest } from "./signal-request.ts";
 
 const VERSION = 1;
 
-/** Rounds of sending one event, over all starts of the app: the bound where the clock is wrong. */
+/**
+ * Maximum number of rounds of sending one event, over all starts of the app. It is the limit when the clock is wrong.
+ */
 export const MAX_ROUNDS = 500;
 
 /** An event in the outbox. */
 export interface OutboxEntry {
   readonly request: SignalRequest;
-  /** How often it was tried and left for later, over all starts of the app. */
+  /** Number of rounds that ended without a final result, over all starts of the app. */
   readonly rounds: number;
 }
 

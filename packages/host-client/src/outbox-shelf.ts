@@ -4,7 +4,7 @@ import { type OutboxEntry, readEntry, writeEntry } from "./outbox-entry.ts";
 import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { SignalRequest } from "./signal-request.ts";
 
-/** The most events that an outbox can hold. All places are read, so a lowered `maxEvents` loses no entry. */
+/** Maximum number of events in an outbox. All places are read, so a lowered `maxEvents` loses no entry. */
 export const MAX_EVENTS = 100;
 
 export interface ShelvedEntry extends OutboxEntry {

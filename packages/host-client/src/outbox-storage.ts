@@ -11,7 +11,7 @@ export interface OutboxStorage {
   removeItem(name: string): unknown;
 }
 
-/** As long as any storage takes that works at all. */
+/** Time limit of one call of the storage. A storage that works takes less. */
 const STORAGE_MS = 5_000;
 
 /**

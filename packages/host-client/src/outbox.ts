@@ -16,7 +16,7 @@ export type DroppedReason =
   | RefusedReason
   /** Tried too often; by the device's clock the freshness never ended. */
   | "exhausted"
-  /** What the storage returned is no entry. It was moved to the item `<name>.aside`. */
+  /** The storage returned something that is no entry. It was moved to the item `<name>.aside`. */
   | "corrupt";
 
 /** An event that left the outbox without being known to be stored. May be logged. */
@@ -37,9 +37,9 @@ export interface OutboxOptions {
   readonly onDropped: (dropped: Dropped) => void;
   /** Prefix of the item names. Use one for each account: events are sent with the session of the signed-in user. */
   readonly name?: string | undefined;
-  /** At most 100. Default 50. */
+  /** Maximum number of events: 1 to 100. Default 50. */
   readonly maxEvents?: number | undefined;
-  /** Of all items together, in UTF-8. Default 1,000,000. */
+  /** Maximum size of all items together, in bytes of UTF-8. Default 1,000,000. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface FlushReport {
   readonly dropped: number;
   /** Events that are still in the outbox. */
   readonly left: number;
-  /** Why it stopped before the end. `storage`: the storage could not be read. */
+  /** The reason why it stopped before the end. `storage`: the storage could not be read. */
   readonly stopped?: LaterReason | "storage" | undefined;
   readonly retryAfterMs?: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** No event waits for longer. */
+/** Upper limit of the wait that a server asks for. */
 const MAX_DELAY_MS = 86_400_000;
 
 /**

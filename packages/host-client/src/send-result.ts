@@ -42,7 +42,7 @@ export type SendResult =
       readonly outcome: "refused";
       readonly reason: RefusedReason;
       readonly status?: number | undefined;
-      /** Of the server's error registry, such as `action-refused`. Absent where it expired. */
+      /** A code of the server's error registry, such as `action-refused`. Absent when the event expired. */
       readonly code?: string | undefined;
       readonly errors: readonly RequestError[];
       readonly attempts: number;
@@ -53,7 +53,7 @@ export type SendResult =
       readonly reason: LaterReason;
       readonly status?: number | undefined;
       readonly code?: string | undefined;
-      /** How long the server asked the client to wait. */
+      /** The wait that the server asked for. */
       readonly retryAfterMs?: number | undefined;
       readonly attempts: number;
     };

@@ -7,7 +7,7 @@ import { type Action, prepareRequest, type SignalRequest } from "./signal-reques
 
 export interface Sending {
   readonly action: Action;
-  /** As `collect` returned it. */
+  /** The event as `collect` returned it. */
   readonly event: RawSignalEvent;
   /** Ends requests and pauses; the result is then `later`, `aborted`. */
   readonly signal?: HostAbortSignal | undefined;

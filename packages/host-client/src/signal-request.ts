@@ -3,7 +3,7 @@ import type { ClientSettings } from "./client-options.ts";
 import { makeIdempotencyKey } from "./idempotency-key.ts";
 import { throwMisuse, textProblem } from "./misuse.ts";
 
-/** What the host's backend issued before the collection: its identifier and its type. */
+/** The action that the host's backend registered before the collection: its identifier and its type. */
 export interface Action {
   /** `action_id`, 1 to 128 characters. */
   readonly id: string;
@@ -24,7 +24,7 @@ export interface SignalRequest {
 /** Whether its freshness is over by the device's clock. */
 export const isExpired = ({ expiresAt }: SignalRequest): boolean => Date.now() >= expiresAt;
 
-/** By event object, shared by all clients: a second client does not store an event twice. */
+/** Requests by event object. All clients share them, so a second client does not store an event twice. */
 const requests = new WeakMap<object, SignalRequest>();
 
 /**

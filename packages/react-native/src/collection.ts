@@ -34,7 +34,7 @@ export interface CollectionRequest {
   readonly settings: Settings;
   /** The active consent when it is called: it may change while the collection runs. */
   readonly consent: () => Consent | ConsentFunction;
-  /** Of this collection only; a probe needs both. */
+  /** The consent for this collection. A probe needs it in addition to the active consent. */
   readonly collectionConsent: Consent | ConsentFunction;
 }
 
@@ -216,7 +216,7 @@ export class Collection {
   }
 }
 
-/** The resolution of timers: with less time left a probe is not started. */
+/** The resolution of timers: a probe does not start with less time left. */
 const MIN_REMAINING_MS = 1;
 /** The second check of the consent has this long even when the deadline has passed. */
 const SECOND_CHECK_MS = 250;

@@ -4,7 +4,7 @@ import { type Members, membersOf } from "./members.ts";
 import { type Problem } from "./misuse.ts";
 
 export interface FieldSelection {
-  /** Only these, and the required ones. */
+  /** Only these fields are collected, and the required ones. */
   readonly include?: readonly string[];
   /** All but these. A required field can't be left out: disable the probe instead. */
   readonly exclude?: readonly string[];
@@ -18,7 +18,7 @@ export interface ProbeConfiguration {
   readonly fields?: FieldSelection;
 }
 
-/** What became of one probe, for the host's own telemetry: no value that was observed. */
+/** The result of one probe, for the host's own telemetry. It holds no observed value. */
 export interface ProbeReport {
   readonly probe: ProbeId;
   readonly status: "success" | "skipped" | "timeout" | "error";
@@ -32,11 +32,11 @@ export interface Configuration {
   readonly probes?: Readonly<Partial<Record<ProbeId, ProbeConfiguration>>>;
   /** Milliseconds for a whole collection, up to 120,000. Default 10,000. */
   readonly deadlineMs?: number;
-  /** What it throws is ignored. */
+  /** Its exceptions are ignored. */
   readonly onProbe?: (report: ProbeReport) => void;
 }
 
-/** How one probe is to be run. */
+/** The settings of one probe. */
 export interface ProbeSettings {
   readonly enabled: boolean;
   readonly timeoutMs: number;

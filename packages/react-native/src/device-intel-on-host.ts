@@ -18,7 +18,7 @@ import { AbortError, MisuseError, type Problem } from "./misuse.ts";
 import { LONE_SURROGATE } from "./probe-data.ts";
 import { Waiting } from "./waiting.ts";
 
-/** As much of the platform's `AbortSignal` as is used. */
+/** The part of the platform's `AbortSignal` that the SDK uses. */
 export interface StopSignal {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;
@@ -28,11 +28,14 @@ export interface StopSignal {
 export interface CollectOptions {
   /** The server-issued action's session value, 1 to 128 characters: it becomes `session_id`. */
   readonly sessionId: string;
-  /** For this collection, in addition to the active consent: a probe needs both, so it only takes away. */
+  /** Consent for this collection, in addition to the active consent. A probe needs both, so this can only withhold. */
   readonly consent?: Consent | ConsentFunction;
-  /** For this collection, over the configuration's: a probe, or a member of it, that is left out stays as configured. */
+  /**
+   * Settings for this collection, which replace the configured ones. A probe or member that is left out stays as
+   * configured.
+   */
   readonly probes?: NonNullable<Configuration["probes"]>;
-  /** For this collection, instead of what `setClientId` set. */
+  /** Client id for this collection, instead of the one from `setClientId`. */
   readonly clientId?: string;
   /** Ends the collection, native work included; `collect` rejects with an `AbortError`. */
   readonly signal?: StopSignal;

@@ -1,7 +1,7 @@
 import type { Host } from "./host.ts";
 import type { Native, NativeRequest } from "./native/native-interface.ts";
 
-/** What a test's native half does for a probe: answers, throws, or never ends. */
+/** Answers of a test's native half: it answers, throws, or never ends. */
 export type Answers = (probe: string, request: NativeRequest, call: string) => unknown;
 
 export interface FakeHost extends Host {

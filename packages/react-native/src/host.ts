@@ -1,7 +1,7 @@
 import { factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Native } from "./native/native-interface.ts";
 
-/** What JavaScript knows of the engine and of React Native without native code; a value of another type is unknown. */
+/** Facts about the engine and React Native that need no native code. A value of another type is unknown. */
 export interface JavaScriptRuntime {
   readonly jsEngine?: unknown;
   readonly hermesVersion?: unknown;
@@ -13,7 +13,10 @@ export interface JavaScriptRuntime {
   readonly isDebugBuild?: unknown;
 }
 
-/** What a collection runs on. React Native's is `react-native-host.ts`; tests and the Jest mock bring their own. */
+/**
+ * The platform that a collection runs on. React Native's is `react-native-host.ts`; tests and the Jest mock bring their
+ * own.
+ */
 export interface Host {
   /** `Platform.OS`; a collection elsewhere than on `android` and `ios` skips every probe. */
   readonly platform: string;
@@ -22,7 +25,7 @@ export interface Host {
   readonly runtime: JavaScriptRuntime;
   /** Milliseconds that never go back, independent of the device's clock. */
   monotonic(): number;
-  /** Which clock `monotonic` is, for `runtime_timing`. */
+  /** The name of the clock of `monotonic`, for `runtime_timing`. */
   readonly clockSource: string;
   /** The device's claim of the time, as it is. */
   now(): Date;

@@ -1,22 +1,22 @@
 /**
- * What an event holds: values of the catalog's types, within bounds, that survive JSON and I-JSON. Every other value is
- * left out, as if it had not been observed.
+ * Checks the values of an event: they have the catalog's types, are within bounds, and survive JSON and I-JSON. Every
+ * other value is left out, as if it had not been observed.
  */
 import type { JsonValue } from "@device-risk-signals/contract";
 import { type FieldFacts, factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { entriesOf } from "./entries.ts";
 import { type Members, membersOf } from "./members.ts";
 
-/** UTF-16 units of a string. */
+/** In UTF-16 units. */
 const MAX_STRING_LENGTH = 1_024;
 const MAX_LIST_LENGTH = 256;
-/** Bytes of the values of one probe as JSON, at the most: 19 probes stay below the endpoint's limit of 262,144 bytes. */
+/** Maximum size of the values of one probe as JSON: 19 probes stay below the endpoint's limit of 262,144 bytes. */
 const MAX_PROBE_BYTES = 12_500;
 
 /** With the flag `u` a pair is one character, which the class does not hold. */
 export const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
-/** Why a probe that answered is no success. */
+/** The reason why the answer of a probe counts as an error. */
 export type DataError = "required-field-missing" | "too-large";
 
 export type ProbeData = Readonly<Record<string, JsonValue>>;
@@ -65,7 +65,7 @@ function validMembers(members: Members, fields: ReadonlyMap<string, FieldFacts>)
   return Object.keys(object).length > 0 ? object : undefined;
 }
 
-/** Of the value as JSON in UTF-8. */
+/** The size of a value as JSON in UTF-8. */
 function bytesOf(value: JsonValue): number {
   return encodeURIComponent(JSON.stringify(value)).replaceAll(/%../g, " ").length;
 }

@@ -4,7 +4,7 @@ import { JUDGEMENTS } from "./judgement/judgements.ts";
 import { type Judgement, mergeSources } from "./judgement/judgement.ts";
 import type { Sources } from "./native/native-interface.ts";
 
-/** Which source observes which of the selected fields of a probe on one platform. Made before any native work. */
+/** The source of each selected field of a probe on one platform. Made before any native work. */
 export interface Selection {
   /** All of them; empty when no selected field exists on the platform. */
   readonly all: ReadonlySet<string>;

@@ -10,7 +10,10 @@ export class Waiting {
     this.#host = host;
   }
 
-  /** What the work gives; `undefined` where the time was up, or all was ended, before. Rejects as the work does. */
+  /**
+   * Resolves to the result of the work; to `undefined` when the time is up, or all was ended, first. Rejects as the
+   * work does.
+   */
   within<T>(milliseconds: number, begin: () => Promise<T>): Promise<T | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {

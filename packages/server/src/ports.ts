@@ -1,4 +1,4 @@
-/** What the ingest core needs from outside. Adapters are passed in; the core depends on these ports only. */
+/** Ports of the ingest core. Adapters are passed in; the core depends on these ports only. */
 import type { Instant, ProblemCode } from "@device-risk-signals/contract";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import type { OperatorErrorDetails } from "./errors/codes.ts";
@@ -12,13 +12,13 @@ export interface Clock {
   now(): number;
 }
 
-/** For measuring spans of time: setting the system's clock does not change it. */
+/** Measures spans of time: setting the system's clock does not change it. */
 export interface MonotonicClock {
   /** Milliseconds since any moment; never less than before. */
   now(): number;
 }
 
-/** Who sends a request, as the verifier says. */
+/** The sender of a request, from the verifier. */
 export interface Session {
   /** 1 to 256 code points, without U+0000. */
   readonly account: string;
@@ -67,7 +67,7 @@ export interface AssignedPurpose {
   readonly beyond?: "record" | "refuse";
 }
 
-/** What is known of accounts. */
+/** Facts about accounts. */
 export interface Accounts {
   /** Whether later events of the account are rejected, because it was erased permanently. */
   isRefused(account: string): boolean;
@@ -80,7 +80,7 @@ export interface Purposes {
   find(actionType: string): AssignedPurpose | undefined;
 }
 
-/** What identifies a stored event, its account included; it also binds the sealed payload to the event. */
+/** The identity of a stored event, its account included; it also binds the sealed payload to the event. */
 export interface EventIdentity {
   readonly account: string;
   readonly eventId: string;
@@ -116,15 +116,15 @@ export interface NewEvent extends PromotedAttributes {
 export interface Sealed {
   readonly payload: Buffer;
   readonly keyId: string;
-  /** What was known when the data key was chosen: in another epoch the event must be sealed again. */
+  /** The epoch in which the data key was chosen: in another epoch the event must be sealed again. */
   readonly epoch: Epoch;
   /** Counted up when a connection to the database was lost: what was known before may be of another database. */
   readonly generation: number;
 }
 
 /**
- * The time between two changes of keys. Two numbers, and not their sum: a restored database may lack one change and have
- * had another since.
+ * The time between two changes of keys. Two numbers: a restored database may lack one change and have a newer other
+ * one, so a sum could be equal.
  */
 export interface Epoch {
   /** The last erasure; 0 before the first. */
@@ -136,16 +136,16 @@ export interface Epoch {
 export const isSameEpoch = (one: Epoch, other: Epoch): boolean =>
   one.erasure === other.erasure && one.loss === other.loss;
 
-/** What the ledger holds for an idempotency key. */
+/** The entry of the ledger for an idempotency key. */
 export interface LedgerEntry {
   readonly eventId: string;
   readonly requestMac: Buffer;
-  /** Where the event is stored; absent when it was erased. */
+  /** The place of the event; absent when it was erased. */
   readonly location?: { readonly purpose: number; readonly receivedAt: number };
 }
 
 export interface StoredEvent extends PromotedAttributes {
-  /** Of the form `2026-01-31T08:15:00.123456Z`. */
+  /** A time such as `2026-01-31T08:15:00.123456Z`. */
   readonly collectedAt: string;
   readonly payload: Buffer;
   readonly sealedUnder: PayloadSecret;
@@ -172,13 +172,13 @@ export interface Sealer {
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
   /** @throws Unavailable where the key store can't be reached. */
   seal(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed>;
-  /** Of a copy that a hold keeps. @throws Unavailable */
+  /** Seals a copy that a hold keeps. @throws Unavailable */
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, or payload-damaged where the bytes are not what was sealed for this identity. */
   open(identity: EventIdentity, under: PayloadSecret, payload: Buffer): Promise<Buffer>;
 }
 
-/** The event warnings: what an operator may want to know about an event that is stored all the same. */
+/** Event warnings: notes for an operator about an event that is stored all the same. */
 export type EventWarning = "session-mismatch" | "beyond-purpose" | "unmapped";
 
 /** Entries are buffered and written in batches; repeated ones are counted in one entry. Never blocks, never throws. */
@@ -213,7 +213,7 @@ export interface DriftLog {
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void;
 }
 
-/** The keys of an event were destroyed or lost: nothing can open what it held. */
+/** The keys of an event were destroyed or lost: its payload can't be opened. */
 export const areKeysDestroyed = (error: unknown): error is OperatorError<"keys-destroyed"> =>
   hasCode(error, "keys-destroyed");
 

@@ -7,7 +7,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** How a reference to another schema is written: by `$id` among the JSON Schema files, by component in OpenAPI. */
+/** Writes a reference to another schema: by `$id` among the JSON Schema files, by component in OpenAPI. */
 export type Refer = (name: SchemaName) => string;
 export type SchemaName = "RawSignalEvent" | "TransportRequest" | "CreateResponse" | "Problem";
 

@@ -2,17 +2,17 @@ import { factsOf, isProbeId, PROBE_IDS, type ProbeId } from "@device-risk-signal
 import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../judgement/declared-artefacts.ts";
 import { MisuseError, type Problem } from "../misuse.ts";
 
-/** What an app must declare so that its probes may look. The rest of its configuration stays unchanged. */
+/** The declarations that an app's probes need. The rest of its configuration stays unchanged. */
 export interface Declarations {
-  /** For `<queries>`. */
+  /** Entries of `<queries>`. */
   readonly packages: readonly string[];
-  /** For `LSApplicationQueriesSchemes`. */
+  /** Entries of `LSApplicationQueriesSchemes`. */
   readonly schemes: readonly string[];
-  /** For the marker by which native code knows what was declared. */
+  /** Probes in the marker that tells native code what was declared. */
   readonly queryProbes: readonly ProbeId[];
 }
 
-/** Apple: `canOpenURL` knows no more than the first 50 declared schemes. */
+/** Apple: `canOpenURL` considers only the first 50 declared schemes. */
 export const MAX_SCHEMES = 50;
 
 /** Name of the `<meta-data>` that lists the probes whose packages are declared (`docs/native-interface.md`). */

@@ -17,7 +17,7 @@ const INSTALL_TIME: ReadonlySet<string> = new Set([
   "USE_BIOMETRIC",
 ]);
 
-/** By probe, then by permission, in the catalog's order. */
+/** Permissions ordered by probe, then by permission, in the catalog's order. */
 export function installTimePermissions(probes: readonly string[]): readonly Unlocked[] {
   return CATALOG.filter(({ id }) => probes.includes(id)).flatMap(({ id, fields }) => {
     const unlocked = new Map<string, string[]>();

@@ -52,7 +52,7 @@ function examineNative(
   ];
 }
 
-/** Before prebuild the config is all that there is. */
+/** Examines the config alone: before prebuild there are no native projects. */
 function examinePlugin(
   config: ExpoConfig | undefined,
   plugin: { readonly probes: unknown } | undefined,
@@ -68,7 +68,7 @@ function examinePlugin(
   ];
 }
 
-/** What the project that prebuild makes declares by itself. */
+/** Permissions that prebuild's template declares. */
 const TEMPLATE_PERMISSIONS = ["INTERNET"];
 
 function examinePermissions(

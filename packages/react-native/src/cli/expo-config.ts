@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 
-/** What doctor needs of an app's Expo config. */
+/** The part of an app's Expo config that `doctor` reads. */
 export interface ExpoConfig {
   /** The file to edit. */
   readonly file: string;
@@ -65,7 +65,7 @@ function configOf(file: string, { plugins, android }: Json): ExpoConfig {
   };
 }
 
-/** As Expo's command line does before it reads a config. */
+/** Loads the `.env` files, as Expo's command line does before it reads a config. */
 function loadEnvironment(folder: string, require: NodeJS.Require): void {
   process.env["NODE_ENV"] ??= "development";
   const environment = firstOf(require, ["@expo/env"]) as { load?(folder: string, options: Json): unknown } | undefined;

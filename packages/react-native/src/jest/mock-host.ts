@@ -6,9 +6,9 @@ import { phoneOf, type Scenario } from "./scenarios.ts";
 
 export interface MockPhone {
   readonly scenario: Scenario;
-  /** For the scenarios of either platform; default Android. */
+  /** The platform, for scenarios that exist on both; default Android. */
   readonly platform?: Platform | undefined;
-  /** Varies what changes from minute to minute on a phone. The same seed gives the same values. */
+  /** Seed for values that change over time, such as memory. The same seed gives the same values. */
   readonly seed?: number | undefined;
 }
 

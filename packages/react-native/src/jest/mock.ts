@@ -22,9 +22,8 @@ export { type Scenario, SCENARIOS } from "./scenarios.ts";
 let phone: MockPhone = { scenario: "clean-android" };
 
 /**
- * From now on, for all instances.
- * @param platform for `consent-denied`, `timeouts` and `errors`; default Android.
- * @throws TypeError for an unknown scenario, or a platform that it is not of.
+ * Sets the scenario of all instances from now on. @param platform for `consent-denied`, `timeouts` and `errors`;
+ * default Android. @throws TypeError for an unknown scenario, or a platform that it is not of.
  */
 export function setScenario(scenario: Scenario, platform?: Platform): void {
   mockHost({ scenario, platform });

@@ -2,7 +2,7 @@ import type { Platform } from "@device-risk-signals/contract/catalog/fields";
 import type { EvidenceCase } from "../../evidence/load.ts";
 import { SCENARIOS as PHONES } from "../../evidence/scenarios.ts";
 
-/** What the mock's phone is and does; those of a phone's state are cases of the evidence corpus. */
+/** The scenarios of the mock's phone. Those about the phone's state are cases of the evidence corpus. */
 export const SCENARIOS = [
   "clean-android",
   "clean-ios",
@@ -20,7 +20,7 @@ export const SCENARIOS = [
 
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** What fails on a clean phone of either platform. */
+/** Scenarios in which a clean phone of either platform fails. */
 const FAILING: ReadonlySet<string> = new Set<Scenario>(["consent-denied", "timeouts", "errors"]);
 
 /**

@@ -37,7 +37,10 @@ const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mo
 
 export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
 
-/** What makes an emulator. Weak values of the build, processors and farms do not: real devices have them, too. */
+/**
+ * Markers that make a device an emulator. Weak values of the build, processors and farms do not: real devices have
+ * them, too.
+ */
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
 const all = together(build, ...STRONG_MARKERS);
 

@@ -14,7 +14,7 @@ const OF_SYSTEM = /^\/(system|vendor|product|system_ext|odm)(\/|$)/;
 const READ_ONLY = /^\/((system|vendor)(\/(bin|xbin|etc|lib|lib64|app|priv-app|framework))?|product|system_ext|odm)?$/;
 const WRITABLE = /(^|,)rw(,|$)/;
 
-/** Writable is what neither the mount nor its file system keeps from being written. Early systems' `/` is in memory. */
+/** Whether a normally read-only path is mounted read-write. The `/` of early systems is in memory. */
 function isWritable({ point, type, options, superOptions }: Mount): boolean {
   return READ_ONLY.test(point) && type !== "rootfs" && WRITABLE.test(options) && WRITABLE.test(superOptions);
 }

@@ -21,7 +21,10 @@ export const ANDROID_RULES = {
   frida: FRIDA_THREAD,
   glib: GLIB_THREAD,
   pipe: INJECTOR_PIPE,
-  /** Where neither an app nor the system keeps code, and memory without a file. A deleted file was an app's. */
+  /**
+   * Places where neither an app nor the system keeps code, and memory without a file. A deleted file belonged to an
+   * app.
+   */
   foreign: /^\/(memfd:|(data\/(local|adb)|dev|debug_ramdisk|sbin)\/)/,
   /** Foreign memory that may be executed, and who put it there. Memory that only imitates the name of ART's is not explained. */
   explained: [

@@ -23,7 +23,7 @@ type SourceOf<Shape> = {
 
 export const UNKNOWN: Found = { found: [], whole: false };
 
-/** At this many entries native code stops reading (docs/native-interface.md): a list this long is not complete. */
+/** Native code stops reading after this many entries (docs/native-interface.md): a list this long is not complete. */
 const MAX_ENTRIES = { threads: 1_024, descriptors: 2_048, stack: 256, images: 4_096 };
 
 /** Bounds of reported names and of lists of names, for evidence of any size. */
@@ -60,12 +60,12 @@ export function named(source: keyof typeof MAX_ENTRIES, recognise: (name: string
   }));
 }
 
-/** What is found in a text. */
+/** Finds names in a text. */
 export function inText(source: SourceOf<Text>, find: (text: Text) => Iterable<string>): Finding {
   return findingIn(source, true, (text) => ({ found: [...find(text)], whole: !text.truncated }));
 }
 
-/** What the first group of a pattern takes from the lines of a text, where it is known. */
+/** Finds the known names among the first groups of a pattern in the lines of a text. */
 export function inLines(source: SourceOf<Text>, pattern: RegExp, isKnown: (name: string) => boolean): Finding {
   return inText(source, ({ text }) => captures(text, pattern).filter(isKnown));
 }
@@ -95,12 +95,12 @@ export function any(finding: Finding): Judgement {
   return concluding(finding, ({ found, whole }) => found.length > 0 || (whole ? false : undefined));
 }
 
-/** What is found; absent unless all were examined. */
+/** The names that were found; absent unless all were examined. */
 export function which(finding: Finding): Judgement {
   return concluding(finding, namesOf);
 }
 
-/** How many are found; absent unless all were examined. */
+/** The number of names that were found; absent unless all were examined. */
 export function count(finding: Finding): Judgement {
   return concluding(finding, (found) => namesOf(found)?.length);
 }

@@ -4,8 +4,8 @@ import { isSimulatorImage } from "./ios-virtual-artefacts.ts";
 import { mergeSources } from "./judgement.ts";
 
 /**
- * How a Mac is recognised: its UIKit for iOS apps is in `/System/iOSSupport/` (WWDC 2020, "iPad and iPhone apps on
- * Apple silicon Macs"); the simulator loads libraries of its own.
+ * Images by which a Mac is recognised: its UIKit for iOS apps is in `/System/iOSSupport/` (WWDC 2020, "iPad and iPhone
+ * apps on Apple silicon Macs"). The simulator loads libraries of its own.
  */
 export const MAC_IMAGES: readonly ((path: string) => boolean)[] = [
   (path) => path.startsWith("/System/iOSSupport/"),

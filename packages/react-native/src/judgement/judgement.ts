@@ -4,14 +4,14 @@ import type { Evidence, Sources } from "../native/native-interface.ts";
 /** The value of a field; `undefined` leaves it out, because its evidence is missing or incomplete. */
 export type Value = string | number | boolean | readonly string[] | readonly number[];
 
-/** How a field is concluded from evidence: what native code must read for it, and what that means. */
+/** Derives a field from evidence: what native code must read for it, and what that means. */
 export interface Judgement {
   readonly sources: Partial<Sources>;
   /** Pure. Evidence has its declared shapes, but its content is hostile: any text, of any length within the bounds. */
   judge(evidence: Evidence): Value | undefined;
 }
 
-/** By catalog name. */
+/** Judgements by the field's name in the catalog. */
 export type Judgements = Readonly<Record<string, Judgement>>;
 
 /** One request for what several need: lists are joined, each name once. */

@@ -7,13 +7,13 @@ export function eachLine(text: string, visit: (line: string) => void): void {
   }
 }
 
-/** Where a text holds what is sought, from `start` on; its length if it does not. */
+/** The index of `sought` in a text, from `start` on; the text's length where it does not occur. */
 export function placeOf(text: string, sought: string, start: number): number {
   const place = text.indexOf(sought, start);
   return place < 0 ? text.length : place;
 }
 
-/** What the first group of a pattern takes from the lines of a text, each once. */
+/** The first groups of a pattern in the lines of a text, each once. */
 export function captures(text: string, pattern: RegExp): readonly string[] {
   const captured = new Set<string>();
   eachLine(text, (line) => {

@@ -3,7 +3,7 @@ import { FLAGGED_SCHEMES } from "./flagged-apps.ts";
 import type { Judgements } from "./judgement.ts";
 
 export const mediaBluetoothAppsIos: Judgements = {
-  /** Of the schemes that the host declared, those some app can open: a host may declare a part of the list. */
+  /** The declared schemes that some app can open. A host may declare a part of the list. */
   openableFlaggedSchemes: which(
     findingIn("schemes", FLAGGED_SCHEMES, ({ present, absent }) => {
       const found = FLAGGED_SCHEMES.filter((scheme) => present.includes(scheme));

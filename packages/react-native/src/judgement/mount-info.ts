@@ -4,7 +4,7 @@ import { eachLine } from "./lines.ts";
 export interface Mount {
   /** Major and minor number. */
   readonly device: string;
-  /** What of the file system is mounted. */
+  /** The part of the file system that is mounted. */
   readonly root: string;
   /** Where. */
   readonly point: string;
@@ -17,7 +17,7 @@ export interface Mount {
 /** `id parent device root point options [optional…] - type source superOptions`, with few optional columns, if any. */
 const MAX_COLUMNS = 24;
 
-/** Of `1 1 0:1 / / ro - a b c`. */
+/** The length of `1 1 0:1 / / ro - a b c`, the shortest line. */
 const MIN_LINE_LENGTH = 23;
 
 /** Every mount of the table; lines of another form are passed over. */

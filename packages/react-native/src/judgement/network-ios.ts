@@ -8,7 +8,7 @@ import type { Judgement, Judgements, Value } from "./judgement.ts";
  */
 export const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
 
-/** Of settings that were read, a member that is not there is not set: so CFNetwork says it. */
+/** In settings that were read, an absent member means "not set", as CFNetwork documents it. */
 function from(conclude: (settings: ProxySettings) => Value | undefined): Judgement {
   return { sources: { proxies: true }, judge: ({ proxies }) => proxies && conclude(readSettings(proxies)) };
 }

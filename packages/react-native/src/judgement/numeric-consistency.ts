@@ -13,14 +13,14 @@ function from(conclude: (calculated: Calculated) => Value | undefined): Judgemen
   return { sources, judge: ({ numbers }) => numbers && conclude(numbers) };
 }
 
-/** What the integers must be: the generator of "Numerical Recipes", in the 32 bits that `Math.imul` keeps. */
+/** The expected integers: the generator of "Numerical Recipes", in the 32 bits that `Math.imul` keeps. */
 function expectedIntegers(): readonly number[] {
   let x = SEED;
   return Array.from({ length: COUNT }, () => (x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0));
 }
 
 /**
- * What the floats must be: what JavaScript's own mathematics gives. There is no tolerance: the catalog counts results
+ * The expected floats: the results of JavaScript's own mathematics. There is no tolerance: the catalog counts results
  * that differ, and the largest difference.
  */
 function expectedFloats(): readonly number[] {

@@ -29,7 +29,7 @@ import { readTracerPid } from "./status.ts";
 import { under } from "./under.ts";
 import { ABSTRACT_NAME } from "./unix-sockets.ts";
 
-/** What the linker of Android takes libraries from before an app's own (bionic, linker.cpp). */
+/** Variables from which the linker of Android takes libraries before an app's own (bionic, linker.cpp). */
 const variables = present("environment", under("LD_", "PRELOAD LIBRARY_PATH"));
 const paths = present("paths", ROOT_PATHS);
 const dangerousProperties = together(facts("properties", DANGEROUS_PROPERTIES, DANGEROUS_VALUES), zygoteBridge);
@@ -42,7 +42,10 @@ function onPath(su: RegExp): Finding {
   }));
 }
 
-/** What a bootloader says of itself (source.android.com, "Verified Boot": device state; AVB's vbmeta properties). */
+/**
+ * Properties that a bootloader sets about its state (source.android.com, "Verified Boot": device state; AVB's vbmeta
+ * properties).
+ */
 const LOCK_STATES = under("ro.boot.", "vbmeta.device_state flash.locked verifiedbootstate");
 const LOCK_STATE = /=(locked|1|green|yellow|unlocked|0|orange)$/;
 const UNLOCKED = /=(unlocked|0|orange)$/;

@@ -50,7 +50,10 @@ const files = present("paths", CORELLIUM_PATHS);
 const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulator, files };
 const { sources } = together(environment, simulator, files);
 
-/** On a Mac, whose own libraries are in such places, the names of images are still evidence. */
+/**
+ * Keeps only what was found, for a Mac: its own libraries are in such places, but the names of images are still
+ * evidence.
+ */
 function onlyFound({ sources, find }: Finding): Finding {
   return { sources, find: (evidence) => ({ found: find(evidence).found, whole: true }) };
 }

@@ -1,6 +1,6 @@
 /**
- * What React Native's codegen makes the native halves' interface from. The shapes of requests and answers are in
- * `native-interface.ts`: codegen knows no unions, so they travel as plain objects and are checked on arrival.
+ * The source from which React Native's codegen generates the native interface. The shapes of requests and answers are
+ * in `native-interface.ts`: codegen knows no unions, so they travel as plain objects and are checked on arrival.
  */
 import type { TurboModule } from "react-native";
 import { TurboModuleRegistry } from "react-native";

@@ -1,6 +1,6 @@
 /**
- * Which of the listed things exist. One that could not be examined (denied, not declared, failed) is in neither list:
- * unknown is not false.
+ * The listed names, divided into existing and absent ones. A name that could not be examined (denied, not declared,
+ * failed) is in neither list: unknown is not false.
  */
 export interface Presence {
   readonly present: readonly string[];
@@ -28,11 +28,11 @@ export interface ProxySettings {
   readonly scopedInterfaces?: readonly string[];
 }
 
-/** What native code calculated from the inputs of `numbers`. */
+/** The results that native code calculated from the inputs of `numbers`. */
 export interface Calculated {
   /** `count` results of `x = (x * 1664525 + 1013904223) mod 2^32`, from `seed`. */
   readonly integers: readonly number[];
-  /** Of each input in turn: sine, cosine, exponential, natural logarithm, square root. */
+  /** For each input in turn: sine, cosine, exponential, natural logarithm, square root. */
   readonly floats: readonly number[];
   /** `-0`, as it came out of native code. */
   readonly negativeZero: number;
@@ -40,7 +40,10 @@ export interface Calculated {
   readonly subnormal: number;
 }
 
-/** What may be requested in addition to fields, and with which argument: `true`, or the list of what to look for. */
+/**
+ * Sources that may be requested in addition to fields, each with its argument: `true`, or the list of names to look
+ * for.
+ */
 export interface Sources {
   /** `/proc/self/maps`, `mountinfo`, `status`, `/proc/cpuinfo`, `/proc/net/unix`, `/proc/net/tcp` with `tcp6`. Android. */
   readonly maps: true;
@@ -51,7 +54,7 @@ export interface Sources {
   readonly tcpSockets: true;
   /** Names of this process's threads (`/proc/self/task/<id>/comm`). Android. */
   readonly threads: true;
-  /** Where this process's descriptors point (`/proc/self/fd/<n>`). Android. */
+  /** Targets of this process's descriptors (`/proc/self/fd/<n>`). Android. */
   readonly descriptors: true;
   /** Class and method (`a.b.C.method`) of each frame of a stack trace taken in native code. Android. */
   readonly stack: true;
@@ -91,7 +94,7 @@ export interface Sources {
 
 export type SourceId = keyof Sources;
 
-/** What native code read; a source that could not be read is absent. It is never sent unchanged. */
+/** The sources that native code read; a source that could not be read is absent. Evidence is never sent unchanged. */
 export interface Evidence {
   readonly maps?: Text;
   readonly mountInfo?: Text;

@@ -7,7 +7,7 @@ import { entriesOf } from "../entries.ts";
 import { membersOf } from "../members.ts";
 import type { Calculated, Evidence, NativeAnswer, Presence, SourceId, Text } from "./native-interface.ts";
 
-/** UTF-16 units of a text that are read: native code reads no more than 4 MiB. */
+/** Maximum length of a text in UTF-16 units: native code reads no more than 4 MiB. */
 const MAX_TEXT_LENGTH = 4 * 1_024 * 1_024;
 const MAX_LIST_LENGTH = 8_192;
 const MAX_ENTRY_LENGTH = 4_096;

@@ -37,14 +37,14 @@ const ENSURE_ACCOUNT_KEY = sql("select ensure_account_key($1, $2, $3) as key_id"
 });
 
 /**
- * Which key the events of an account and purpose are sealed under. What it remembers is valid for one epoch: the time
- * between two changes of keys, which are erasures and accepted losses of secrets.
+ * Finds the key that the events of an account and purpose are sealed under. Remembered keys are valid for one epoch:
+ * the time between two changes of keys, which are erasures and accepted losses of secrets.
  */
 export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
   readonly #secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;
-  /** `undefined` of an account that had no key when it was looked up: another server may have given it one since. */
+  /** `undefined` for an account without a key at the last look-up: another server may have created one since. */
   readonly #known = new LimitedMap<string | undefined>(MAX_KNOWN);
   #finding = new InFlight<Found>();
   #creating = new InFlight<CurrentKey>();
@@ -87,12 +87,12 @@ export class PostgresAccountKeys implements AccountKeys {
     await this.refresh();
   }
 
-  /** Called with the keys that were erased, so that nothing that was derived from them stays in memory. */
+  /** Called with erased keys, so that the listener drops what it derived from them. */
   onErased(listener: (keyIds: readonly string[]) => void): void {
     this.#erasedKeys = listener;
   }
 
-  /** Called after the loss of secrets was accepted: names of secrets that the listener remembers may be out of date. */
+  /** Called after a loss of secrets was accepted: names of secrets that the listener remembers may be out of date. */
   onSecretsLost(listener: () => void): void {
     this.#lostSecrets = listener;
   }
@@ -118,7 +118,7 @@ export class PostgresAccountKeys implements AccountKeys {
     );
   }
 
-  /** Forgets the keys of erasures and of accepted losses that it did not know of. @throws Unavailable */
+  /** Reads new erasures and accepted losses and forgets their keys. @throws Unavailable */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return this.#refreshing;

@@ -46,7 +46,7 @@ const MARK_KEYS_ERASED = sql(
   ["int8", "uuid[]"],
 );
 
-/** From the commit on, no event that is sealed under these keys can be read. */
+/** After the commit no event that is sealed under these keys can be read. */
 export async function markKeysErased(
   executor: OwnerTransaction,
   keyIds: readonly string[],

@@ -122,7 +122,7 @@ export async function listActions(executor: Executor, account: string | undefine
   return rows;
 }
 
-/** How long a server may still accept a revoked action. */
+/** A server may accept a revoked action for this long. */
 const REMEMBER_MS = 5_000;
 const MAX_REMEMBERED = 50_000;
 

@@ -6,19 +6,19 @@ import { limitHanging } from "../dependencies/file-calls.ts";
 import { type AdoptedFieldSet, Unavailable } from "../ports.ts";
 import { parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
 
-/** A changed file applies on every server after this long, and the time it takes to read it. */
+/** A changed file applies on every server within this time, plus the time to read it. */
 const LOOK_EVERY_MS = 500;
-/** Ten times what the whole catalog takes. */
+/** Ten times the size of a list of the whole catalog. */
 const MAX_FILE_BYTES = 262_144;
 
 export interface FollowOptions {
   /** Called once for each problem, and again only when it has changed. The previous fields stay active. */
   readonly onInvalid: (error: OperatorError) => void;
-  /** After each read: how many paths are active, and whether the file is valid now. */
+  /** Called after each read: the number of active paths, and whether the file is valid now. */
   readonly onLook: (paths: number, valid: boolean) => void;
 }
 
-/** A file system that takes longer, as one of a network may, is reported. */
+/** A slower read is reported; network file systems may be slow. */
 const READ_WITHIN_MS = 1_000;
 
 type Reader = () => Promise<ReadAdoptedFields>;

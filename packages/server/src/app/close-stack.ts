@@ -1,7 +1,7 @@
 import type { OnError } from "../ports.ts";
 
 /**
- * What was opened, closed in the reverse order. An error of one is reported, and keeps no other open.
+ * Closes what was opened, in the reverse order. An error is reported, and does not keep the others open.
  *
  * ```ts
  * await using opened = new CloseStack(onError); // closes where the next steps fail

@@ -24,14 +24,14 @@ import type { CloseStack } from "./close-stack.ts";
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
 
 /**
- * What a caller does to the system: `read` writes nothing and works on a standby; `audited-read` writes the audit entry
- * of a read, and nothing else; `change` also makes the secrets that are missing.
+ * The access that a caller needs: `read` writes nothing and works on a standby; `audited-read` writes only the audit
+ * entry of a read; `change` also creates missing secrets.
  */
 export type Access = "read" | "audited-read" | "change";
 
 export interface ConnectOptions {
   readonly access: Access;
-  /** Whether the caller is the server, of which an embedded database has one at a time. */
+  /** Whether the caller is the server; an embedded database has one server at a time. */
   readonly asServer: boolean;
   /** Whether an outdated schema is migrated; otherwise it is an error. */
   readonly migrates: boolean;
@@ -46,9 +46,9 @@ export interface OpenConnection {
   /** Options of a serving connection. */
   readonly database: DatabaseOptions;
   readonly pool: pg.Pool;
-  /** Options of a connection as the owner, for what the serving role may not change. */
+  /** Options of an owner's connection, for changes that the serving role may not make. */
   readonly administration: OwnerDatabase;
-  /** Where the embedded cluster is, for a look at its disk. */
+  /** The directory of the embedded cluster, for the check of its disk. */
   readonly clusterDirectory: string | undefined;
   /** Closes what was opened; the parts that are opened later are added to it. */
   readonly opened: CloseStack;

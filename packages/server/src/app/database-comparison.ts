@@ -28,7 +28,7 @@ export class DatabaseComparison {
   #present: DatabaseIdentity;
   #connections = 0;
   #isDue = false;
-  /** Whether what was read before may be wrong; until it is forgotten. */
+  /** Whether data that was read before may be wrong; until it is forgotten. */
   #isReplaced = false;
   #running: Promise<unknown> | undefined;
   #reported: string | undefined;
@@ -39,7 +39,7 @@ export class DatabaseComparison {
     this.#present = options.identity;
   }
 
-  /** Called with what a monitor sees on its connection, at each look. */
+  /** Called with the identity that a monitor reads on its connection, at each check. */
   observe(identity: DatabaseIdentity, isNewConnection: boolean): void {
     const { database } = this.#options;
     this.#present = identity;

@@ -64,7 +64,10 @@ function describe(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Where the error was made. In `stack` the message precedes the frames, and a line of it may look like a frame. */
+/**
+ * The place where the error was created. In `stack` the message precedes the frames, and a line of it may look like a
+ * frame.
+ */
 function place({ stack = "", message }: Error): string | undefined {
   const from = stack.indexOf(message);
   if (from === -1) return undefined;

@@ -1,4 +1,4 @@
-/** What a restored database or key store needs before anything is served, ordered or deleted. */
+/** Recovers a restored database or key store before anything is served, ordered or deleted. */
 import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
 import { type Comparison, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireKeys } from "../lifecycle/recovery/installation.ts";
@@ -26,8 +26,8 @@ export async function recover(installation: Installation, ports = replayPorts(in
 }
 
 /**
- * Before an order, which is the next entry of the journal or must not come before one.
- * @throws replay-needed where the database lacks entries. @throws an error with a journal-… code, key-store-outdated, Unavailable
+ * Called before an order, which is the next entry of the journal or must not precede one. @throws replay-needed where
+ * the database lacks entries. @throws an error with a journal-… code, key-store-outdated, Unavailable
  */
 export async function requireRecovered(installation: Installation): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;

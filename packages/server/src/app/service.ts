@@ -19,7 +19,7 @@ export interface Service {
   readonly adminUrl: string;
   /** Reads the certificate files and the key-encryption key again, where they are held in memory. */
   readonly reload: () => void;
-  /** Answers what was accepted, refuses new work, then stops. */
+  /** Answers accepted requests, refuses new ones, then stops. */
   readonly stop: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What a running server observes of its dependencies, in addition to the calls that it makes. */
+/** Monitors the dependencies of a running server, in addition to the calls that it makes. */
 
 import { Monitor, type Probe } from "../dependencies/monitor.ts";
 import { type OnError, Unavailable } from "../ports.ts";

@@ -1,4 +1,4 @@
-/** What a server and every host that embeds it open: an installation that is up to date and may serve. */
+/** The system that a server and every embedding host open: an installation that is up to date and may serve. */
 import { type Warning, warningsOf } from "../config/warnings.ts";
 import type { Config } from "../config/config.ts";
 import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
@@ -15,9 +15,9 @@ export interface System extends Installation {
   readonly identity: DatabaseIdentity;
   /** Applies what the erasure journal has and this database or key store lacks. @throws an error with a journal-… code, Unavailable */
   replay(): Promise<Replayed>;
-  /** What this start applied because a backup had been restored, each a line for people. */
+  /** Lines for people: journal entries that this start applied because a backup had been restored. */
   readonly replayed: readonly string[];
-  /** What an operator should know of the configuration. */
+  /** Warnings about the configuration. */
   readonly warnings: readonly Warning[];
   /** Names of what is being closed, for people. */
   readonly closing: Set<string>;

@@ -7,7 +7,7 @@ import { receivedAtOf } from "../events/read-events.ts";
 import { instant } from "../postgres/instant.ts";
 import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
 
-/** What a person or a program did, each an entry of its own. */
+/** An action of a person or a program; each has an entry of its own. */
 export interface AuditEntry {
   readonly actor: string;
   readonly operation: string;
@@ -43,12 +43,12 @@ export async function writeAudit(executor: Executor, clock: Clock, entry: AuditE
 const FLUSH_EVERY_MS = 1_000;
 /** Entries of requests without an account are written once a minute: a flood is a count. */
 const ANONYMOUS_EVERY_MS = 60_000;
-/** How long the last entries are tried to be written, and how often. */
+/** On close, the last entries are written within this time; a failed write is repeated after the pause. */
 const CLOSE_WITHIN_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
-/** Groups in memory; past it, requests are counted under no account. */
+/** Maximum number of groups in memory; beyond it, requests are counted under no account. */
 const MAX_GROUPS = 10_000;
-/** Events and source addresses that one entry names. */
+/** Maximum number of events and of source addresses that one entry names. */
 const MAX_NAMED = 100;
 
 interface Group {
@@ -93,13 +93,16 @@ export class BufferedAuditLog implements AuditLog {
     if (peer !== undefined) countSource(group, sourceOf(peer), 1);
   }
 
-  /** Writes what was counted; what can't be written now is kept for the next time. */
+  /** Writes the counted requests; entries that can't be written are kept for the next time. */
   flush(everything: boolean): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write(everything));
     return this.#writing;
   }
 
-  /** What is not written now is lost: where the database is away, it is given some time to come back. */
+  /**
+   * Writes the last entries. Entries that can't be written in time are lost; a database that is away gets some time to
+   * come back.
+   */
   async close(stop?: AbortSignal): Promise<void> {
     clearInterval(this.#timer);
     const deadline = performance.now() + CLOSE_WITHIN_MS;
@@ -145,7 +148,7 @@ export class BufferedAuditLog implements AuditLog {
     }
   }
 
-  /** Adds what could not be written to what has come since. */
+  /** Adds entries that could not be written to the newer ones. */
   #keep({ since, outcome, account, occurrences, eventIds, sources }: Group): void {
     const group = this.#group(outcome, account);
     group.since = Math.min(group.since, since);
@@ -198,14 +201,14 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** The longest that an event waits for its batch, and far more. */
+/** Far more than the longest time that an event waits for its batch. */
 const BATCH_WITHIN = "5 minutes";
 
 function composeAudit({ eventId, account, limit }: AuditFilter): { text: string; values: unknown[] } {
   const values: unknown[] = [eventId ?? null, account ?? null, limit];
   let candidates = "";
   if (eventId !== undefined) {
-    // Each of the three has its index. A commit batch is found by time: its event's id says when that was.
+    // Each of the three conditions uses an index. A commit batch is found by time: its event's id says when that was.
     values.push(receivedAtOf(eventId).toISOString());
     candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
       or (a.accounts is not null and a.at between $4::timestamptz and $4::timestamptz + interval '${BATCH_WITHIN}'))`;

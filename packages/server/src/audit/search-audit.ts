@@ -1,4 +1,4 @@
-/** What other folders ask the audit log. */
+/** Queries of other folders on the audit log. */
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 
@@ -41,7 +41,7 @@ const COUNT_OUTCOMES = sql(
   { outcome: "text", events: "int8" },
 );
 
-/** How many events of the last day had these outcomes. */
+/** The number of events of the last day with these outcomes. */
 export async function countOutcomes(executor: Executor, outcomes: readonly string[]): Promise<readonly OutcomeCount[]> {
   const { rows } = await query(executor, COUNT_OUTCOMES, [outcomes]);
   return rows;
@@ -63,8 +63,8 @@ const FIND_ERASURE_ORDER = sql(
 );
 
 /**
- * Who ordered an erasure that began and was not finished before the given time.
- * @param subjectMac in hexadecimal. @param at RFC 3339.
+ * Finds the order of an erasure that began and was not finished before the given time. @param subjectMac in
+ * hexadecimal. @param at RFC 3339.
  */
 export async function findErasureOrder(
   executor: Executor,

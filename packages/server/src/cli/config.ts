@@ -19,7 +19,7 @@ export function configCommand(context: Context): Command {
     });
 }
 
-/** As the environment or the default has it: a duration with its unit. */
+/** The value as written in the environment or the default: a duration with its unit. */
 const written = ({ environment }: Context, name: string): string =>
   environment[name] ?? PATHS.map(settingOf).find(({ variable }) => variable === name)?.fallback ?? "";
 

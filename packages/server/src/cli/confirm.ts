@@ -2,9 +2,9 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { Context } from "./context.ts";
 
 export interface Confirmation {
-  /** What the command will do, as a sentence. */
+  /** A sentence that says what the command will do. */
   readonly what: string;
-  /** Whether the command line said so already. */
+  /** Whether the command line confirms it already. */
   readonly yes: boolean | undefined;
 }
 

@@ -12,7 +12,7 @@ import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import type { OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { describeOperator, systemIdentity } from "./operator.ts";
 
-/** What the process gives to a command. */
+/** The environment that the process gives to a command. */
 export interface Context {
   readonly environment: Environment;
   /** The directory that relative paths start from. */
@@ -60,7 +60,7 @@ export async function withCloseStack<T>(
   return await work(opened, onError);
 }
 
-/** The same with the key store and the erasure journal. */
+/** Like `withConnection`, with the key store and the erasure journal. */
 export function withInstallation<T>(
   context: Context,
   access: Access,
@@ -80,8 +80,8 @@ export function withTransaction<T>(
 }
 
 /**
- * The same for what only the owner of the tables may change: purposes, holds, requests.
- * @param isTried everything is done, and rolled back.
+ * Like `withTransaction`, for what only the owner of the tables may change: purposes, holds, requests. @param isTried
+ * everything is done, and rolled back.
  */
 export function inOwnersTransaction<T>(
   { administration }: OpenConnection,
@@ -91,7 +91,7 @@ export function inOwnersTransaction<T>(
   return inOwnerTransaction(administration, work, () => (isTried ? "rollback" : "commit"));
 }
 
-/** Who runs the command, for the audit. */
+/** The name of the user who runs the command, for the audit. */
 export function operatorOf({ environment }: Context): string {
   return describeOperator(systemIdentity(), environment["SUDO_USER"]);
 }
@@ -126,13 +126,13 @@ export function printRows(context: Context, rows: readonly object[], json: boole
   }
 }
 
-/** Names come from clients: what could steer a terminal is shown as an escape. */
+/** Names come from clients: characters that could control a terminal are shown as escapes. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
   return escapeControls(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** What could steer a terminal, as JSON would escape it. */
+/** Replaces characters that could control a terminal by their JSON escapes. */
 export function escapeControls(text: string): string {
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, (character) => character.split("").map(escape).join(""));

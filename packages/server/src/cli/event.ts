@@ -92,7 +92,7 @@ export function eventCommand(context: Context): Command {
   return command;
 }
 
-/** A restored database would show what was erased since: it is compared with the journal before. */
+/** A restored database would show events that were erased since: it is compared with the journal first. */
 function withReplayed(context: Context, work: (installation: Installation) => Promise<void>): Promise<void> {
   return withInstallation(context, "audited-read", async (installation) => {
     // guard(drop): a restored database shows no event before the replay
@@ -210,7 +210,7 @@ async function printSnapshot(
   printRows(context, columns, false, "No events.");
 }
 
-/** Pages of events behind one, `limit` events at most; none where there is no such event. */
+/** Pages of the events after a given one, `limit` events at most; none where that event does not exist. */
 async function* pagesBehind(
   executor: Executor,
   filter: EventFilter,
@@ -227,7 +227,7 @@ async function* pagesBehind(
   }
 }
 
-/** For the audit, which names the account in a column of its own. */
+/** The filter for the audit, which names the account in a column of its own. */
 function shownFilter({ action, actionType, sdkVersion, after }: ListOptions): Record<string, string> {
   const filter = { action_id: action, action_type: actionType, sdk_version: sdkVersion, after };
   return Object.fromEntries(

@@ -12,8 +12,8 @@ const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;
 
 /**
- * What is printed when the server is ready: its address, and on the embedded database on loopback, and only there, a
- * development token, an action, and a request to paste.
+ * Prints a message when the server is ready: its address, and only on the embedded database on loopback a development
+ * token, an action, and a request to paste.
  */
 export async function greet({ config, pool, clock }: System, url: string): Promise<string[]> {
   const ready = `Device Risk Signals is ready: ${url}${EVENTS_PATH}`;

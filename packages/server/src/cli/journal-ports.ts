@@ -8,9 +8,8 @@ import type { OwnerTransaction } from "../postgres/executor.ts";
 import { type Context, inOwnersTransaction, withInstallation } from "./context.ts";
 
 /**
- * What an order needs that a restore must not undo.
- * @param watch notices what is appended to the journal.
- * @throws journal-required where no erasure journal is configured.
+ * The ports of an order that a restore must not undo. @param watch notices what is appended to the journal. @throws
+ * journal-required where no erasure journal is configured.
  */
 export function journalPorts(
   { clock, codec, keyStore, names, secrets, journal }: Installation,

@@ -24,7 +24,7 @@ interface ChangeOptions {
   readonly json?: boolean;
 }
 
-/** Progress is reported after so many secrets. */
+/** Number of secrets between two reports of progress. */
 const REPORT_EVERY = 1_000;
 
 export function keyCommand(context: Context): Command {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 
-/** What the operating system knows about the caller of a command; a member that it does not know is absent. */
+/** Facts of the operating system about the caller of a command; an unknown member is absent. */
 export interface SystemIdentity {
   readonly effectiveUid?: number;
   /** Name of the effective user; in a container there may be none. */

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { duration } from "../config/values.ts";
 import { accountOf, MAX_ACCOUNT_LENGTH } from "../identifiers/account.ts";
 
-/** Readers of command-line values. What they throw is a usage error: exit code 2. */
+/** Readers of command-line values. Their exceptions are usage errors: exit code 2. */
 
 export function account(text: string): string {
   const value = accountOf(text);
@@ -20,7 +20,7 @@ export function name(what: string, maxLength: number): (text: string) => string 
   };
 }
 
-/** The same for text that a person writes for others: it is trimmed, and must not be empty. */
+/** Like `name`, for text that a person writes for others: it is trimmed, and must not be empty. */
 export function written(what: string, maxLength: number): (text: string) => string {
   const read = name(what, maxLength);
   return (text) => read(text.trim());
@@ -46,13 +46,13 @@ export function entryNumber(text: string): number {
   return Number(text);
 }
 
-/** Of the form `2027-01-31`, later than today. */
+/** Reads a date such as `2027-01-31`, later than today. */
 export function futureDate(text: string): string {
   if (dateOf(text).getTime() <= Date.now()) throw new InvalidArgumentError("It must be after today.");
   return text;
 }
 
-/** Of the form `2027-01-31`, not later than today. */
+/** Reads a date such as `2027-01-31`, not later than today. */
 export function pastDate(text: string): string {
   const at = dateOf(text);
   if (at.getTime() > Date.now()) throw new InvalidArgumentError("It must not be after today.");

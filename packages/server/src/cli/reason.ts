@@ -5,10 +5,7 @@ import type { Context } from "./context.ts";
 const MAX_LENGTH = 1_000;
 const MIN_DIFFERENT_CHARACTERS = 4;
 
-/**
- * The reader of a `--reason`: it returns the text without the blanks around it.
- * What it throws is a usage error: exit code 2.
- */
+/** Returns the reader of a `--reason`, which trims the text. Its exceptions are usage errors: exit code 2. */
 export function reasonReader({ environment }: Context): (text: string) => string {
   // Of a value that can't be read, `loadConfig` complains.
   const minLength = readSetting("service.reasonMinLength", environment);

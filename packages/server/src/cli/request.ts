@@ -181,7 +181,7 @@ function closeCommand(context: Context): Command {
     });
 }
 
-/** What the request led to was recorded when it was closed in part. */
+/** Completes a request. Its erasure was recorded when it was closed in part. */
 async function complete(
   executor: Executor,
   { request_id, still_held }: RequestRow,
@@ -236,7 +236,7 @@ async function requireNothingLeft(executor: Executor, { account: of }: RequestRo
     );
 }
 
-/** An erasure of one event or action names no account: it is taken as it is. */
+/** An erasure of one event or action names no account: it is not compared with the account. */
 async function requireErasureOf(
   executor: Executor,
   names: Pseudonymizer,

@@ -7,7 +7,10 @@ import { type Context, loadConfig, print } from "./context.ts";
 import { greet } from "./greeting.ts";
 import { example } from "./options.ts";
 
-/** After the drain: longer than two calls to a dependency that hangs, less than orchestrators give a process. */
+/**
+ * Time limit of the shutdown after the drain: longer than two calls to a dependency that hangs, shorter than the grace
+ * period of orchestrators.
+ */
 const CLOSE_WITHIN_MS = 12_000;
 
 export function serveCommand(context: Context): Command {

@@ -168,7 +168,7 @@ function nested(values: Iterable<readonly [Path, unknown]>): Group {
   return root;
 }
 
-/** Bytes can't be frozen. */
+/** Typed arrays are skipped: `Object.freeze` throws on them. */
 function freeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   for (const member of Object.values(value)) freeze(member);

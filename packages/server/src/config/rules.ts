@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { resolve, sep } from "node:path";
 import type { Path, Values } from "./settings.ts";
 
-/** Where the key-encryption key comes from. */
+/** The settings that give a key-encryption key. */
 export const KEY_SOURCES = [
   "keys.encryptionKey",
   "keys.encryptionKeyFile",
@@ -24,7 +24,7 @@ const VAULT = [
   "keys.vault.namespace",
 ] as const satisfies readonly Path[];
 
-/** Of each list at most one may be set. */
+/** At most one setting of each list may be set. */
 export const EXCLUSIVE = [
   ["keys.directory", "keys.databaseUrl"],
   KEY_SOURCES,
@@ -43,9 +43,9 @@ export interface Choices {
   readonly isSet: (path: Path) => boolean;
   /** The valid values, and the defaults of what is not set. */
   readonly values: Partial<Values>;
-  /** What the person who set it, or has to set it, calls the setting. */
+  /** The name of a setting in messages: its option or its variable. */
   readonly nameOf: (path: Path) => string;
-  /** Where relative paths start. */
+  /** The directory that relative paths start from. */
   readonly directory: string;
 }
 

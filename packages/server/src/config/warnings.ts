@@ -18,7 +18,7 @@ const DATABASES = [
   "journal.databaseUrl",
 ] as const satisfies readonly Path[];
 
-/** Of a valid configuration. */
+/** Finds the warnings of a valid configuration. */
 export function warningsOf(config: Config): readonly Warning[] {
   const warnings: Warning[] = [];
   const warnWhen = (condition: boolean, detail: string, severity: Warning["severity"] = "warning"): void => {
@@ -54,7 +54,10 @@ export function warningsOf(config: Config): readonly Warning[] {
   return warnings;
 }
 
-/** As `pg` reads the URL, its defaults and its environment: neither TLS, nor a socket, nor loopback. */
+/**
+ * Whether a connection has neither TLS, nor a socket, nor loopback, by `pg`'s reading of the URL, its defaults and its
+ * environment.
+ */
 function isUnencrypted(connectionString: string): boolean {
   try {
     const { host, ssl } = new pg.Client({ connectionString });

@@ -11,10 +11,10 @@ const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map(
 );
 const CURRENT = 1;
 
-/** No event is larger: the limit of a request body ends there. */
+/** The largest limit of a request body that can be configured. */
 const MAX_EVENT_BYTES = 16_777_216;
 
-/** Compressors at work at once, each on a thread of libuv's pool. */
+/** Number of compressors at work, each on a thread of libuv's pool. */
 const LANES = 2;
 
 /**
@@ -45,7 +45,7 @@ export class Compressor {
   }
 }
 
-/** One compression context. Writes are worked off in order, and what comes out between two call-backs is one frame. */
+/** One compression context. Writes are processed in order; the output between two callbacks is one frame. */
 class Lane {
   #stream = this.#open();
   #output: Buffer[] = [];

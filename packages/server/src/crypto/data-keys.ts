@@ -4,7 +4,7 @@ import type { KeyObject } from "node:crypto";
 const MAX_KEYS = 50_000;
 
 interface PartitionKeys {
-  /** When the partition takes no further events; milliseconds since the Unix epoch. */
+  /** The time from which the partition takes no further events; milliseconds since the Unix epoch. */
   readonly end: number;
   readonly keys: Map<string, KeyObject>;
 }
@@ -41,7 +41,7 @@ export class DataKeys {
     }
   }
 
-  /** Drops the keys of partitions that took their last event: from then on they only open what was stored. */
+  /** Drops the keys of partitions that take no further events: from then on keys only open stored events. */
   forgetEnded(now: number): void {
     for (const [partition, { end, keys }] of this.#partitions) {
       if (end > now) continue;

@@ -1,6 +1,6 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 
-/** What a derived key is used for; no key has two uses. */
+/** The use of a derived key; no key has two uses. */
 export type KeyUse = "event" | "hold" | "installation check" | "request mac" | "ledger names" | "erasure journal";
 
 /** HKDF-SHA-256 (RFC 5869) with an empty salt, because the material is random; 32 bytes. */

@@ -9,7 +9,7 @@ const ID_BYTES = 16;
  * erasure does not delete.
  */
 export class Pseudonymizer {
-  /** As an object: from bytes, Node.js would make a key object for each MAC, at four times the cost. */
+  /** A key object: from bytes, Node.js would make one for each MAC, at four times the cost. */
   readonly #key: KeyObject;
 
   constructor(key: KeyObject) {
@@ -21,13 +21,14 @@ export class Pseudonymizer {
     return this.#mac("tombstone name", account, key).subarray(0, MAC_BYTES);
   }
 
-  /** The same of what was erased, 16 bytes: an account, an account under a purpose, an action, an event. */
+  /** HMAC-SHA-256 of an erased subject, 16 bytes: an account, an account under a purpose, an action, an event. */
   subjectOf(kind: string, ...names: readonly string[]): Buffer {
     return this.#mac(`erased ${kind}`, ...names).subarray(0, MAC_BYTES);
   }
 
   /**
-   * The same of what a hold keeps: an account, an action. It differs from the MAC of an erasure of the same subject.
+   * HMAC-SHA-256 of a held subject, 16 bytes: an account, an action. It differs from the MAC of an erasure of the same
+   * subject.
    */
   heldSubjectOf(kind: string, name: string): Buffer {
     return this.#mac(`held ${kind}`, name).subarray(0, MAC_BYTES);
@@ -39,7 +40,7 @@ export class Pseudonymizer {
     return Buffer.from(id.subarray(0, ID_BYTES).map((byte, at) => byte ^ (mask[at] ?? 0)));
   }
 
-  /** Names can't hold U+0000, so that no two lists of them read alike. */
+  /** Names can't hold U+0000, so two different lists never give the same text. */
   #mac(use: string, ...names: readonly string[]): Buffer {
     return createHmac("sha256", this.#key)
       .update([use, ...names].join("\0"))

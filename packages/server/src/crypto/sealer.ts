@@ -8,17 +8,17 @@ import type { Secrets } from "./secrets.ts";
 
 /** The secrets of a partition, by their ids. */
 export interface PartitionSecrets {
-  /** Its events are sealed under it. */
+  /** The id of the secret that its events are sealed under. */
   readonly secret: string;
   /** Whether the database says that the secret was created: if it is missing then, it is lost. */
   readonly wasCreated: boolean;
-  /** Earlier ones, whose loss was accepted. A key store that was restored since may have them again. */
+  /** Ids of earlier secrets whose loss was accepted. A key store that was restored since may have them again. */
   readonly lostSecrets: readonly string[];
-  /** When the partition takes no further events; milliseconds since the Unix epoch. */
+  /** The time from which the partition takes no further events; milliseconds since the Unix epoch. */
   readonly end: number;
 }
 
-/** Which partition holds, or will hold, the events of a purpose and time. */
+/** Finds the partition of a purpose and time. */
 export interface PartitionDirectory {
   /** Immediate where it is known. @throws Unavailable */
   find(purpose: number, receivedAt: number): PartitionSecrets | Promise<PartitionSecrets>;
@@ -40,15 +40,15 @@ export interface CachingSealer extends Sealer {
   dropExpiredKeys(now: number): void;
 }
 
-/** Which key the events of an account and purpose are sealed under. */
+/** Finds the key that the events of an account and purpose are sealed under. */
 export interface AccountKeys {
   /** Immediate where it is known. @throws Unavailable */
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
-  /** Learns what was erased since, and which secrets were lost. @throws Unavailable */
+  /** Reads erasures and accepted losses after the current epoch. @throws Unavailable */
   refresh(): Promise<void>;
-  /** Of the last erasure and the last accepted loss that it knows of. */
+  /** The last erasure and the last accepted loss that it knows of. */
   readonly epoch: Epoch;
-  /** How often it forgot all that it knew. */
+  /** Number of times that it forgot all keys. */
   readonly generation: number;
   onErased(listener: (keyIds: readonly string[]) => void): void;
 }

@@ -5,12 +5,12 @@ import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
-/** Names in memory; beyond this number the oldest are dropped. */
+/** Maximum number of names in memory; the oldest are dropped. */
 const MAX_USED = 1_000;
-/** Secrets in memory. */
+/** Maximum number of secrets in memory. */
 const MAX_RECENT = 100;
 
-/** What a key store knows a secret by: SHA-256 of its name, in hexadecimal. A listing of it names nothing. */
+/** The id of a secret in a key store: SHA-256 of its name, in hexadecimal. A listing of ids reveals no name. */
 export const secretId = (name: string): string => createHash("sha256").update(name).digest("hex");
 
 /** Named random secrets in a key store, each wrapped by a key-encryption key and bound to its id. */
@@ -33,13 +33,13 @@ export class Secrets {
     return wrapped && this.#unwrap(id, wrapped);
   }
 
-  /** The secret that something is about to be sealed under. A missing one is among those in use as well. */
+  /** Finds the secret for sealing. A missing one counts as used as well. */
   findForUse(name: string): Promise<Buffer | undefined> {
     this.#remember(name);
     return this.find(name);
   }
 
-  /** The same, from memory where it was read since `forgetRecent`. A missing one is searched each time. */
+  /** Like `findForUse`, from memory where it was read since `forgetRecent`. A missing one is searched each time. */
   findRecent(name: string): Promise<Buffer | undefined> {
     this.#remember(name);
     const recent = this.#recent.get(name);
@@ -66,18 +66,18 @@ export class Secrets {
     });
   }
 
-  /** Names that were last searched or made because something was to be sealed under them. */
+  /** Names of the secrets that were last searched or created for sealing. */
   get used(): readonly string[] {
     return [...this.#used];
   }
 
-  /** Which of the names have no secret. */
+  /** Finds the names that have no secret. */
   async findMissing(names: readonly string[]): Promise<readonly string[]> {
     const lacking = new Set(await this.#store.findMissing(names.map(secretId)));
     return names.filter((name) => lacking.has(secretId(name)));
   }
 
-  /** What was sealed under it can't be opened any more, once the last backup of the key store is deleted. */
+  /** Destroys a secret; backups of the key store can still open its data until they are deleted. */
   destroy(name: string): Promise<void> {
     this.#recent.delete(name);
     return this.#store.destroy(secretId(name));

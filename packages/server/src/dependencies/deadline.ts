@@ -4,7 +4,7 @@ export interface Deadline {
   readonly expired: () => Error;
   /** Ends every call at once, with its reason. */
   readonly stop?: AbortSignal;
-  /** Called at expiry: whether the call still makes progress and gets the same time again. */
+  /** Called at expiry. A call that still makes progress gets the same time again. */
   readonly isProgressing?: () => Promise<boolean>;
 }
 

@@ -15,7 +15,7 @@ export type DependencyName = keyof typeof DEPENDENCIES;
 /** A dependency that takes longer for an empty call is away. */
 const PROBE_MS = 2_000;
 
-/** Why a dependency can't be used; each kind is reported and withdrawn by one observer. */
+/** The reason why a dependency can't be used; each kind is reported and withdrawn by one observer. */
 type Trouble = "away" | "stalled" | "behind" | "lacking";
 
 export interface Health {
@@ -23,7 +23,7 @@ export interface Health {
   readonly title: string;
   /** Whether no event can be stored without it. */
   readonly required: boolean;
-  /** What is wrong, each a line for people; empty means that it is up. */
+  /** Lines for people, one for each problem; empty when it is up. */
   readonly problems: readonly string[];
   /** Milliseconds since the Unix epoch, where something is wrong. */
   readonly since?: number;
@@ -33,7 +33,7 @@ export interface CallOptions {
   /** Whether an error says that the dependency is away, and not that it answered. */
   readonly isAway?: (error: unknown) => boolean;
   readonly isProgressing?: () => Promise<boolean>;
-  /** Of a monitor: it calls also where others must not. */
+  /** Whether a monitor calls: its calls are made even when others are rejected. */
   readonly isProbe?: boolean;
 }
 
@@ -91,7 +91,7 @@ export class Dependency {
     }
   }
 
-  /** From now on only a monitor says that the dependency is back. */
+  /** Declares that only a monitor reports the dependency as back. */
   monitored(): void {
     this.#isMonitored = true;
   }
@@ -126,7 +126,7 @@ export class Dependency {
   }
 }
 
-/** What the server depends on, and how each of them is. */
+/** All dependencies of the server with their health. */
 export class Dependencies {
   readonly #timeoutMs: number;
   readonly #all = new Map<DependencyName, Dependency>();

@@ -8,7 +8,7 @@ import type { Dependency } from "./dependencies.ts";
 
 export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** Calls that run at the same time: Node has four threads for all file operations and for compression. */
+/** Maximum number of concurrent calls: Node has four threads for all file operations and for compression. */
 const MAX_RUNNING = 2;
 
 /**
@@ -54,7 +54,7 @@ export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Boun
   };
 }
 
-/** Calls to the dependency, each within its deadline. All file calls of one dependency share one of these. */
+/** Bounds calls to the dependency by its deadline. All file calls of one dependency share one of these. */
 export function boundedBy(dependency: Dependency): Bounded {
   const isAway = (error: unknown): boolean => error instanceof Unavailable;
   return limitHanging(
@@ -63,7 +63,7 @@ export function boundedBy(dependency: Dependency): Bounded {
   );
 }
 
-/** Each item within the deadline. */
+/** Reads each item within the deadline. */
 export async function* eachBounded<T>(bounded: Bounded, items: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
   for (;;) {

@@ -7,7 +7,7 @@ const RETRY_MS = 200;
 export interface Probe {
   /** @throws where the dependency can't be used. */
   ping(): Promise<void>;
-  /** Called by the monitor: what to do when a connection was lost, so that it is noticed at once. */
+  /** Registers the monitor's listener for a lost connection, so that the monitor notices it at once. */
   onConnectionLost?(listener: () => void): void;
   close(): Promise<void>;
 }

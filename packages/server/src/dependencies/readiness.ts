@@ -4,18 +4,18 @@ import { withDeadline } from "./deadline.ts";
 import type { Dependencies, Health } from "./dependencies.ts";
 import { limitHanging } from "./file-calls.ts";
 
-/** Below this, the embedded cluster's disk counts as full. */
+/** The embedded cluster's disk counts as full below this. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 export interface Readiness {
   readonly ready: boolean;
-  /** What is wrong, each a line for people; a ready server may have lines too. */
+  /** Lines for people, one for each problem; a ready server may have lines too. */
   readonly lines: readonly string[];
 }
 
 export interface ReadinessPorts {
   readonly dependencies: Dependencies;
-  /** Where an embedded PostgreSQL keeps its data. */
+  /** The data directory of an embedded PostgreSQL. */
   readonly clusterDirectory?: string | undefined;
 }
 

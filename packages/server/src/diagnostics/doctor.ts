@@ -22,7 +22,7 @@ import { query, sql } from "../postgres/statement.ts";
 export interface Finding {
   readonly what: string;
   readonly ok: boolean;
-  /** Of a check that did not fail and found something all the same. */
+  /** The severity of a finding of a check that did not fail. */
   readonly severity?: Warning["severity"];
   readonly detail: string;
 }
@@ -40,7 +40,7 @@ const EXAMINE = sql(
 );
 
 /**
- * Opening the installation has checked most already (it would have failed); this says what it found.
+ * Examines an installation. Opening it has checked most already (it would have failed); this reports what it found.
  * @throws an error with a journal-… code, Unavailable
  */
 export async function examine(installation: Installation): Promise<readonly Finding[]> {
@@ -89,7 +89,7 @@ export async function examine(installation: Installation): Promise<readonly Find
   return findings;
 }
 
-/** Lost secrets that are described one by one. */
+/** Maximum number of lost secrets that are described one by one. */
 const MAX_DESCRIBED = 20;
 
 async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installation): Promise<Finding> {
@@ -150,7 +150,7 @@ async function purposeFinding({ pool, config }: Installation): Promise<Finding> 
   return { what: "purposes", ok: true, severity: config.embedded ? "advice" : "warning", detail };
 }
 
-/** Servers look every few seconds; past this, something is in their way. */
+/** Servers check every few seconds; a longer lag means that something blocks them. */
 const MAX_LAG_SECONDS = 3_600;
 
 async function retentionFinding({ pool }: Installation): Promise<Finding> {

@@ -5,14 +5,14 @@ import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 const FLUSH_EVERY_MS = 2_000;
-/** Different rows that one SDK version may have; what comes beyond is counted under `*`. */
+/** Maximum number of rows of one SDK version; further ones are counted under `*`. */
 const MAX_PATHS = 500;
-/** Different SDK versions; a version is what a client says. */
+/** Maximum number of SDK versions: a version is the client's text. */
 const MAX_VERSIONS = 200;
 
 /**
- * Members of a request, at all depths, past which its event is not walked: some five times what the catalog knows.
- * Walking tens of thousands takes longer than storing them.
+ * An event of a request with more members, at all depths, is not walked. The limit is some five times the catalog:
+ * walking tens of thousands takes longer than storing them.
  */
 const WIDEST = 2_048;
 /** JSON type in the row that counts events which were not walked; its path is `*`. */
@@ -144,7 +144,7 @@ export class BufferedDriftLog implements DriftLog {
   }
 }
 
-/** As it is stored: no kept name holds a `.`, so that each text means one path. */
+/** The stored form of a path: no kept name holds a `.`, so each text means one path. */
 function textOf(path: FieldPath): string {
   return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
 }

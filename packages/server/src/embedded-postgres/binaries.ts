@@ -6,7 +6,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 export interface Binaries {
   /** The folder that holds `bin`, `lib` and `share`. */
   readonly home: string;
-  /** Of the PostgreSQL, and of the clusters that it opens. */
+  /** Major version of the PostgreSQL, and of the clusters that it opens. */
   readonly major: string;
   readonly initdb: string;
   readonly postgres: string;

@@ -24,7 +24,7 @@ const OWNER = "postgres";
 const SERVING_LOGIN = "drs_app";
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 60_000;
-/** A PostgreSQL on this host that is silent for longer hangs: when joining it, and when leaving. */
+/** Time limit for joining and leaving: a PostgreSQL on this host that is silent for longer hangs. */
 const CONNECT_WITHIN_MS = 5_000;
 const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
@@ -39,7 +39,7 @@ const IS_CREATED = new Set<string | undefined>([
 const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
-/** Errors name no values: a row's key in the log of a stolen disk would be one too many. */
+/** Errors must not contain values: the log of a stolen disk would then contain keys of rows. */
 const SETTINGS = [
   "listen_addresses=",
   "unix_socket_permissions=0700",
@@ -57,13 +57,13 @@ const SETTINGS = [
 export interface EmbeddedOptions {
   /** Absolute. */
   readonly dataDir: string;
-  /** Whether this user is the server, of which a data directory has one at a time. */
+  /** Whether this user is the server; a data directory has one server at a time. */
   readonly asServer: boolean;
   /** Whether a database is created where the data directory has none. Default: yes. */
   readonly creates?: boolean;
   /** Called when PostgreSQL has ended and is being started again, and when that failed. */
   readonly onError: OnError;
-  /** Of another PostgreSQL. Absent: those of the optional dependency. */
+  /** Binaries of another PostgreSQL. Default: those of the optional dependency. */
   readonly binaries?: Binaries;
 }
 
@@ -125,7 +125,7 @@ export class EmbeddedPostgres {
     return this.#cluster;
   }
 
-  /** Leaves, and stops PostgreSQL if it has no other user. */
+  /** Disconnects this user, and stops PostgreSQL if it has no other. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#returning?.catch(() => {});

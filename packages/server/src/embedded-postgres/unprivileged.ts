@@ -6,11 +6,11 @@ import { OperatorError } from "../errors/operator-error.ts";
 /** Uid and gid of `nobody`: PostgreSQL looks its own name up, so it must be one that every system knows. */
 const NOBODY = 65_534;
 
-/** How a child is started so that PostgreSQL, which refuses to run as root, agrees. */
+/** Starts a child process as a user other than root, because PostgreSQL refuses to run as root. */
 export interface Launcher {
   readonly wrap: (command: string, args: readonly string[]) => [string, string[]];
   readonly options: { readonly uid?: number; readonly gid?: number };
-  /** Whose the folders of the cluster are; `undefined` where the platform has no such thing. */
+  /** The owner of the cluster's folders; `undefined` where the platform has no such thing. */
   readonly owner: number | undefined;
   /** Hands a folder over to the owner. */
   readonly own: (folder: string) => Promise<void>;

@@ -226,10 +226,10 @@ export const OPERATOR_ERRORS = {
 
 export type OperatorErrorCode = keyof typeof OPERATOR_ERRORS;
 
-/** What an error of some codes carries in addition, for the code that catches it. */
+/** Additional data of errors of some codes, for the code that catches them. */
 export interface OperatorErrorDetails {
   "dependency-unusable": {
-    /** Without its subject, for people. */
+    /** A sentence without its subject, for people. */
     readonly problem: string;
   };
   "journal-damaged": { readonly sequence: number };

@@ -25,7 +25,7 @@ export const EVENT_TYPES = {
   received_at: "text",
 } as const;
 
-/** Of an event `e`: whether a hold covers it, in its partition or as a copy. */
+/** Whether a hold covers the event `e`, in its partition or as a copy. */
 export const HELD_COLUMN = "is_held(e.account, e.action_id, e.event_id) as held";
 
 /** Account, purpose, time of receipt and id of an event. */
@@ -51,11 +51,11 @@ export interface EventRow {
   readonly received_at: string;
 }
 
-/** What it takes to open a payload, in addition to the promoted attributes. */
+/** The columns that opening a payload needs, in addition to the promoted attributes. */
 export interface SealedRow extends EventRow {
-  /** The hold under whose key it is sealed. */
+  /** The hold whose secret seals it. */
   readonly hold_id: string | null;
-  /** Otherwise the key of its account and purpose. */
+  /** The key of its account and purpose, for an event that no hold's secret seals. */
   readonly key_id: string | null;
   readonly payload: Buffer;
 }

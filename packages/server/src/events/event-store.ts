@@ -20,11 +20,11 @@ import { type Partitions } from "./partitions.ts";
 import { readEvent } from "./read-events.ts";
 import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
-/** Events that one transaction takes at most. */
+/** Maximum number of events in one transaction. */
 const MAX_BATCH_EVENTS = 64;
 /** One batch is prepared while another waits for the disk. */
 const LANES = 2;
-/** Under load, how long an event waits for others to share its transaction. */
+/** Milliseconds that an event waits, under load, for others to share its transaction. */
 const BATCH_LINGER_MS = 5;
 /** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
 const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
@@ -37,7 +37,7 @@ function isPartitionMissing(error: unknown): boolean {
 
 export interface EventStoreOptions {
   readonly database: DatabaseOptions;
-  /** For single statements. */
+  /** Runs single statements. */
   readonly executor: Executor;
   readonly partitions: Partitions;
   readonly names: Pseudonymizer;
@@ -46,18 +46,18 @@ export interface EventStoreOptions {
    * away or read-only, until its monitor says otherwise.
    */
   readonly canStore: () => boolean;
-  /** Learns what was erased and which secrets were lost, so that what is stale can be sealed again. */
+  /** Reads new erasures and lost secrets, so that a stale event can be sealed again. */
   readonly onStale: () => Promise<void>;
-  /** Called when a connection was lost. What was sealed by what was known before is stale. */
+  /** Called when a connection was lost: events that were sealed with earlier knowledge are stale. */
   readonly onConnectionLost: () => void;
-  /** How often that was. */
+  /** Number of lost connections. */
   readonly generation: () => number;
   /** Called with errors that the answers to requests describe in general terms only. */
   readonly onError: OnError;
   readonly onBatch: (events: number, seconds: number) => void;
 }
 
-/** What became of an event, or why it alone could not be stored. */
+/** The result of an event, or the error why it alone could not be stored. */
 type Result = CommitResult | Failed;
 
 class Failed {

@@ -48,7 +48,7 @@ const DELETE_EVENTS = composed(
   [[SAMPLE_PARTITION, []]],
 );
 
-/** Deletes events by their full keys, one partition in each statement. @returns the ids of the events that existed. */
+/** Deletes events by their full keys, one partition in each statement. @returns the ids of the deleted events. */
 export async function deleteEvents(
   executor: OwnerTransaction,
   keys: readonly FullLedgerRow[],

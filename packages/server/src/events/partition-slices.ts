@@ -12,8 +12,8 @@ import {
 } from "../postgres/statement.ts";
 
 /**
- * Partitions that one statement names. PostgreSQL locks the table and the five indexes of each, and plans each by
- * itself: a statement over all partitions would use up the lock table of the whole cluster.
+ * Maximum number of partitions in one statement. PostgreSQL locks the table and the five indexes of each, and plans
+ * each by itself: a statement over all partitions would use up the lock table of the whole cluster.
  */
 const SLICE = 20;
 
@@ -25,7 +25,7 @@ export interface Partition {
   readonly upper_ms: number;
 }
 
-/** Which partitions to find; by default all that are not dropped. */
+/** Selects partitions; by default all that are not dropped. */
 export interface PartitionFilter {
   readonly purpose?: number;
   /** Partitions that overlap this range: milliseconds since the Unix epoch, both ends included. */
@@ -37,10 +37,10 @@ export interface PartitionFilter {
   readonly account?: string;
 }
 
-/** Ledger rows of an account that are looked at to find its partitions. */
+/** Maximum number of ledger rows of an account that are read to find its partitions. */
 const MAX_ROWS = 10_000;
 
-/** Of a row `p` of `event_partition`. */
+/** Columns of a row `p` of `event_partition`. */
 export const PARTITION_COLUMNS = `p.partition_id, p.purpose, extract(epoch from p.lower_bound)::float8 * 1000 as lower_ms,
   extract(epoch from p.upper_bound)::float8 * 1000 as upper_ms`;
 
@@ -122,7 +122,7 @@ export async function groupByPartition<Key extends { readonly purpose: number; r
   return groups;
 }
 
-/** More milliseconds than lie between the receipt of an event and its commit. */
+/** Milliseconds; more than the time between the receipt of an event and its commit. */
 export const RECENT_MS = 3_600_000;
 
 /** Relations of a partition that a statement locks: the table and its indexes. */
@@ -130,7 +130,7 @@ const LOCKS_PER_PARTITION = 6;
 
 export interface PartitionLoad {
   readonly partitions: number;
-  /** What a statement over all of them takes. */
+  /** Locks that a statement over all partitions takes. */
   readonly locks: number;
   /** Locks that the cluster's lock table can hold, and the sessions that share them. */
   readonly capacity: number;
@@ -151,7 +151,7 @@ export async function partitionLoad(executor: Executor): Promise<PartitionLoad> 
   return { ...rows[0], locks: rows[0].partitions * LOCKS_PER_PARTITION };
 }
 
-/** For reads alone: releases the locks of each statement right after it. */
+/** Runs reads and releases the locks of each statement right after it. */
 export const releasingLocks = (transaction: Transaction): Executor => ({
   async query(text, values) {
     await transaction.query("savepoint reading");
@@ -165,7 +165,7 @@ export function* slicesOf(partitions: readonly Partition[]): Generator<readonly 
   for (let at = 0; at < partitions.length; at += SLICE) yield partitions.slice(at, at + SLICE);
 }
 
-/** Any partition: with it, a statement is composed that shows its types. */
+/** A partition for composing a sample of a statement, which shows its types. */
 export const SAMPLE_PARTITION: Partition = {
   partition_id: "00000000-0000-0000-0000-000000000000",
   purpose: 1,
@@ -210,9 +210,9 @@ export async function* queryPartitions<Values extends readonly unknown[], Row>(
 
 /** A span of time and the partitions that hold something of it. Spans of a walk follow each other without a gap. */
 export interface Span {
-  /** Included; everything before where absent. */
+  /** Inclusive start; absent means no start. */
   readonly from?: number;
-  /** Not included; everything after where absent. */
+  /** Exclusive end; absent means no end. */
   readonly to?: number;
   readonly partitions: readonly Partition[];
 }

@@ -5,9 +5,9 @@ import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-/** Partitions of a purpose in memory. */
+/** Maximum number of partitions of a purpose in memory. */
 const MAX_KNOWN = 100;
-/** How far ahead partitions are made: they may be a month long. */
+/** Partitions are created this far ahead; they may be a month long. */
 const FARTHEST_MS = 8 * 86_400_000;
 
 interface KnownPartition extends PartitionSecrets {
@@ -48,7 +48,7 @@ const RECORD_CREATED_SECRET = sql("select record_created_secret($1)", ["uuid"]);
 export class Partitions implements PartitionDirectory {
   readonly #executor: Executor;
   readonly #known = new Map<number, KnownPartition[]>();
-  /** How often it forgot all. */
+  /** Number of times that `clear` was called. */
   #generation = 0;
 
   constructor(executor: Executor) {
@@ -99,8 +99,8 @@ export class Partitions implements PartitionDirectory {
   }
 
   /**
-   * The database may be another one than before, or have lost its last seconds; or the loss of secrets was accepted:
-   * every partition is looked up again.
+   * Forgets all partitions: the database may be another one, may have lost its last seconds, or a loss of secrets was
+   * accepted.
    */
   clear(): void {
     this.#generation++;

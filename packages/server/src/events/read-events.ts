@@ -27,8 +27,8 @@ export interface EventFilter {
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * When the event was received, as its id says: the millisecond of a UUID of version 7 is that of `received_at`. An id
- * that is none of ours may say anything; what it says stays a time that the database can read.
+ * The time at which an event was received, from its id: the millisecond of a UUID of version 7 is that of
+ * `received_at`. For an id of another origin the time is arbitrary, but one that the database can read.
  */
 export function receivedAtOf(eventId: string): Date {
   return new Date(Math.min(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16), LATEST_MS));
@@ -159,7 +159,10 @@ export async function listEvents(
   return rows;
 }
 
-/** With many purposes, more partitions than a slice may cover one time: then each slice gives a page. */
+/**
+ * Lists the events of a span. With many purposes, more partitions than a slice may cover the same time: then each slice
+ * gives a page.
+ */
 async function listSpan(
   executor: Executor,
   filter: EventFilter,

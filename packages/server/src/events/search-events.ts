@@ -20,7 +20,7 @@ import {
 /** Events that an order, such as an erasure or a hold, is about. */
 export type EventSubject =
   | { readonly kind: "account"; readonly account: string }
-  /** What is kept of an account under one purpose, by the purpose's code. */
+  /** Events of an account under one purpose, by the purpose's code. */
   | { readonly kind: "purpose"; readonly account: string; readonly purpose: number }
   | { readonly kind: "action"; readonly actionId: string }
   | { readonly kind: "event"; readonly eventId: string };
@@ -51,7 +51,7 @@ export function subjectValues(subject: EventSubject): readonly unknown[] {
   }
 }
 
-/** The same for each kind of subject. */
+/** Builds a value for each kind of subject. */
 export const forSubjects = <T>(
   make: (where: string, parameters: readonly ParameterType[]) => T,
 ): Readonly<Record<SubjectKind, T>> => {
@@ -79,7 +79,7 @@ type View = "kept_event" | "live_event";
 
 interface SearchText {
   readonly view: View;
-  /** What is asked of each partition, and of the copies that holds keep. */
+  /** The query on each partition, and on the copies that holds keep. */
   readonly select: string;
   readonly where: string;
   readonly groupBy?: string;

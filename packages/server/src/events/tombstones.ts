@@ -44,7 +44,7 @@ export async function renewTombstones(
   await query(executor, RENEW_TOMBSTONES, [keys.map(({ account, key }) => names.tombstoneNameOf(account, key))]);
 }
 
-/** Copies that are processed together. */
+/** Number of copies that are processed together. */
 const PAGE = 1_000;
 
 const IS_TOMBSTONE_DUE = sql("select from tombstone where made_at + $1::interval <= now() limit 1", ["interval"]);

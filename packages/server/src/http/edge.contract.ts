@@ -1,4 +1,4 @@
-/** What every edge must do with a request, on any framework: driven by real HTTP, with a core that records requests. */
+/** Tests that every edge must pass, on any framework: driven by real HTTP, with a core that records requests. */
 import { randomBytes } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -23,7 +23,7 @@ export interface EdgeOptions {
   readonly knowsPeer: boolean;
 }
 
-/** What the core received. */
+/** A request that the core received. */
 interface Noted {
   method: string;
   peer: string;

@@ -8,7 +8,7 @@ import { answerOpenApi, EVENTS_PATH, OPENAPI_PATH } from "./paths.ts";
 
 export interface DeviceRiskSignalsOptions {
   readonly ingest: Ingest;
-  /** How many proxies in front append to `X-Forwarded-For`. */
+  /** Number of proxies in front that append to `X-Forwarded-For`. */
   readonly proxyHops?: number;
 }
 

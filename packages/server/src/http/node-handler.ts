@@ -4,7 +4,7 @@ import type { Ingest } from "../ingest/ingest.ts";
 import { ingestRequest, writeAnswer } from "./node.ts";
 
 export interface NodeHandlerOptions {
-  /** How many proxies in front append to `X-Forwarded-For`. */
+  /** Number of proxies in front that append to `X-Forwarded-For`. */
   readonly proxyHops?: number;
 }
 

@@ -7,10 +7,10 @@ export interface WebOptions {
   readonly peerOf?: (request: Request) => string;
 }
 
-/** No address is longer; what a host takes from a header might be. */
+/** No address is longer, but a host may take longer text from a header. */
 const MAX_ADDRESS_LENGTH = 64;
 
-/** Of a body that was not read to its end, this much is taken and thrown away. */
+/** Maximum number of bytes that are read and discarded of a body that was not read to its end. */
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /**

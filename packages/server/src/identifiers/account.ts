@@ -1,4 +1,4 @@
-/** Of an account's name, in code points: the one definition, for commands as for every verifier. */
+/** Maximum length of an account's name in code points, for commands and for every verifier. */
 export const MAX_ACCOUNT_LENGTH = 256;
 
 /** An account as a verifier's answer or an operator names it; `undefined` where it can't be one. */

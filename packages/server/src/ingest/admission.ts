@@ -6,8 +6,8 @@ export interface Permit {
 }
 
 /**
- * One account may hold a quarter of each limit, or this much if that is more: a hostile phone that sends slowly must not
- * shut out the others.
+ * One account may hold this share of each limit, or the fixed amount if that is more: a hostile phone that sends slowly
+ * must not block other accounts.
  */
 const SHARE_PER_ACCOUNT = 1 / 4;
 const REQUESTS_PER_ACCOUNT = 32;

@@ -2,7 +2,7 @@ import { type Accounts, type EventStore, type LedgerEntry, type NewEvent, type S
 import type { Assignment } from "./admit.ts";
 import { RejectedRequest, rejectRequest } from "./request.ts";
 
-/** How often an event is sealed at most, if an erasure or a policy intervenes each time. */
+/** Maximum number of times that an event is sealed, if an erasure or a policy intervenes each time. */
 const MAX_ATTEMPTS = 20;
 
 export interface AppendEventPorts {

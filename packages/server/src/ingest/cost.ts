@@ -1,11 +1,11 @@
-/** What one request may hold for the price of one: a full event of the SDK has about 14 KB and 400 members. */
+/** The size of a request that costs 1: a full event of the SDK has about 14 KB and 400 members. */
 const BYTES_PER_UNIT = 16_384;
 const MEMBERS_PER_UNIT = 1_024;
 
 /** Comparing two requests in canonical form takes about four times as long as reading and storing one. */
 const COMPARISON = 4;
 
-/** What comparing a request with a stored one in canonical form costs beyond what reading it cost. */
+/** The additional cost of comparing a request with a stored one in canonical form. */
 export function costOfComparison(cost: number): number {
   return COMPARISON * (cost - 1);
 }
@@ -14,9 +14,9 @@ export function costOfComparison(cost: number): number {
 const ESCAPES = 2;
 
 /**
- * What a request costs its account at the throttle: 1 for each 16 KiB of its decompressed body or for each 1,024
- * members at all depths, rounded up, whichever is more. What is beyond 1 counts twice where the text has an escape that
- * the slow reader may be needed for. Time on the main thread grows with all three.
+ * The cost of a request at the account's throttle: 1 for each 16 KiB of its decompressed body or for each 1,024 members
+ * at all depths, rounded up, whichever is more. The part beyond 1 counts twice where the text has an escape that may
+ * need the slow reader. Time on the main thread grows with all three.
  */
 export function costOf(bytes: number, members: number, escapes = false): number {
   const cost = Math.max(1, Math.ceil(bytes / BYTES_PER_UNIT), Math.ceil(members / MEMBERS_PER_UNIT));

@@ -24,8 +24,8 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
 }
 
 /**
- * Bytes in one piece. Chunks are copied: each may be part of a far larger memory, as those of HTTP/2 are, and the source
- * of an embedding host may fill the same memory again.
+ * Collects bytes in one buffer. Chunks are copied: each may be part of a far larger memory, as those of HTTP/2 are, and
+ * the source of an embedding host may fill the same memory again.
  */
 class GrowingBuffer {
   length = 0;

@@ -1,6 +1,9 @@
 import { type ViolationCode, LIMITS, pointerOf } from "@device-risk-signals/contract";
 
-/** What JSON (RFC 8259) or I-JSON (RFC 7493) forbids, and where. A class, so that no JSON value can be taken for one. */
+/**
+ * A violation of JSON (RFC 8259) or I-JSON (RFC 7493), and its place. A class, so that no JSON value can be taken for
+ * one.
+ */
 export class TextError {
   readonly pointer: string;
   readonly code: ViolationCode;

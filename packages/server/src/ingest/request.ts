@@ -48,7 +48,7 @@ export interface Answer {
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** What a stage returns instead of its result when the request ends there. */
+/** A stage returns this instead of its result when the request ends there. */
 export class RejectedRequest {
   readonly rejection: Rejection;
   readonly headers: AnswerHeaders;

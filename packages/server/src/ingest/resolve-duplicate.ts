@@ -26,9 +26,9 @@ export interface ResolvePorts {
 }
 
 /**
- * Decides what a request is whose idempotency key is in use: a replay, if its payload equals the stored one, or a
- * conflict. Equal bytes are equal; otherwise both are compared in canonical form. When the raw event is deleted, other
- * bytes are a conflict, because they can't be compared any more.
+ * Decides whether a request whose idempotency key is in use is a replay, if its payload equals the stored one, or a
+ * conflict. Equal bytes are a replay; otherwise both are compared in canonical form. When the raw event is deleted,
+ * other bytes are a conflict, because they can't be compared any more.
  */
 export async function resolveDuplicate(
   retry: Retry,

@@ -3,7 +3,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const LOWER_U = 0x75;
 
-/** What one pass over the bytes of a JSON text finds, before anything is parsed. */
+/** The result of one pass over the bytes of a JSON text, before anything is parsed. */
 export interface TextScan {
   /** Colons outside strings: as many as members at all depths, each counted as often as it appears in the text. */
   readonly members: number;

@@ -14,12 +14,12 @@ export interface RateDecision {
 }
 
 export interface RateThrottle {
-  /** Before a request is read: 1 of the account's allowance. */
+  /** Takes 1 of the account's allowance, before a request is read. */
   take(account: string): RateDecision;
   /**
-   * After a request was read: debits what it costs beyond 1. The request passes and may put the account into debt;
-   * later requests wait until the debt is paid off. If the account is in debt already, the request is rejected and
-   * not debited, so that concurrent requests can't all overdraw.
+   * Debits the cost of a request beyond 1, after it was read. The request passes and may put the account into debt;
+   * later requests wait until the debt is paid off. If the account is in debt already, the request is rejected and not
+   * debited, so that concurrent requests can't all overdraw.
    */
   charge(account: string, more: number): RateDecision;
 }
@@ -29,7 +29,7 @@ export interface FailureThrottle {
   take(peer: string): number;
 }
 
-/** Requests by account and process. A rate of 0 is no throttle at all. */
+/** Limits requests by account and process. A rate of 0 turns the throttle off. */
 export function accountThrottle(rate: number, burst: number, clock: MonotonicClock): RateThrottle {
   const off: RateDecision = { isAllowed: true, retryAfterSeconds: 0, headers: {} };
   if (rate === 0) return { take: () => off, charge: () => off };
@@ -46,7 +46,7 @@ export function accountThrottle(rate: number, burst: number, clock: MonotonicClo
   };
 }
 
-/** Failed authentications by source address. An IPv6 address counts with its /64, which is one customer's. */
+/** Limits failed authentications by source address. An IPv6 address counts with its /64, which is one customer's. */
 export function failureThrottle(rate: number, burst: number, clock: MonotonicClock): FailureThrottle {
   const buckets = new LeakyBuckets(rate, burst, clock);
   return {
@@ -72,10 +72,10 @@ interface Bucket {
   at: number;
 }
 
-/** What floating-point numbers may be off by. */
+/** Tolerance for rounding errors. */
 const TINY = 1e-6;
 
-/** A leaky bucket for each name: what was taken runs out at the rate. */
+/** A leaky bucket for each name: its level falls at the rate. */
 class LeakyBuckets {
   readonly #buckets = new LimitedMap<Bucket>(MAX_NAMES);
   readonly #intervalMs: number;

@@ -13,7 +13,7 @@ export interface AppendEntryPorts {
   readonly keyStore: KeyStore;
 }
 
-/** What the caller says of an entry; the rest is its place in the chain. */
+/** The members of an entry that the caller gives; the rest is its place in the chain. */
 export type EntryFields<Entry extends JournalEntry> = Omit<Entry, keyof EntryBase>;
 
 export interface Appended<Entry extends JournalEntry> {

@@ -40,7 +40,7 @@ export async function recordApplied(
   await query(executor, RECORD_APPLIED, [sequence, kind, digest]);
 }
 
-/** That an operator stated that the journal has permanently lost an entry. */
+/** An operator's statement that the journal has permanently lost an entry. */
 export interface AcceptedLossRecord {
   readonly sequence: number;
   /** RFC 3339; by default the time of the transaction. */

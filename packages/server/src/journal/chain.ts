@@ -20,7 +20,7 @@ export interface KnownEntry {
   readonly sequence: number;
   /** Absent where only the number is known. */
   readonly digest?: string;
-  /** Who knows it, for people: "the database". */
+  /** The store that knows it, for people: "the database". */
   readonly knownBy: string;
 }
 

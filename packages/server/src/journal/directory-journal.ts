@@ -56,7 +56,7 @@ export function directoryJournal(directory: string): ErasureJournal {
   };
 }
 
-/** Names of more digits come later. */
+/** Sorts names by number: more digits come later. */
 const bySequence = (one: string, other: string): number => Number.parseInt(one, 10) - Number.parseInt(other, 10);
 
 async function* readFolder(folder: string, from: number): AsyncGenerator<StoredText> {

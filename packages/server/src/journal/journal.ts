@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 
-/** What is erased; `hold` is the destruction of the secret of a hold that has ended, with its copies. */
+/** The subjects of erasures; `hold` is the destruction of the secret of a hold that has ended, with its copies. */
 export const ERASURE_KINDS = ["account", "purpose", "action", "event", "hold"] as const;
 export type ErasureKind = (typeof ERASURE_KINDS)[number];
 
 export const HOLD_ORDER_KINDS = ["hold-placed", "hold-reviewed", "hold-lifted"] as const;
 export type HoldOrderKind = (typeof HOLD_ORDER_KINDS)[number];
 
-/** What every entry of the journal has. */
+/** Members of every entry of the journal. */
 export interface EntryBase {
   readonly version: 1;
   /** Counted from 1, without a gap. */
@@ -21,8 +21,8 @@ export interface EntryBase {
 }
 
 /**
- * What an erasure deletes, by random ids and keyed MACs alone: enough to repeat it on a restored database, and
- * meaningless without the installation's keys.
+ * The subjects of an erasure as random ids and keyed MACs: enough to repeat it on a restored database, and meaningless
+ * without the installation's keys.
  */
 export interface Erased {
   /** Keyed MAC in hexadecimal of what was to be erased: finds it again for a caller who can name it. */
@@ -43,7 +43,7 @@ export interface ErasureEntry extends EntryBase, Erased {
   readonly erasure_id: string;
 }
 
-/** What a hold covers; names of accounts and actions are keyed MACs in hexadecimal. */
+/** The subject of a hold; names of accounts and actions are keyed MACs in hexadecimal. */
 export type HeldSubject =
   | { readonly of: "account" | "action_id"; readonly mac: string }
   | { readonly of: "event_id"; readonly event_id: string };
@@ -83,7 +83,7 @@ export interface AcceptedLoss {
   readonly digest: string | null;
 }
 
-/** Of the first entry's `previous`. */
+/** The value of the first entry's `previous`. */
 export const NO_ENTRY = "0".repeat(64);
 
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -136,14 +136,14 @@ export const journalForeign = (sequence: number): OperatorError<"journal-foreign
     { detail: { sequence } },
   );
 
-/** What `append` throws where the entry exists. */
+/** The error of `append` where the entry exists. */
 export function entryExists(sequence: number, cause?: unknown): OperatorError {
   const advice = "the database is behind it: run drs erase replay";
   const message = `the erasure journal has an entry ${sequence} already: ${advice}`;
   return new OperatorError("journal-entry-exists", message, { cause });
 }
 
-/** What `appendLoss` throws where the loss was accepted before. */
+/** The error of `appendLoss` where the loss was accepted before. */
 export const lossExists = (sequence: number, cause?: unknown): OperatorError =>
   new OperatorError(
     "journal-loss-exists",

@@ -2,7 +2,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { KEY_STORE_WATERMARKS, type KeyStore } from "../crypto/key-store.ts";
 import { EMPTY_JOURNAL, type EntryReference } from "./journal.ts";
 
-/** What was applied to the key store. */
+/** Records what was applied to the key store. */
 export interface Watermark {
   readonly sequence: number;
   /** Dropped partitions whose secrets it destroyed. */
@@ -32,7 +32,7 @@ export async function readLatestEntry(keyStore: KeyStore): Promise<EntryReferenc
   return { sequence: Number(sequence), digest };
 }
 
-/** Only the holder of the journal's lock writes it: the sequence never falls. */
+/** Written only by the holder of the journal's lock, so the sequence never falls. */
 export async function writeLatestEntry(keyStore: KeyStore, { sequence, digest }: EntryReference): Promise<void> {
   await keyStore.writeWatermark(KEY_STORE_WATERMARKS.journalHead, `${sequence} ${digest}`);
 }

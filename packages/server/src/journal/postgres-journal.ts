@@ -29,7 +29,7 @@ const SCHEMA = `
   create or replace trigger append_only before update or delete or truncate on drs_journal.accepted_loss
     for each statement execute function drs_journal.refuse_change()`;
 
-/** Entries that one query reads. */
+/** Number of entries that one query reads. */
 const PAGE = 1_000;
 
 const IS_PREPARED = sql("select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'");
@@ -45,8 +45,8 @@ const INSERT_ENTRY = sql("insert into drs_journal.entry (sequence, entry) values
 const INSERT_LOSS = sql("insert into drs_journal.accepted_loss (sequence, entry) values ($1, $2)", ["int8", "text"]);
 
 /**
- * In a PostgreSQL that is neither the events' nor the keys', where several hosts share it.
- * @param isReadOnly nothing is written, and no table is made.
+ * A journal in a PostgreSQL that is neither the events' nor the keys', where several hosts share it. @param isReadOnly
+ * nothing is written, and no table is made.
  */
 export async function postgresJournal(database: DatabaseOptions, isReadOnly = false): Promise<ErasureJournal> {
   const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";

@@ -16,14 +16,14 @@ import { withMaintenanceLock, tryWithMaintenanceLock } from "../postgres/mainten
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
   readonly attest: AttestPorts;
-  /** Who runs it, for the record. */
+  /** The actor that the record names. */
   readonly actor: string;
 }
 
 export interface Pass {
-  /** What it has done, and what a killed pass before it did; `undefined` where that could not be recorded. */
+  /** The work of this pass and of a killed pass before it; `undefined` where it could not be recorded. */
   readonly expired: Expired | undefined;
-  /** A step that fails keeps no other step from being done. */
+  /** Steps that failed; a failed step does not stop the others. */
   readonly failed: readonly FailedStep[];
 }
 
@@ -75,7 +75,7 @@ async function finish(
 
 export const WORKER = "server";
 
-/** What an operator must look at, in addition to what a pass deleted. */
+/** State that an operator must check, in addition to what a pass deleted. */
 export type PassState = RetentionState & HoldState & RequestState;
 
 async function stateOf(executor: Executor): Promise<PassState> {

@@ -5,7 +5,7 @@ import { coverageOf } from "./coverage.ts";
 import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table.ts";
 
 /**
- * How often a server looks for another policy; a commit under a replaced policy is refused and makes it look at once.
+ * Time between two checks for a new policy; a commit under a replaced policy is refused and triggers a check at once.
  */
 const LOOK_EVERY_MS = 1_000;
 

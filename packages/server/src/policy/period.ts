@@ -9,7 +9,7 @@ export interface Period {
 const FORM = /^P(?=[\dT])(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 const DAY_SECONDS = 86_400;
 const MONTH_DAYS = 365.25 / 12;
-/** Nothing about a person is kept for longer than a life: a hundred years. */
+/** The longest period, a hundred years: nothing about a person is kept for longer than a life. */
 const MAX_PERIOD: Period = { months: 1_200, days: 0, seconds: 0 };
 /** A longer period is not compared on the calendar, which may have no such date. */
 const MAX_DAYS = 100 * 366;

@@ -108,7 +108,7 @@ export async function findPurposeCode(executor: Executor, id: string): Promise<n
   return (await query(executor, FIND_PURPOSE_CODE, [id])).rows[0]?.code;
 }
 
-/** What a policy changes, one object a thing that changes. */
+/** One change of a policy. */
 export type Change =
   | {
       readonly purpose: string;
@@ -142,7 +142,7 @@ const INSERT_MAPPINGS = sql(
   ["int4", "text[]", "int4[]"],
 );
 
-/** What a policy would change. @throws policy-incomplete as `applyPolicy` */
+/** Finds the changes that a policy would make. @throws policy-incomplete as `applyPolicy` */
 export async function comparePolicy(transaction: Transaction, policy: Policy, builtIn: number): Promise<Applied> {
   const { current, changes } = await compareWithCurrent(transaction, policy, builtIn);
   return { version: current.version, changes };

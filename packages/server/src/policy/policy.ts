@@ -1,7 +1,7 @@
 export const SENSITIVITIES = ["low", "medium", "high"] as const;
 export type Sensitivity = (typeof SENSITIVITIES)[number];
 
-/** Why events are kept. */
+/** A purpose: the reason why events are kept. */
 export interface PurposeDefinition {
   readonly id: string;
   readonly title: string;
@@ -13,9 +13,9 @@ export interface PurposeDefinition {
   /** Probes that it covers; all where absent. */
   readonly probes?: readonly string[];
   readonly highest_sensitivity?: Sensitivity;
-  /** What is done with an event that holds more. */
+  /** The treatment of an event that holds more. */
   readonly beyond: "record" | "refuse";
-  /** Takes no new events; what it has expires as it says. */
+  /** It takes no new events; stored events expire by its period. */
   readonly retired: boolean;
 }
 

@@ -9,8 +9,8 @@ function sensitivityOf({ fields }: Probe): Sensitivity {
 }
 
 /**
- * A record of processing activities (GDPR, article 30 (1)), in Markdown: what a policy says of each purpose, and what the
- * catalog says of the data. What only the operator knows is left to fill in, and marked.
+ * A record of processing activities (GDPR, article 30 (1)), in Markdown: each purpose of the policy, and the data by
+ * the catalog. Entries that only the operator knows are marked to be filled in.
  */
 export function recordOfProcessing({ purposes, actions, unmapped }: Policy): string {
   return `# Record of processing: device risk signals

@@ -17,12 +17,12 @@ export async function lockSession(session: Executor, lock: Lock): Promise<void> 
   await query(session, LOCK, [lock]);
 }
 
-/** The same for a lock that other sessions share. */
+/** Takes a shared lock until the end of the session. */
 export async function lockSessionShared(session: Executor, lock: Lock): Promise<void> {
   await query(session, LOCK_SHARED, [lock]);
 }
 
-/** The same without waiting. @returns whether it is taken. */
+/** Takes a lock until the end of the session, if it is free. @returns whether it is taken. */
 export async function tryLockSession(session: Executor, lock: Lock): Promise<boolean> {
   return (await query(session, TRY_LOCK, [lock])).rows[0]?.is_locked ?? false;
 }
@@ -42,7 +42,7 @@ export async function lockJournal(transaction: Transaction): Promise<void> {
   await query(transaction, LOCK_JOURNAL);
 }
 
-/** Gives back all locks of the session. */
+/** Releases all locks of the session. */
 export async function unlockSession(session: Executor): Promise<void> {
   await query(session, UNLOCK_ALL);
 }

@@ -4,7 +4,7 @@ import pg from "pg";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import { query, sql } from "./statement.ts";
 
-/** How calls on a connection are bounded. */
+/** The limits of calls on a connection. */
 export interface Bound {
   readonly dependency: Dependency;
   /** Backends that may still work for a connection that was given up. */
@@ -13,7 +13,7 @@ export interface Bound {
   readonly isAway: (error: unknown) => boolean;
   /** Statements may take longer than the deadline, as long as their backend works. */
   readonly isPatient?: boolean;
-  /** Of a monitor. */
+  /** Whether the connection belongs to a monitor. */
   readonly isProbe?: boolean;
 }
 
@@ -24,7 +24,10 @@ export interface BoundedOptions extends pg.ClientConfig {
 /** The backend of a connection that was given up while a statement was under way. */
 export interface AbandonedBackend {
   readonly pid: number;
-  /** By the database's clock, in seconds: a backend that started later has the same process id and is another one. */
+  /**
+   * Time of the connection by the database's clock, in seconds: a backend that started later with the same process id
+   * is another one.
+   */
   readonly connectedAt: string;
   /** Whether a monitor may end it while it waits for a lock. */
   readonly mayEnd: boolean;
@@ -53,7 +56,7 @@ export class AbandonedBackends {
   }
 }
 
-/** How long `end` waits for a peer that does not read. */
+/** Time that `end` waits for a peer that does not read. */
 const FAREWELL_MS = 1_000;
 
 /** The start of its own backend is hidden from the serving role; the time of this query is a little later. */
@@ -62,7 +65,7 @@ const IDENTIFY = sql("select pg_backend_pid() as pid, extract(epoch from now()):
   connected_at: "text",
 });
 
-/** In `pg_stat_activity`: a backend that runs no statement, and so no commit. */
+/** Condition on `pg_stat_activity` for a backend that runs no statement, and so no commit. */
 export const IS_IDLE = "state like 'idle%'";
 
 const IS_WORKING = sql(

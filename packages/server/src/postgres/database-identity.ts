@@ -2,7 +2,7 @@ import { SCHEMA } from "./database.ts";
 import type { Executor } from "./executor.ts";
 import { query, sql } from "./statement.ts";
 
-/** By what a database is known again: the same one only ever advances. */
+/** The identity of a database and its position in the WAL, which never falls in the same database. */
 export interface DatabaseIdentity {
   /** Cluster, timeline, database and storage of the table that lists what was applied of the erasure journal. */
   readonly name: string;
@@ -21,7 +21,7 @@ const IDENTIFY = sql(
   { name: "text", flushed: "text" },
 );
 
-/** Of a primary. */
+/** Reads the identity of a primary. */
 export async function identifyDatabase(executor: Executor): Promise<DatabaseIdentity> {
   const { rows } = await query(executor, IDENTIFY);
   const [row] = rows;

@@ -28,7 +28,7 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 types.setTypeParser(TIMESTAMPTZ, String);
 
-/** What is said here outweighs what was set for a database or a role. */
+/** Settings of a session. They override settings of the database and of the role. */
 const SESSION = [
   `search_path=${SCHEMA}`,
   "timezone=UTC",
@@ -44,7 +44,7 @@ const SESSION = [
 /** A start-up option of sessions that only read. */
 export const READ_ONLY = "-c default_transaction_read_only=on";
 
-/** A command that is stopped in the middle of a change (Ctrl-Z, a laptop that sleeps) keeps others waiting no longer. */
+/** The time that a stopped command (Ctrl-Z, a laptop that sleeps) may block others in the middle of a change. */
 const MAX_IDLE_MS = 15_000;
 
 /** Every call on a connection of these options has the deadline of the dependency. */

@@ -1,10 +1,10 @@
-/** What errors of the driver mean, by SQLSTATE: their messages may quote a value of a row. */
+/** Translates errors of the driver by SQLSTATE: their messages may quote a value of a row. */
 import pg from "pg";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import { isAwayState, isTransientState, SQL_STATES, type SqlStateName } from "./sql-states.ts";
 
-/** What an operator repairs. */
+/** Errors that an operator must repair. */
 const REASONS: Partial<Record<SqlStateName, string>> = {
   readOnlySqlTransaction: "it is a read-only standby",
   invalidAuthorizationSpecification: "it refuses the login",
@@ -23,7 +23,7 @@ const REASON_OF: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * All that `pg` and `pg-pool` say where there is no connection, or no answer on it: these errors have no code, so that
+ * Messages of `pg` and `pg-pool` where there is no connection, or no answer on it: these errors have no code, so that
  * their texts must tell them from others. A test looks for each text in the installed packages.
  */
 export const MESSAGES_WITHOUT_CODE: ReadonlySet<string> = new Set([
@@ -59,15 +59,15 @@ export function isTransient(error: unknown): boolean {
   return typeof (error as NodeJS.ErrnoException).code === "string" || MESSAGES_WITHOUT_CODE.has(error.message);
 }
 
-/** Turns what may pass into `Unavailable`; leaves the rest as it is. */
+/** Turns a transient error into `Unavailable`; leaves others as they are. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof Unavailable) return error;
   return isTransient(error) ? new Unavailable("the database can't be reached or is full", { cause: error }) : error;
 }
 
 /**
- * What a caller may read about an error of a database: the reason by SQLSTATE, in words of our own.
- * @param name of the database, for people.
+ * An error of a database that a caller may read: the reason by SQLSTATE, in words of our own. @param name of the
+ * database, for people.
  */
 export function asUnusable(error: unknown, name: string): Unavailable {
   if (error instanceof Unavailable) return error;

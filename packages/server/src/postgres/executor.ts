@@ -1,12 +1,15 @@
 import type pg from "pg";
 
-/** Exist for the compiler alone: `database.ts` makes connections and transactions, and no other value is one. */
+/**
+ * These types exist for the compiler alone: `database.ts` makes connections and transactions, and no other value is
+ * one.
+ */
 declare const STATE: unique symbol;
 declare const ROLE: unique symbol;
 
-/** What a statement runs on: a pool, a connection or a transaction. */
+/** Runs statements: a pool, a connection or a transaction. */
 export interface Executor {
-  /** Of a text alone no row is known; `query` of `statement.ts` runs what declares its types. */
+  /** The type of a row is unknown for a plain text; `query` of `statement.ts` runs what declares its types. */
   query(text: string, values?: readonly unknown[]): Promise<pg.QueryResult<never>>;
 }
 

@@ -6,7 +6,7 @@ export const LOCKS = {
   embeddedServer: 7_236_511,
   /** One process at a time migrates the schema. */
   migration: 7_236_514,
-  /** With the purpose as second number: one transaction at a time creates a partition of a purpose. */
+  /** Taken with the purpose as second number: one transaction at a time creates a partition of a purpose. */
   partitionCreation: 7_236_515,
   /** One process at a time creates the tables of the key store. */
   keyStoreSchema: 7_236_516,

@@ -39,7 +39,7 @@ export function withMaintenanceLock<T>(
   });
 }
 
-/** The same, unless another worker has the lock: then `undefined`. */
+/** Like `withMaintenanceLock`, unless another worker has the lock: then `undefined`. */
 export function tryWithMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,

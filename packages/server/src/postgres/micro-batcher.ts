@@ -19,8 +19,8 @@ const ENOUGH = 24;
 const NEWEST = 0.05;
 
 /**
- * Groups what is asked for at the same time. When little is going on an item starts at once; under load it waits a few
- * milliseconds for others, because the cost of a batch hardly depends on its size.
+ * Groups items that come at the same time. At low load an item starts at once; under load it waits a few milliseconds
+ * for others, because the cost of a batch hardly depends on its size.
  */
 export class MicroBatcher<Item, Result> {
   readonly #options: MicroBatcherOptions<Item, Result>;

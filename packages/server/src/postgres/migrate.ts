@@ -21,7 +21,7 @@ import { SQL_STATES } from "./sql-states.ts";
 const FOLDER = import.meta.dirname;
 const OLDEST_MAJOR = 15;
 
-/** Before a migration: the schema, and the tables that say what was applied to the database. */
+/** Runs before migrations: creates the schema, and the tables that say what was applied to the database. */
 const PREPARATION = [
   `create schema if not exists ${SCHEMA}`,
   `set search_path = ${SCHEMA}`,
@@ -92,7 +92,7 @@ async function readDefinition(name: string): Promise<Definition> {
   return { name, sql, digest: createHash("sha256").update(sql).digest("hex") };
 }
 
-/** As psql reads it: a line `\ir FILE` is the text of the file, whose path is relative to this one. */
+/** Reads a script as psql does: a line `\ir FILE` is the text of the file, whose path is relative to this one. */
 async function readIncluding(path: string): Promise<string> {
   const parts = (await readFile(path, "utf8")).split(/^\\ir (.+)$/m);
   const read = async (part: string, index: number): Promise<string> =>
@@ -101,8 +101,8 @@ async function readIncluding(path: string): Promise<string> {
 }
 
 /**
- * How PostgreSQL reports to a login that there is no schema, no role or no privilege on them yet; `role` at start-up is
- * an invalid parameter.
+ * SQLSTATEs by which PostgreSQL reports to a login that there is no schema, no role or no privilege on them yet; `role`
+ * at start-up is an invalid parameter.
  */
 const NO_SCHEMA = new Set<string | undefined>([
   SQL_STATES.undefinedTable,
@@ -113,7 +113,8 @@ const NO_SCHEMA = new Set<string | undefined>([
 ]);
 
 /**
- * What the database lacks of what this server knows, as far as the login can tell: all of it where there is no schema.
+ * Finds the migrations and definitions that the database lacks, as far as the login can tell: all of it where there is
+ * no schema.
  * @param pool of serving connections, which can't be opened where there is no role.
  * @throws schema-newer for a schema that is newer than this server.
  */
@@ -172,7 +173,10 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
   });
 }
 
-/** What the database lacks. A migration may need other definitions: after one, all are applied. */
+/**
+ * Selects the migrations and definitions that the database lacks. A migration may need other definitions: after one,
+ * all are applied.
+ */
 export async function pendingChanges(executor: Executor, known: Schema): Promise<Schema> {
   const applied = await query(executor, LIST_MIGRATIONS);
   const ids = new Set(applied.rows.map(({ id }) => id));

@@ -24,7 +24,7 @@ const END_ABANDONED = sql(
 );
 
 interface Remaining {
-  /** In the list of those asked for, from 1. */
+  /** Position in the list that was asked for, from 1. */
   readonly number: string;
   readonly waits_for_standby: boolean;
   readonly ended: boolean;
@@ -34,7 +34,10 @@ export interface PostgresProbeOptions {
   readonly dependency: Dependency;
   /** Options of the connections that the probe watches. */
   readonly database: DatabaseOptions;
-  /** Called at each look, and as on a new connection until it was not rejected. @throws where the database can't be used. */
+  /**
+   * Called at each check, and as on a new connection until it was not rejected. @throws where the database can't be
+   * used.
+   */
   readonly observe?: (client: Executor, isNewConnection: boolean) => Promise<void>;
 }
 

@@ -1,24 +1,24 @@
 import type { ClientBase, QueryResult } from "pg";
 import type { Executor } from "./executor.ts";
 
-/** What the driver gives for a column, by PostgreSQL's name of its type. */
+/** The type that the driver gives for a column, by PostgreSQL's name of its type. */
 interface Column {
   bool: boolean;
   bytea: Buffer;
   float8: number;
   int4: number;
-  /** What is counted stays below 2^53. */
+  /** Counts stay below 2^53. */
   int8: number;
   jsonb: unknown;
   name: string;
   numeric: string;
   text: string;
-  /** To the microsecond. */
+  /** Text, to the microsecond. */
   timestamptz: string;
   uuid: string;
 }
 
-/** What the driver takes for a parameter. */
+/** The type that the driver takes for a parameter. */
 interface Parameter {
   bool: boolean;
   bytea: Buffer;
@@ -75,7 +75,7 @@ export type ValuesOf<Of extends readonly ParameterType[]> = { readonly [Index in
 /** SQL with the types of its parameters and columns, which `statements.test.ts` compares with the migrated schema. */
 export interface Statement<Values extends readonly unknown[], Row> {
   readonly text: string;
-  /** Of a text that is composed when it runs, the first parameters. */
+  /** For a text that is composed when it runs: its first parameters. */
   readonly parameters: readonly ParameterType[];
   /** `undefined` where its rows are not read. */
   readonly columns: Columns | undefined;

@@ -12,7 +12,7 @@ export type Reply = (response: ServerResponse, asked: Asked) => void;
 
 export interface AnsweringServer {
   readonly url: string;
-  /** What came, oldest first. */
+  /** Received requests, oldest first. */
   readonly asked: Asked[];
   answer(reply: Reply): void;
   /** Ends every connection, also connections that wait for an answer. */

@@ -4,14 +4,16 @@ import { type Clock, type Session, type SessionVerifier, Unavailable } from "../
 
 const MAX_SESSIONS = 50_000;
 const MAX_CONCURRENT_CALLS = 500;
-/** For a verifier that asks another system: slow bad tokens of some dozens of sources can't shut out good ones. */
+/**
+ * The share of one source for a verifier that calls another system: slow bad tokens of some dozens of sources can't
+ * block good ones.
+ */
 export const FAIR_SHARE = 1 / 8;
 
 /**
- * Remembers good tokens, by their hash, until they expire or for `maxAgeMs`, whichever is sooner: that is how long a
- * revocation may take to be felt. Bad tokens are never remembered.
- *
- * @param shareOfSource share of the free places for waiting tokens that one source may take.
+ * Remembers good tokens, by their hash, until they expire or for `maxAgeMs`, whichever is sooner: a revocation takes
+ * effect within that time. Bad tokens are never remembered. @param shareOfSource share of the free places for waiting
+ * tokens that one source may take.
  */
 export function cachedVerifier(
   verifier: SessionVerifier,
@@ -22,7 +24,10 @@ export function cachedVerifier(
   const asked = new Map<string, Promise<Session | undefined>>();
   const waiting = new Map<string, number>();
 
-  /** One question for each token at a time, and not too many in all: a flood of bad ones stays here. */
+  /**
+   * Makes one call for each token at a time, and a limited number in all: a flood of bad tokens does not reach the
+   * verifier.
+   */
   function ask(name: string, token: string, source: string): Promise<Session | undefined> {
     const pending = asked.get(name);
     if (pending) return pending;

@@ -27,7 +27,7 @@ const ISSUE_TOKEN = sql(
   ["bytea", "uuid", "text", "timestamptz", "timestamptz"],
 );
 
-/** Only the token's hash is kept: the token is shown here and never again. */
+/** Issues a token. Only its hash is stored: the token is shown here and never again. */
 export async function issueToken(
   executor: Executor,
   clock: Clock,

@@ -7,7 +7,7 @@ import { introspectionVerifier } from "./introspection.ts";
 import { DEFAULT_ALGORITHMS, jwtVerifier } from "./jwt.ts";
 import { isOpaqueToken, opaqueTokenVerifier } from "./opaque-tokens.ts";
 
-/** How long the revocation of a token of ours, or of an authorization server's, may take to be felt. */
+/** The revocation of an own token, or of one of an authorization server, takes effect within this time. */
 const OPAQUE_MS = 5_000;
 const INTROSPECTED_MS = 10_000;
 

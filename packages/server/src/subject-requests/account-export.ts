@@ -16,7 +16,7 @@ import { listEvents, readEvent } from "../events/read-events.ts";
 import { type Composed, queryComposed, sql } from "../postgres/statement.ts";
 import { instant } from "../postgres/instant.ts";
 
-/** Events that are listed at once. */
+/** Number of events that are listed at once. */
 const PAGE = 500;
 
 export interface AccountExport {
@@ -167,7 +167,7 @@ const REQUESTS = sql(
   },
 );
 
-/** Rows that are in memory at once. */
+/** Number of rows that are in memory at once. */
 const FETCHED = 1_000;
 
 /** Through a cursor of the transaction. */
@@ -185,7 +185,10 @@ async function* rowsOf<Row>(transaction: Transaction, composed: Composed<Row>): 
 /** More than any account has. */
 const ALL = 2_147_483_647;
 
-/** Who read or changed what, when and why. Legal holds are no accesses, and none of the account's business. */
+/**
+ * The accesses to the account's data: actor, operation, time and reason. Legal holds are no accesses, and are not
+ * disclosed to the account.
+ */
 async function* accesses(transaction: Transaction, account: string): AsyncGenerator<object> {
   for await (const row of rowsOf(transaction, auditQuery({ account, limit: ALL }))) {
     const { at, actor, operation, outcome, event_id, occurrences, reason } = row;

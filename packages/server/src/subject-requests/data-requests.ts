@@ -3,7 +3,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { narrowed, query, sql } from "../postgres/statement.ts";
 
-/** What a data subject may ask for (GDPR, articles 15 to 18, 20 and 21). */
+/** The kinds of requests of a data subject (GDPR, articles 15 to 18, 20 and 21). */
 export const REQUEST_KINDS = ["access", "rectification", "erasure", "restriction", "portability", "objection"] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
@@ -17,7 +17,7 @@ export interface NewRequest {
   readonly kind: RequestKind;
   /** ISO 8601, not later than now. */
   readonly receivedAt: string;
-  /** How it was made sure who asks. */
+  /** The way in which the identity of the person was verified. */
   readonly identity: string | undefined;
   readonly actor: string;
 }
@@ -128,7 +128,10 @@ const EXTEND_REQUEST = sql(
   REQUEST_TYPES,
 );
 
-/** By two further months, once. @returns `undefined` where there is no such request that is open and not extended. */
+/**
+ * Extends a request by two further months, once. @returns `undefined` where there is no such request that is open and
+ * not extended.
+ */
 export async function extendRequest(executor: Executor, id: string, ground: string): Promise<RequestRow | undefined> {
   const { rows } = await query(executor, EXTEND_REQUEST, [id, ground]);
   return rows[0];
@@ -180,7 +183,10 @@ const COMPLETE_REQUEST = sql(
   REQUEST_TYPES,
 );
 
-/** Closes as done what was closed in part. @returns `undefined` where there is none, or something of it is left. */
+/**
+ * Closes a request as done that was closed in part. @returns `undefined` where there is none, or something of it is
+ * left.
+ */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
   const { rows } = await query(executor, COMPLETE_REQUEST, [id]);
   return rows[0];

@@ -5,7 +5,10 @@ import { isRequested } from "./data-requests.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/executor.ts";
 
-/** What is known of an account: it holds data or did until an erasure, it is named by requests alone, or by nothing. */
+/**
+ * The knowledge about an account: it has data or had until an erasure (`held`), it is named by requests alone
+ * (`requested`), or by nothing (`unknown`).
+ */
 export type AccountKnowledge = "held" | "requested" | "unknown";
 
 /**

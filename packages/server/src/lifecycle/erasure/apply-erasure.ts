@@ -19,12 +19,12 @@ import {
 } from "../holds/erased-copies.ts";
 import { addToErasure, type ErasureRecord, insertErasure } from "./erasures.ts";
 
-/** Events that one statement takes. */
+/** Maximum number of events per statement. */
 const BATCH = 5_000;
 
 /**
- * Deletes everything of a journal's entry from the database, or marks it so that no read finds it. The transaction
- * has copied what holds keep. The same for an erasure that begins and for one that a restored
+ * Deletes everything that a journal's entry names from the database, or marks it so that no read finds it. The
+ * transaction has copied held events before. It does the same for an erasure that begins and for one that a restored
  * database lacks.
  */
 export async function applyErasure(
@@ -50,7 +50,7 @@ export async function applyErasure(
   for (const id of entry.holds) await endHold(executor, id, { actor, reason, destroyed: entry.holds });
 }
 
-/** Its tokens and actions; its keys are in the entry. */
+/** Deletes the account's tokens and actions; its keys are in the entry. */
 async function eraseAccount(executor: OwnerTransaction, sequence: number, accountId: string): Promise<void> {
   const account = await deleteAccountId(executor, accountId);
   if (account === undefined) return;
@@ -90,8 +90,8 @@ export interface CopyOptions {
 }
 
 /**
- * Copies what holds cover of an entry, before the entry is applied.
- * @returns ids of events that can't be opened: their payloads are lost, and no reason to keep all else.
+ * Copies the held events of an entry, before the entry is applied. @returns ids of events that can't be opened: their
+ * payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(
   executor: OwnerTransaction,

@@ -35,7 +35,7 @@ export interface ErasureOrder {
   readonly subject: ErasureSubject;
   readonly actor: string;
   readonly reason: string;
-  /** Of an account: whether its later events are refused. */
+  /** Whether later events of the account are refused. */
   readonly refuseLater: boolean;
 }
 

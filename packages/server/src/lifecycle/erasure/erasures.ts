@@ -3,7 +3,7 @@ import type { ErasureEntry, ErasureKind } from "../../journal/journal.ts";
 import { instant } from "../../postgres/instant.ts";
 import { narrowed, query, sql } from "../../postgres/statement.ts";
 
-/** Who asked for it, and why. */
+/** The person who asked for it, and the reason. */
 export interface ErasureOrigin {
   readonly actor: string;
   readonly reason: string;
@@ -71,7 +71,7 @@ export async function insertErasure(
   ]);
 }
 
-/** What an erasure deleted, or left to a hold. */
+/** The numbers of items that an erasure deleted, or left to a hold. */
 export type ErasureCounts = Partial<
   Pick<ErasureRow, "events" | "idempotency_keys" | "tokens" | "actions" | "held" | "copies">
 >;
@@ -212,7 +212,7 @@ const FIND_ERASURE_RECEIPT = sql(
   { receipt: "text" },
 );
 
-/** The same by the id of an erasure. */
+/** The receipt of an erasure, by its id. */
 export async function findErasureReceipt(executor: Executor, erasureId: string): Promise<string | undefined> {
   return (await query(executor, FIND_ERASURE_RECEIPT, [erasureId])).rows[0]?.receipt;
 }

@@ -10,13 +10,13 @@ import { type ErasureRow, findErasures } from "./erasures.ts";
 import { insertTombstones, type LedgerRow } from "../../events/tombstones.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** Ledger rows that are processed together. */
+/** Number of ledger rows that are processed together. */
 const BATCH = 5_000;
 
 export interface FinishPorts {
   readonly names: Pseudonymizer;
   readonly clock: Clock;
-  /** Signs what was done. @param at when: RFC 3339, as the database records it. @returns a JWS. */
+  /** Signs the receipt of an erasure. @param at when: RFC 3339, as the database records it. @returns a JWS. */
   readonly attest: (erasure: ErasureRow, at: string) => Promise<string>;
   readonly signal?: AbortSignal;
 }

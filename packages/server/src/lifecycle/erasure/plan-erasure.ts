@@ -6,7 +6,7 @@ import type { Executor } from "../../postgres/executor.ts";
 import { countByHold, type EventSubject, SUBJECT_CONDITIONS, subjectValues } from "../../events/search-events.ts";
 import { queryComposed, sql, type Statement } from "../../postgres/statement.ts";
 
-/** What is to be erased; of one purpose because consent was withdrawn. */
+/** The subject of an erasure; one purpose when consent to it was withdrawn. */
 export type ErasureSubject = EventSubject;
 
 /** An account, and what is kept of it under each purpose. */
@@ -29,7 +29,7 @@ export function subjectMac(names: Pseudonymizer, subject: ErasureSubject): Buffe
   }
 }
 
-/** What an erasure deletes, and what holds keep of it. */
+/** Numbers of items that an erasure would delete, and that holds would keep. */
 export interface ErasurePlan {
   /** Events that it deletes, copies that holds made included. */
   readonly events: number;
@@ -53,7 +53,7 @@ const countKeys = (kind: "account" | "purpose" | "event"): Statement<readonly un
 };
 const COUNT_KEYS = { account: countKeys("account"), purpose: countKeys("purpose"), event: countKeys("event") };
 
-/** Counts it; the moment of the erasure may find more. */
+/** Counts these items; the erasure itself may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
   const { events, held, still_held, released } = await countByHold(executor, subject);
   const plan = { events, held, still_held, released, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };

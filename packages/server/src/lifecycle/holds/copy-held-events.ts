@@ -17,7 +17,7 @@ import {
 import { receivedAtOf } from "../../events/read-events.ts";
 import { composed, query, queryComposed, sql } from "../../postgres/statement.ts";
 
-/** Full keys that one statement finds. */
+/** Number of full keys that one statement finds. */
 const PAGE = 1_000;
 
 /** An event under a hold that has no copy yet, by its full key. */

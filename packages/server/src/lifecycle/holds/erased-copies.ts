@@ -1,4 +1,4 @@
-/** What an erasure does to the copies of held events. */
+/** Effects of an erasure on copies of held events. */
 import { reopenIdempotencyKeys } from "../../events/ledger.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import type { KeyName } from "../../events/tombstones.ts";
@@ -35,7 +35,7 @@ const MARK_COPIES_ERASED = sql(
   ["uuid[]", "timestamptz[]", "int8"],
 );
 
-/** The same for single events. */
+/** Marks the copies of single events. */
 export async function markCopiesErased(
   executor: OwnerTransaction,
   eventIds: readonly string[],

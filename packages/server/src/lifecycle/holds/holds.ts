@@ -9,7 +9,7 @@ import { instant } from "../../postgres/instant.ts";
 import { lockHolds } from "../../postgres/advisory-locks.ts";
 import { narrowed, query, sql, type Statement } from "../../postgres/statement.ts";
 
-/** What a hold is about. */
+/** The subject of a hold. */
 export interface HoldSubject {
   readonly of: "account" | "action_id" | "event_id";
   readonly value: string;
@@ -105,7 +105,7 @@ const IS_KNOWN = sql(
   { known: "bool" },
 );
 
-/** An account whose events are all to come is known by its tokens, actions or keys. */
+/** An account without events yet is known by its tokens, actions or keys. */
 async function isKnown(executor: Executor, account: string): Promise<boolean> {
   return (await query(executor, IS_KNOWN, [account])).rows[0]?.known ?? false;
 }
@@ -244,7 +244,9 @@ const SUBJECT_OF = sql(
   { of: narrowed<"account" | "action_id" | "event_id">("text"), value: "text" },
 );
 
-/** What a hold is about, lifted or not; `undefined` where a replay brought it back and its subject was not found yet. */
+/**
+ * The subject of a hold, lifted or not; `undefined` where a replay brought it back and its subject was not found yet.
+ */
 async function subjectOf(executor: Executor, holdId: string): Promise<HoldSubject | undefined> {
   return (await query(executor, SUBJECT_OF, [holdId])).rows[0];
 }

@@ -11,7 +11,7 @@ import type { Sealer } from "../../ports.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** Copies whose payloads are in memory at once. */
+/** Number of copies whose payloads are in memory at once. */
 const PAGE = 50;
 
 type Copy = SealedRow & { readonly other: string };

@@ -5,7 +5,7 @@ import { eventSearch, searchEvents } from "../../events/search-events.ts";
 import type { SearchBackoff } from "./search-backoff.ts";
 import { narrowed, query, sql, type Statement } from "../../postgres/statement.ts";
 
-/** Names that are compared at once. */
+/** Number of names that are compared at once. */
 const PAGE = 10_000;
 
 type SubjectKind = "account" | "action_id";
@@ -21,7 +21,7 @@ interface ResolvedHold extends UnresolvedHold {
 }
 
 export interface ResolveOptions {
-  /** In a transaction, an executor that releases the locks of each read. */
+  /** For use in a transaction: an executor that releases the locks of each read. */
   readonly reading?: Executor;
   /** Runs work on a connection of the owner, who alone may name the subject of a hold. */
   readonly asOwner: (work: (owner: OwnerExecutor) => Promise<void>) => Promise<void>;
@@ -65,7 +65,10 @@ const FIND_SHORTEST_PERIOD = sql(
   },
 );
 
-/** Milliseconds, or `undefined` where events are kept without end: nothing is deleted sooner after its receipt. */
+/**
+ * The shortest retention period in milliseconds, or `undefined` where events are kept without end: nothing is deleted
+ * sooner after its receipt.
+ */
 async function shortestPeriod(executor: Executor): Promise<number | undefined> {
   return (await query(executor, FIND_SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;
 }

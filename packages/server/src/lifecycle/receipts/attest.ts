@@ -9,7 +9,7 @@ import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries
 import { installationId } from "../recovery/installation.ts";
 import type { ReceiptSigner } from "./receipt-signer.ts";
 
-/** What a receipt is not. */
+/** States the limits of a receipt. */
 const STATEMENT =
   "This attests what the system did and found at that time. It is no proof that nothing of it exists elsewhere.";
 
@@ -17,7 +17,7 @@ export interface AttestPorts {
   readonly executor: Executor;
   readonly signer: Pick<ReceiptSigner, "sign">;
   readonly clock: Clock;
-  /** How long backups of keys and of events are kept, where that is declared. */
+  /** Retention periods of backups of keys and of events, where that is declared. */
   readonly backups: Pick<Config["retention"], "keyBackupMs" | "backupMs">;
 }
 

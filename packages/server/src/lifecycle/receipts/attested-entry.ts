@@ -3,7 +3,7 @@ import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import type { KnownEntry } from "../../journal/chain.ts";
 import { type ReceiptSigner, verifyReceipt } from "./receipt-signer.ts";
 
-/** What a receipt says of the journal. */
+/** The part of a receipt about the journal. */
 interface AttestedJournal {
   readonly installation: string;
   readonly journal?: { readonly sequence: number; readonly digest: string };

@@ -14,7 +14,7 @@ import type { Secrets } from "../../crypto/secrets.ts";
 
 const ALGORITHM = "Ed25519";
 const TYPE = "drs-receipt+jws";
-/** Its name in the key store. */
+/** Name of the signing secret in the key store. */
 const SECRET = "receipts/1";
 /** PKCS #8 of an Ed25519 key (RFC 8410), up to the 32 bytes of the key itself. */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
@@ -33,7 +33,7 @@ export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
   return signerOf(await secrets.findOrCreate(SECRET));
 }
 
-/** The same, and makes nothing. @returns `undefined` where no key was made yet. @throws Unavailable */
+/** Like `receiptSigner`, but creates no key. @returns `undefined` where no key was made yet. @throws Unavailable */
 export async function findReceiptSigner(secrets: Secrets): Promise<ReceiptSigner | undefined> {
   const seed = await secrets.find(SECRET);
   return seed && signerOf(seed);
@@ -56,9 +56,8 @@ async function signerOf(seed: Buffer): Promise<ReceiptSigner> {
 const NO_RECEIPT = "it is no receipt in the form of a JWS";
 
 /**
- * What a receipt says, if the given key has signed it. No key inside the receipt is ever looked at.
- * @param publicKey SPKI in PEM, or a JWK.
- * @throws receipt-invalid
+ * Returns the content of a receipt that the given key has signed. A key inside the receipt is never used. @param
+ * publicKey SPKI in PEM, or a JWK. @throws receipt-invalid
  */
 export async function verifyReceipt(receipt: string, publicKey: string): Promise<Record<string, unknown>> {
   const key = await readPublicKey(publicKey);

@@ -25,9 +25,9 @@ export interface SecretLossStatement {
 }
 
 /**
- * Accepts that secrets which the key store lacks are permanently lost. From the commit on no
- * event is sealed under their names: servers may still have keys in memory that they derived from the lost secrets, so
- * partitions and holds continue under secrets of new ids, and accounts under keys of new ids that are made on demand.
+ * Accepts that secrets which the key store lacks are permanently lost. After the commit no event is sealed under the
+ * old names. Servers may still cache old keys, so partitions and holds get new secret ids, and accounts get new keys on
+ * demand.
  *
  * @returns what was lost, or `undefined` where no event needs a secret that the key store lacks.
  * @throws Unavailable

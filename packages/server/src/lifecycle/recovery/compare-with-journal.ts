@@ -1,4 +1,4 @@
-/** What the database and the key store lack of the erasure journal. */
+/** Compares the database and the key store with the erasure journal. */
 import { plural } from "../../messages/plural.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
@@ -12,7 +12,7 @@ import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { countDestroyedPartitions } from "./destroyed-partitions.ts";
 
-/** What a look at the database, the key store and the journal finds. */
+/** The result of comparing the database, the key store and the journal. */
 export interface Comparison {
   /** The latest entry that the database has applied. */
   readonly latest: EntryReference;
@@ -27,7 +27,7 @@ export interface Comparison {
 }
 
 export interface ComparisonPorts {
-  /** For looking. */
+  /** Runs the queries of the comparison. */
   readonly executor: Executor;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
@@ -94,8 +94,7 @@ function requireNoEntries(known: readonly KnownEntry[]): void {
 }
 
 /**
- * Before an order, or before events are shown.
- * @param from as for `compareWithJournal`. @returns what it found.
+ * Called before an order, or before events are shown. @param from as for `compareWithJournal`. @returns what it found.
  * @throws replay-needed where the database lacks entries of the journal. @throws an error with a journal-… code, Unavailable
  */
 export async function requireReplayed(
@@ -113,7 +112,7 @@ export async function requireReplayed(
   );
 }
 
-/** A command that has just written the journal is about to commit: its end is waited for. */
+/** Waits for a command that has just written the journal and is about to commit. */
 async function lackingStill(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;
   const latest = await withClient(database, (client) =>

@@ -25,8 +25,8 @@ export async function installationId(executor: Executor): Promise<string> {
 }
 
 /**
- * Before a key store is opened that only reads.
- * @throws installation-missing where the installation has no secrets yet.
+ * Called before a key store is opened for reading only. @throws installation-missing where the installation has no
+ * secrets yet.
  */
 export async function requireSecrets(executor: Executor): Promise<void> {
   if (await hasSecrets(executor)) return;
@@ -71,10 +71,8 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
 }
 
 /**
- * A key store that is older than the events lacks keys that were made since: the newest are looked for.
- *
- * @param isDatabaseBehind the key store destroyed secrets of partitions that the database still has: it may lack theirs.
- * @throws key-store-outdated
+ * Requires the newest keys: a key store that is older than the events lacks them. @param isDatabaseBehind the key store
+ * destroyed secrets of partitions that the database still has: it may lack theirs. @throws key-store-outdated
  */
 export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
   if ((await lostSince(executor, secrets, isDatabaseBehind)).length === 0) return;

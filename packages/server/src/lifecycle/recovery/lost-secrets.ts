@@ -13,14 +13,14 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql, type Statement } from "../../postgres/statement.ts";
 import { findDroppableSecrets } from "./destroyed-partitions.ts";
 
-/** The newest that are looked for. */
+/** Number of newest partitions and keys that are checked. */
 const PARTITIONS_LOOKED_AT = 5;
 const KEYS_LOOKED_AT = 1_000;
 
 /** Secrets from before an accepted loss may have been destroyed by the entry that is lost. */
 const SINCE_LOSS = "coalesce((select max(loss_accepted_at) from journal_entry), '-infinity')";
 
-/** Of a row of `event_partition` and of `legal_hold`: the id of the secret in use. */
+/** For a row of `event_partition` and of `legal_hold`: the id of the secret in use. */
 const PARTITION_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], partition_id)";
 const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id)";
 
@@ -31,7 +31,7 @@ const NEWEST_KEYS = sql(
   [],
   { id: "uuid" },
 );
-/** Of active holds, and of lifted ones with a copy that another one covers. */
+/** Secrets of active holds, and of lifted ones with a copy that another one covers. */
 const HOLDS = sql(
   `select ${HOLD_SECRET} as id from legal_hold h
   where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and (lifted_at is null or exists (
@@ -65,7 +65,10 @@ const FIND_USED_SECRET = partitionQuery(
       where p.partition_id = '${partition_id}' and ${IS_NEEDED} and exists (select from event e where ${within("e")})`,
 );
 
-/** Of partitions that hold an event and whose secrets are needed; newest first, each looked into by itself. */
+/**
+ * Names of the secrets of partitions that hold an event and whose secrets are needed; newest first. Each partition is
+ * searched by itself.
+ */
 async function newestPartitions(executor: Executor): Promise<readonly string[]> {
   const found: string[] = [];
   const used = queryPartitions(executor, FIND_USED_SECRET, await findPartitions(executor), []);
@@ -93,7 +96,7 @@ export async function lostSince(
 }
 
 /**
- * The same without a search in partitions: of partition secrets, only the ones that this process has used.
+ * Like `lostSince`, without a search in partitions: of partition secrets, only the ones that this process has used.
  * @throws Unavailable
  */
 export async function lostInUse(executor: Executor, secrets: Secrets): Promise<readonly string[]> {

@@ -35,7 +35,7 @@ import { type ErasureEntry, type ErasureJournal, type EntryReference, isHoldOrde
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts {
-  /** Of a connection that may destroy secrets, and of one that is the owner's and may erase. */
+  /** Options of a connection that may destroy secrets, and of an owner's connection that may erase. */
   readonly database: DatabaseOptions;
   readonly administration: OwnerDatabase;
   readonly secrets: Secrets;

@@ -28,21 +28,21 @@ const LOCK_WITHIN = "100ms";
 const LOCK_IS_TAKEN = new Set<string | undefined>([SQL_STATES.lockNotAvailable, SQL_STATES.deadlockDetected]);
 const TRIES = 50;
 const RETRY_MS = 200;
-/** Rows that one statement deletes. */
+/** Number of rows that one statement deletes. */
 const BATCH = 1_000;
 
 export interface ExpiryOptions {
   readonly secrets: Secrets;
-  /** Re-seals what a hold covers, before its partition is dropped. */
+  /** Seals held events again, before their partition is dropped. */
   readonly sealer: Sealer;
   readonly names: Pseudonymizer;
-  /** For how long an idempotency key is kept after its event is deleted: milliseconds. */
+  /** Milliseconds that an idempotency key is kept after its event is deleted. */
   readonly replayWindow: number;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
   readonly keyStore: KeyStore;
   readonly clock: Clock;
-  /** Looked at between steps: the next run finishes what was started. */
+  /** Checked between steps: the next run finishes what was started. */
   readonly signal?: AbortSignal;
 }
 
@@ -71,7 +71,7 @@ const LIST_PARTLY_EXPIRED = sql("select partition_id from partly_expired_partiti
   partition_id: "uuid",
 });
 
-/** Of partitions that are longer than the period asks for. */
+/** Deletes expired rows of partitions that are longer than the retention period requires. */
 async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promise<void> {
   const { rows } = await query(executor, LIST_PARTLY_EXPIRED);
   for (const { partition_id } of rows) {

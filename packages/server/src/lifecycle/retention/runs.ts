@@ -5,7 +5,7 @@ import { PARTITION_COLUMNS, PARTITION_TYPES, partitionQuery, queryPartitions } f
 import { instant } from "../../postgres/instant.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** What a pass has done; copies were kept by a hold, and no hold covers them any more. */
+/** The counts of a pass; copies were kept by a hold, and no hold covers them any more. */
 export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
 export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
 
@@ -18,7 +18,7 @@ export interface Expired extends Counts {
   readonly destroyed_keys: readonly string[];
 }
 
-/** What a receipt of a pass states. */
+/** The content of a receipt of a pass. */
 export interface RunStatement extends Expired {
   readonly run_id: string;
   readonly started_at: string;
@@ -130,7 +130,7 @@ export async function listRuns(executor: Executor, limit: number): Promise<reado
 export interface RetentionState {
   /** Expired partitions that are not dropped. */
   readonly overdue_partitions: number;
-  /** For how long the oldest of them has been expired. */
+  /** Seconds since the oldest of them expired. */
   readonly lag_seconds: number;
   /** Dropped partitions whose secret is not destroyed. */
   readonly secrets_to_destroy: number;

@@ -21,7 +21,10 @@ export async function runSteps(steps: readonly Step[]): Promise<readonly FailedS
   return failed;
 }
 
-/** For the audit: which steps failed, and the SQLSTATE, code or class of each error, whose message may quote another system. */
+/**
+ * Describes failed steps for the audit: their names, and the SQLSTATE, code or class of each error, whose message may
+ * quote another system.
+ */
 export function describeFailed(failed: readonly FailedStep[]): readonly { step: string; error: string }[] {
   return failed.map(({ step, error }) => ({ step, error: sqlState(error) ?? kindOf(error) }));
 }

@@ -192,7 +192,7 @@ test("a list of requests is audited, by the keyed MAC of the account that it nam
     operation: "request.list",
     outcome: "done",
     account: null,
-    detail: { count: 1, subject_mac: system.names.subjectOf("account", "listed").toString("hex") },
+    detail: { count: 1, subject_mac: system.pseudonymizer.subjectOf("account", "listed").toString("hex") },
   });
 });
 

@@ -34,13 +34,13 @@ describe("with concurrent work", () => {
 
   /** An erasure up to its commit; what is done before that is done under its locks. */
   async function begin(subject: ErasureSubject, meanwhile?: () => Promise<void>): Promise<void> {
-    const { administration, clock, sealer, names, journal, codec, keyStore } = scene.system;
+    const { administration, clock, sealer, pseudonymizer, journal, codec, keyStore } = scene.system;
     if (!journal) throw new Error("there is no journal");
     const order = { subject, actor: "a test", reason: "r", refuseLater: false };
     await inOwnerTransaction(administration, async (transaction) => {
       await beginErasure(
         transaction,
-        { clock, sealer, names, journal, codec, keyStore, onUnreadable: () => {} },
+        { clock, sealer, pseudonymizer, journal, codec, keyStore, onUnreadable: () => {} },
         order,
       );
       await meanwhile?.();
@@ -105,7 +105,7 @@ describe("with concurrent work", () => {
       await count(
         "tombstone",
         "name_mac",
-        scene.system.names.tombstoneNameOf(who.account, String(stored.request.headers?.["Idempotency-Key"])),
+        scene.system.pseudonymizer.tombstoneNameOf(who.account, String(stored.request.headers?.["Idempotency-Key"])),
       ),
     ).toBe(1);
   });

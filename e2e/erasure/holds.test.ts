@@ -42,7 +42,9 @@ describe("what a hold keeps", () => {
     }
     expect((await drs("erase", "run", "--account", who.account, "--refuse-later", ...reason)).code).toBe(3);
     const refused = "select from refused_account where account_mac = $1";
-    expect((await scene.owner.query(refused, [scene.system.names.subjectOf("account", who.account)])).rowCount).toBe(1);
+    expect(
+      (await scene.owner.query(refused, [scene.system.pseudonymizer.subjectOf("account", who.account)])).rowCount,
+    ).toBe(1);
     await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
     expect((await drs("retention", "run")).code).toBe(0);
   });

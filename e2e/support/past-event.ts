@@ -18,14 +18,14 @@ export class Past {
   readonly #store: EventStore & { close(): Promise<void> };
 
   constructor(system: System) {
-    const { database, pool, partitions, names, accountKeys } = system;
+    const { database, pool, partitions, pseudonymizer, accountKeys } = system;
     const onError = (): void => {};
     this.#system = system;
     this.#store = new PostgresEventStore({
       database,
       executor: pool,
       partitions,
-      names,
+      pseudonymizer,
       canStore: () => true,
       onStale: () => accountKeys.refresh(),
       onConnectionLost: () => accountKeys.clear(),

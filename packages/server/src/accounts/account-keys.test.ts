@@ -58,7 +58,7 @@ function openAccountKeys(): PostgresAccountKeys {
       return result;
     },
   };
-  return new PostgresAccountKeys(executor as Executor, system.secrets, system.names);
+  return new PostgresAccountKeys(executor as Executor, system.secrets, system.pseudonymizer);
 }
 
 async function erase(account: string): Promise<void> {

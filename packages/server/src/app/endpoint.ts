@@ -70,7 +70,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     database: system.database,
     executor: pool,
     partitions,
-    names: system.names,
+    pseudonymizer: system.pseudonymizer,
     canStore: () => dependencies.canStore,
     onStale: async () => {
       await Promise.all([system.accountKeys.refresh(), purposes.refresh()]);

@@ -29,7 +29,7 @@ export interface Keys {
   readonly secrets: Secrets;
   readonly partitions: Partitions;
   readonly accountKeys: PostgresAccountKeys;
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   readonly sealer: CachingSealer;
   readonly codec: EntryCodec;
   /** The signer of receipts. @throws installation-missing where it has no key yet, and none is made. @throws Unavailable */
@@ -51,8 +51,8 @@ export async function openKeys({ access, config, dependencies, opened, pool }: O
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
   const partitions = new Partitions(pool);
-  const names = new Pseudonymizer(deriveKey(installation, "ledger names"));
-  const accountKeys = new PostgresAccountKeys(pool, secrets, names);
+  const pseudonymizer = new Pseudonymizer(deriveKey(installation, "ledger names"));
+  const accountKeys = new PostgresAccountKeys(pool, secrets, pseudonymizer);
   accountKeys.onSecretsLost(() => partitions.clear());
   const holdSecrets = (holdId: string): Promise<readonly string[]> => findHoldSecrets(pool, holdId);
   return {
@@ -62,7 +62,7 @@ export async function openKeys({ access, config, dependencies, opened, pool }: O
     secrets,
     partitions,
     accountKeys,
-    names,
+    pseudonymizer,
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     codec: new EntryCodec(deriveKey(installation, "erasure journal"), id),
     receipts: () => openReceipts(secrets, access),

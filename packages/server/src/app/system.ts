@@ -55,7 +55,7 @@ export async function openSystem(config: Config, { asServer, migrates = true, on
 
 /** What the deletion of events takes, by a worker or a command. */
 export function erasurePorts(installation: Installation): Omit<RetentionOptions, "database" | "actor" | "signal"> {
-  const { pool, clock, config, secrets, sealer, keyStore, names, journal, codec, receipts } = installation;
+  const { pool, clock, config, secrets, sealer, keyStore, pseudonymizer, journal, codec, receipts } = installation;
   const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };
   const attest = { executor: pool, signer, clock, backups: config.retention };
   return {
@@ -63,7 +63,7 @@ export function erasurePorts(installation: Installation): Omit<RetentionOptions,
     secrets,
     sealer,
     keyStore,
-    names,
+    pseudonymizer,
     journal,
     codec,
     attest,

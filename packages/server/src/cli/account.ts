@@ -42,11 +42,11 @@ async function write(
   installation: Installation,
   { account: of, out, reason, json }: ExportOptions,
 ): Promise<void> {
-  const { pool, clock, sealer, names, database } = installation;
+  const { pool, clock, sealer, pseudonymizer, database } = installation;
   // guard(drop): an export of a restored database waits for the replay
   // fails: e2e/reading.test.ts › shows no event
   await requireReplayed({ ...installation, executor: pool }, "head");
-  const known = await accountKnowledge(pool, names, of);
+  const known = await accountKnowledge(pool, pseudonymizer, of);
   if (known !== "held") {
     const but = known === "requested" ? " but its requests (drs request list)" : "";
     throw new OperatorError(
@@ -62,7 +62,7 @@ async function write(
   const onProgress = (events: number): void => void context.stderr.write(`${plural(events, "event")}\n`);
   // The snapshot is taken after the announcement, which is an access like any other.
   const manifest = await inSnapshot(database, (transaction) => {
-    const ports = { transaction, sealer, names, announce, onProgress: json ? () => {} : onProgress };
+    const ports = { transaction, sealer, pseudonymizer, announce, onProgress: json ? () => {} : onProgress };
     return exportAccount(ports, of, folder, new Date(clock.now()));
   });
   if (json) return printJson(context, manifest);

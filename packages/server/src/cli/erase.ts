@@ -89,8 +89,8 @@ function planCommand(context: Context): Command {
       const { plan } = await withConnection(context, "read", async (connection) => {
         const found = await planOf(connection, options);
         if (isNothing(found.plan) && found.plan.still_held + found.plan.released === 0) {
-          const { names } = await openKeys(connection);
-          await requireKnown(connection.pool, subjectMac(names, found.subject));
+          const { pseudonymizer } = await openKeys(connection);
+          await requireKnown(connection.pool, subjectMac(pseudonymizer, found.subject));
         }
         return found;
       });
@@ -135,10 +135,10 @@ async function planOf(
 }
 
 async function run(context: Context, installation: Installation, options: RunOptions): Promise<void> {
-  const { pool, names, accountKeys, database } = installation;
+  const { pool, pseudonymizer, accountKeys, database } = installation;
   const compared = await requireRecovered(installation);
   const { subject, plan } = await planOf(installation, options);
-  const mac = subjectMac(names, subject);
+  const mac = subjectMac(pseudonymizer, subject);
   const what = sentence(plan);
   journalPorts(installation);
   await finishErasuresNow({ ...erasurePorts(installation), database });
@@ -214,12 +214,12 @@ async function erase(
   subject: ErasureSubject,
   { reason, refuseLater = false }: RunOptions,
 ): Promise<number | undefined> {
-  const { pool, clock, sealer, names, administration, database, compared } = installation;
+  const { pool, clock, sealer, pseudonymizer, administration, database, compared } = installation;
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(await destroyedSecrets(pool, compared));
   const ports = { ...journalPorts(installation, watch), sealer, onUnreadable };
   const actor = operatorOf(context);
-  const subject_mac = subjectMac(names, subject).toString("hex");
+  const subject_mac = subjectMac(pseudonymizer, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
   await writeAudit(pool, clock, { actor, operation: "erase.run", outcome: "begun", reason, detail });
   const sequence = await inOwnerTransaction(administration, (owner) =>
@@ -277,8 +277,8 @@ function listCommand(context: Context): Command {
         const { pool } = connection;
         const subjects = await subjectsOf(pool, options);
         if (!subjects) return findErasures(pool, {});
-        const { names } = await openKeys(connection);
-        return findErasures(pool, { subjectMacs: subjects.map((one) => subjectMac(names, one)) });
+        const { pseudonymizer } = await openKeys(connection);
+        return findErasures(pool, { subjectMacs: subjects.map((one) => subjectMac(pseudonymizer, one)) });
       });
       if (options.json) return printRows(context, rows, true, "");
       const shown = rows.map(({ erasure_id, kind, began_at, finished_at, events, still_held, actor, reason }) => {

@@ -12,10 +12,10 @@ import { type Context, inOwnersTransaction, withInstallation } from "./context.t
  * journal-required where no erasure journal is configured.
  */
 export function journalPorts(
-  { clock, codec, keyStore, names, secrets, journal }: Installation,
+  { clock, codec, keyStore, pseudonymizer, secrets, journal }: Installation,
   watch?: AppendWatch,
 ): HoldOrderPorts {
-  if (journal) return { clock, codec, keyStore, names, secrets, journal: watch?.watch(journal) ?? journal };
+  if (journal) return { clock, codec, keyStore, pseudonymizer, secrets, journal: watch?.watch(journal) ?? journal };
   throw new OperatorError(
     "journal-required",
     "There is no erasure journal, and without one the restore of a backup would undo this: name a directory in " +

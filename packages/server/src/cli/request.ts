@@ -86,14 +86,18 @@ function addCommand(context: Context): Command {
       example('drs request add --account customer-1 --kind erasure --identity "signed in, code by mail"'),
     )
     .action(async ({ account: of, kind, received, identity, dryRun = false, json }: AddOptions) => {
-      await change(context, { operation: "request.add", dryRun, json }, async (executor, clock, actor, names) => {
-        if ((await accountKnowledge(executor, names, of)) === "unknown") {
-          context.stderr.write("Nothing is held about this account: check the spelling.\n");
-        }
-        const subjectMac = names.subjectOf("account", of);
-        const receivedAt = received ?? new Date(clock.now()).toISOString();
-        return addRequest(executor, { account: of, subjectMac, kind, receivedAt, identity, actor });
-      });
+      await change(
+        context,
+        { operation: "request.add", dryRun, json },
+        async (executor, clock, actor, pseudonymizer) => {
+          if ((await accountKnowledge(executor, pseudonymizer, of)) === "unknown") {
+            context.stderr.write("Nothing is held about this account: check the spelling.\n");
+          }
+          const subjectMac = pseudonymizer.subjectOf("account", of);
+          const receivedAt = received ?? new Date(clock.now()).toISOString();
+          return addRequest(executor, { account: of, subjectMac, kind, receivedAt, identity, actor });
+        },
+      );
     });
 }
 
@@ -105,7 +109,7 @@ function listCommand(context: Context): Command {
     .addHelpText("after", example("drs request list --json"))
     .action(async ({ account: of, json = false }: { account?: string; json?: boolean }) => {
       const rows = await withConnection(context, "audited-read", async (connection) => {
-        const mac = of === undefined ? undefined : (await openKeys(connection)).names.subjectOf("account", of);
+        const mac = of === undefined ? undefined : (await openKeys(connection)).pseudonymizer.subjectOf("account", of);
         const found = await listRequests(connection.pool, mac);
         const detail = { count: found.length, ...(mac && { subject_mac: mac.toString("hex") }) };
         await auditRead(context, connection, { operation: "request.list", outcome: "done", detail });
@@ -153,7 +157,7 @@ function closeCommand(context: Context): Command {
       const { outcome, reason, identity, erasure, export: exportId, dryRun = false, json } = options;
       if (outcome === "refused" && reason === undefined) self.error("error: --outcome refused needs --reason");
       if (outcome === "partly" && erasure === undefined) self.error("error: --outcome partly needs --erasure");
-      await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor, names) => {
+      await change(context, { operation: "request.close", dryRun, json }, async (executor, _, actor, pseudonymizer) => {
         const open = await findRequest(executor, id);
         if (open?.outcome === "partly" && outcome === "done") return complete(executor, open, options);
         if (!open || open.closed_at !== null)
@@ -167,7 +171,7 @@ function closeCommand(context: Context): Command {
           );
         }
         if (erasure !== undefined) {
-          const found = await requireErasureOf(executor, names, open.account, erasure);
+          const found = await requireErasureOf(executor, pseudonymizer, open.account, erasure);
           requireOutcome(outcome, found);
         } else if (open.kind === "erasure" && outcome === "done") await requireNothingLeft(executor, open);
         // guard(false): a link leads to an export of the account
@@ -239,7 +243,7 @@ async function requireNothingLeft(executor: Executor, { account: of }: RequestRo
 /** An erasure of one event or action names no account: it is not compared with the account. */
 async function requireErasureOf(
   executor: Executor,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   account: string | null,
   erasureId: string,
 ): Promise<ErasureRow> {
@@ -249,7 +253,7 @@ async function requireErasureOf(
   const subjects = accountSubjects(account ?? "", await purposeIds(executor));
   // guard(false): an erasure is of the account that asked
   // fails: e2e/requests.test.ts › is overdue until
-  if (!subjects.some((one) => subjectMac(names, one).toString("hex") === erasure.subject_mac)) {
+  if (!subjects.some((one) => subjectMac(pseudonymizer, one).toString("hex") === erasure.subject_mac)) {
     throw new OperatorError("state-conflict", `Erasure ${erasureId} is of another account.`);
   }
   return erasure;
@@ -258,14 +262,14 @@ async function requireErasureOf(
 async function change(
   context: Context,
   { operation, dryRun, json }: { operation: string; dryRun: boolean; json: boolean | undefined },
-  work: (executor: Executor, clock: Clock, actor: string, names: Pseudonymizer) => Promise<RequestRow>,
+  work: (executor: Executor, clock: Clock, actor: string, pseudonymizer: Pseudonymizer) => Promise<RequestRow>,
 ): Promise<void> {
   const actor = operatorOf(context);
   const row = await withConnection(context, "change", async (connection) => {
-    const { names } = await openKeys(connection);
+    const { pseudonymizer } = await openKeys(connection);
     const { clock } = connection;
     const run = async (executor: Executor): Promise<RequestRow> => {
-      const changed = await work(executor, clock, actor, names);
+      const changed = await work(executor, clock, actor, pseudonymizer);
       const { request_id, kind, outcome, ground } = changed;
       const detail = { request_id, kind, outcome, ground };
       await writeAudit(executor, clock, { actor, operation, outcome: "done", detail });

@@ -101,15 +101,17 @@ test("the ledger's MAC of a request", () => {
 });
 
 test("a tombstone, and the keyed MACs of subjects", () => {
-  const names = new Pseudonymizer(deriveKey(installation, "ledger names"));
+  const pseudonymizer = new Pseudonymizer(deriveKey(installation, "ledger names"));
   const { event, idempotency_key: key } = vectors;
-  expect(names.tombstoneNameOf(event.account, key).toString("hex")).toBe(vectors.tombstone_name);
-  expect(names.mask(event.account, key, uuidBytes(event.eventId)).toString("hex")).toBe(vectors.masked_event_id);
+  expect(pseudonymizer.tombstoneNameOf(event.account, key).toString("hex")).toBe(vectors.tombstone_name);
+  expect(pseudonymizer.mask(event.account, key, uuidBytes(event.eventId)).toString("hex")).toBe(
+    vectors.masked_event_id,
+  );
   expect({
-    "erased account": names.subjectOf("account", event.account).toString("hex"),
-    "erased purpose": names.subjectOf("purpose", event.account, String(event.purpose)).toString("hex"),
-    "held account": names.heldSubjectOf("account", event.account).toString("hex"),
-    "held action_id": names.heldSubjectOf("action_id", "act_1").toString("hex"),
+    "erased account": pseudonymizer.subjectOf("account", event.account).toString("hex"),
+    "erased purpose": pseudonymizer.subjectOf("purpose", event.account, String(event.purpose)).toString("hex"),
+    "held account": pseudonymizer.heldSubjectOf("account", event.account).toString("hex"),
+    "held action_id": pseudonymizer.heldSubjectOf("action_id", "act_1").toString("hex"),
   }).toEqual(vectors.subjects);
 });
 

@@ -45,8 +45,8 @@ it("takes keys by the rows that came back, not by the command tag", async () => 
   const [again, other] = [newEvent({ idempotencyKey: first.idempotencyKey }), newEvent()];
   const client = await system.pool.connect();
   const outcomes = [
-    await commitBatch(countingSelected(client, 1), [first], system.names),
-    await commitBatch(countingSelected(client, 2), [again, other], system.names),
+    await commitBatch(countingSelected(client, 1), [first], system.pseudonymizer),
+    await commitBatch(countingSelected(client, 2), [again, other], system.pseudonymizer),
   ];
   client.release();
   expect(outcomes).toEqual([["stored"], ["taken", "stored"]]);
@@ -61,7 +61,7 @@ it("commits nothing that was sealed when another erasure and another loss were t
     await owner.query(
       "insert into erasure (sequence, erasure_id, kind, began_at, actor, reason, keys) values (1, gen_random_uuid(), 'hold', now(), '', '', '{}')",
     );
-    const keys = new PostgresAccountKeys(system.pool, system.secrets, system.names);
+    const keys = new PostgresAccountKeys(system.pool, system.secrets, system.pseudonymizer);
     await keys.refresh();
     const before = newEvent();
     const event = { ...before, sealed: { ...before.sealed, epoch: keys.epoch } };
@@ -70,10 +70,10 @@ it("commits nothing that was sealed when another erasure and another loss were t
     await owner.query(
       "insert into secret_loss (loss_id, accepted_by, reason, events, accounts, partitions, copies) values (1, '', '', 0, 0, 0, 0)",
     );
-    expect(await commitBatch(client, [event], system.names)).toEqual(["stale"]);
+    expect(await commitBatch(client, [event], system.pseudonymizer)).toEqual(["stale"]);
     await keys.refreshAll();
     const again = { ...event, sealed: { ...event.sealed, epoch: keys.epoch } };
-    expect(await commitBatch(client, [again], system.names)).toEqual(["stored"]);
+    expect(await commitBatch(client, [again], system.pseudonymizer)).toEqual(["stored"]);
   } finally {
     await owner.query("delete from erasure; delete from secret_loss");
     await client.end();

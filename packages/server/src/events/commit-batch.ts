@@ -87,7 +87,7 @@ export type CommitResult = "stored" | "taken" | "stale";
 export async function commitBatch(
   client: pg.Client,
   events: readonly NewEvent[],
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
 ): Promise<readonly CommitResult[]> {
   // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
   const sorted = events.toSorted(
@@ -95,7 +95,7 @@ export async function commitBatch(
   );
   try {
     const columns = sharedColumns(sorted);
-    const stored = await claimKeys(client, sorted, columns, names);
+    const stored = await claimKeys(client, sorted, columns, pseudonymizer);
     if (stored === "stale" || stored.length === 0) {
       await client.query("rollback");
       return events.map(() => (stored === "stale" ? "stale" : "taken"));
@@ -121,7 +121,7 @@ async function claimKeys(
   client: pg.Client,
   events: readonly NewEvent[],
   { accounts, keys, eventIds, purposes, receivedAt, keyIds }: SharedColumns,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
 ): Promise<readonly NewEvent[] | "stale"> {
   const [first] = events;
   if (!first) return [];
@@ -136,7 +136,7 @@ async function claimKeys(
     receivedAt,
     byteaArray(events.map((event) => event.requestMac)),
     keyIds,
-    byteaArray(events.map((event) => names.tombstoneNameOf(event.account, event.idempotencyKey))),
+    byteaArray(events.map((event) => pseudonymizer.tombstoneNameOf(event.account, event.idempotencyKey))),
     epoch.erasure,
     epoch.loss,
     policy,

@@ -21,7 +21,7 @@ export async function openEventStore(
     database: system.database,
     executor: system.pool,
     partitions: system.partitions,
-    names: system.names,
+    pseudonymizer: system.pseudonymizer,
     canStore: () => true,
     onStale: async () => {},
     onConnectionLost: () => {},

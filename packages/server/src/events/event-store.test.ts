@@ -274,7 +274,7 @@ describe("the same keys at once", () => {
       const forth = range(60).map(() => newEvent());
       const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
       const [first, second] = await Promise.all(
-        [forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events, system.names)),
+        [forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events, system.pseudonymizer)),
       );
       expect([...new Set(first)]).toHaveLength(1);
       expect([...new Set(second)]).toEqual([first?.[0] === "stored" ? "taken" : "stored"]);

@@ -40,7 +40,7 @@ export interface EventStoreOptions {
   /** Runs single statements. */
   readonly executor: Executor;
   readonly partitions: Partitions;
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   /**
    * Whether all that an event needs is there, as far as is known: false from the first call that finds the database
    * away or read-only, until its monitor says otherwise.
@@ -128,10 +128,10 @@ export class PostgresEventStore implements EventStore {
   }
 
   async #findTombstone(account: string, key: string): Promise<LedgerEntry | undefined> {
-    const { names } = this.#options;
-    const [row] = await this.#query(FIND_TOMBSTONE, [names.tombstoneNameOf(account, key)]);
+    const { pseudonymizer } = this.#options;
+    const [row] = await this.#query(FIND_TOMBSTONE, [pseudonymizer.tombstoneNameOf(account, key)]);
     if (!row) return undefined;
-    const eventId = uuidText(names.mask(account, key, row.masked_event_id));
+    const eventId = uuidText(pseudonymizer.mask(account, key, row.masked_event_id));
     return { eventId, requestMac: row.request_mac };
   }
 
@@ -191,7 +191,7 @@ export class PostgresEventStore implements EventStore {
     const generation = this.#options.generation();
     if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");
     try {
-      return await commitBatch(client, events, this.#options.names);
+      return await commitBatch(client, events, this.#options.pseudonymizer);
     } catch (error) {
       if (isTransient(error)) this.#drop(lane);
       if (!isPartitionMissing(error)) throw error;

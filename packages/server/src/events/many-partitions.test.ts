@@ -193,9 +193,9 @@ describe("an order among many partitions takes few locks", () => {
     const subject = subjectOf();
     const plan = await planErasure(system.pool, subject);
     expect(plan.events).toBe(subject.kind === "account" ? 2 : 1);
-    const { codec, sealer, names, clock } = system;
+    const { codec, sealer, pseudonymizer, clock } = system;
     const stores = { journal: memoryJournal().journal, keyStore: memoryKeyStore().store };
-    const ports = { ...stores, codec, sealer, names, clock, onUnreadable: () => {} };
+    const ports = { ...stores, codec, sealer, pseudonymizer, clock, onUnreadable: () => {} };
     const actor = "test";
     const order = { subject, actor, reason: "request", refuseLater: false };
     const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor };
@@ -205,7 +205,7 @@ describe("an order among many partitions takes few locks", () => {
       await system.secrets.findOrCreate(holdSecretName(placed?.hold_id ?? ""));
       await beginErasure(transaction, ports, order);
       const attest = async (): Promise<string> => "receipt";
-      await finishErasures(withoutTransactions(transaction), { names, clock, attest });
+      await finishErasures(withoutTransactions(transaction), { pseudonymizer, clock, attest });
     });
     expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
   });

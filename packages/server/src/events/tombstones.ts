@@ -21,13 +21,13 @@ const INSERT_TOMBSTONES = sql(
 
 export async function insertTombstones(
   executor: Executor,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   rows: readonly LedgerRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await query(executor, INSERT_TOMBSTONES, [
-    rows.map(({ account, key }) => names.tombstoneNameOf(account, key)),
-    rows.map(({ account, key, event_id }) => names.mask(account, key, uuidBytes(event_id))),
+    rows.map(({ account, key }) => pseudonymizer.tombstoneNameOf(account, key)),
+    rows.map(({ account, key, event_id }) => pseudonymizer.mask(account, key, uuidBytes(event_id))),
     rows.map(({ request_mac }) => request_mac),
   ]);
 }
@@ -37,11 +37,13 @@ const RENEW_TOMBSTONES = sql("select renew_tombstones($1::bytea[])", ["bytea[]"]
 /** Restarts the replay window of the tombstones of these keys. */
 export async function renewTombstones(
   executor: Executor,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   keys: readonly KeyName[],
 ): Promise<void> {
   if (keys.length === 0) return;
-  await query(executor, RENEW_TOMBSTONES, [keys.map(({ account, key }) => names.tombstoneNameOf(account, key))]);
+  await query(executor, RENEW_TOMBSTONES, [
+    keys.map(({ account, key }) => pseudonymizer.tombstoneNameOf(account, key)),
+  ]);
 }
 
 /** Number of copies that are processed together. */
@@ -62,12 +64,16 @@ const LIST_ERASED_COPIES = sql(
  * event. Does nothing while the replay window of no tombstone is over.
  * @param window SQL interval.
  */
-export async function renewHeldTombstones(executor: Executor, names: Pseudonymizer, window: string): Promise<void> {
+export async function renewHeldTombstones(
+  executor: Executor,
+  pseudonymizer: Pseudonymizer,
+  window: string,
+): Promise<void> {
   if ((await query(executor, IS_TOMBSTONE_DUE, [window])).rowCount === 0) return;
   let last: FullKey = BEFORE_ALL;
   for (;;) {
     const { rows } = await query(executor, LIST_ERASED_COPIES, last);
-    await renewTombstones(executor, names, rows);
+    await renewTombstones(executor, pseudonymizer, rows);
     const newest = rows.at(-1);
     if (!newest || rows.length < PAGE) return;
     last = [newest.account, newest.purpose, newest.received_at, newest.event_id];

@@ -63,14 +63,14 @@ export function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Pro
 
 async function finish(
   connection: Connection,
-  { secrets, names, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
+  { secrets, pseudonymizer, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(connection))) return;
   // guard(drop): secrets of the erased are destroyed
   // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
   if (journal) await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
-  await finishErasures(connection, { names, clock, attest: sign, ...(signal && { signal }) });
+  await finishErasures(connection, { pseudonymizer, clock, attest: sign, ...(signal && { signal }) });
 }
 
 export const WORKER = "server";

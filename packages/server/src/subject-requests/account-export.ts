@@ -38,7 +38,7 @@ export interface ExportedFile {
 export interface ExportPorts {
   readonly transaction: Transaction;
   readonly sealer: Sealer;
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   /** Called before anything is written. */
   readonly announce: (exportId: string) => Promise<void>;
   readonly onProgress: (events: number) => void;
@@ -52,7 +52,7 @@ export interface ExportPorts {
  * @throws export-folder-used
  */
 export async function exportAccount(
-  { transaction, sealer, names, announce, onProgress }: ExportPorts,
+  { transaction, sealer, pseudonymizer, announce, onProgress }: ExportPorts,
   account: string,
   folder: string,
   now: Date,
@@ -75,11 +75,11 @@ export async function exportAccount(
     await writeRows(
       folder,
       "requests.ndjson",
-      rowsOf(transaction, { ...REQUESTS, values: [names.subjectOf("account", account)] }),
+      rowsOf(transaction, { ...REQUESTS, values: [pseudonymizer.subjectOf("account", account)] }),
     ),
     await writeRows(folder, "accesses.ndjson", accesses(transaction, account)),
   ];
-  const refused = await isAccountRefused(transaction, names.subjectOf("account", account));
+  const refused = await isAccountRefused(transaction, pseudonymizer.subjectOf("account", account));
   const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), refused, files };
   await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, {
     mode: 0o600,

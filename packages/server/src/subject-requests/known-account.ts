@@ -17,10 +17,10 @@ export type AccountKnowledge = "held" | "requested" | "unknown";
  */
 export async function accountKnowledge(
   executor: Executor,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   account: string,
 ): Promise<AccountKnowledge> {
-  const mac = names.subjectOf("account", account);
+  const mac = pseudonymizer.subjectOf("account", account);
   const isHeld =
     (await findAccountId(executor, account)) !== undefined ||
     (await wasErased(executor, mac)) ||

@@ -29,7 +29,7 @@ const BATCH = 5_000;
  */
 export async function applyErasure(
   executor: OwnerTransaction,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   entry: ErasureEntry,
   digest: string,
   { actor, reason, unreadable }: ErasureRecord,
@@ -40,7 +40,7 @@ export async function applyErasure(
   await markCopiesOfKeysErased(executor, keys, sequence);
   await markKeysErased(executor, keys, sequence);
   for (let at = 0; at < entry.events.length; at += BATCH) {
-    await eraseEvents(executor, names, sequence, entry.events.slice(at, at + BATCH));
+    await eraseEvents(executor, pseudonymizer, sequence, entry.events.slice(at, at + BATCH));
   }
   await addToErasure(executor, sequence, { held: await countCopiesErasedBy(executor, sequence) });
   // guard(drop): tokens of the erased are deleted again after a restore
@@ -62,15 +62,15 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
 /** Deletes events, or leaves their copies to the end of a hold; idempotency keys become tombstones. */
 async function eraseEvents(
   executor: OwnerTransaction,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   sequence: number,
   eventIds: readonly string[],
 ): Promise<void> {
   const ledger = await deleteLedgerRows(executor, eventIds);
-  await insertTombstones(executor, names, ledger);
+  await insertTombstones(executor, pseudonymizer, ledger);
   await markCopiesErased(executor, eventIds, sequence);
   const released = await deleteUnheldCopies(executor, eventIds);
-  await renewTombstones(executor, names, released);
+  await renewTombstones(executor, pseudonymizer, released);
   const copies = new Set(released.map(({ event_id }) => event_id));
   const rows = await deleteEvents(executor, ledger);
   const kept = await findCopies(executor, eventIds);

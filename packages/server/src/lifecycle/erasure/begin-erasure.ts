@@ -26,7 +26,7 @@ import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ErasePorts extends AppendEntryPorts {
   readonly sealer: Sealer;
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   /** Throws where an event that a hold keeps must not be erased without a copy. */
   readonly onUnreadable: OnUnreadable;
 }
@@ -60,7 +60,7 @@ export async function beginErasure(
   // guard(drop): one erasure at a time
   // fails: e2e/erasure/concurrency.test.ts › it begins when
   await lockJournal(executor);
-  await resolveHolds(executor, ports.names, {
+  await resolveHolds(executor, ports.pseudonymizer, {
     reading: releasingLocks(executor),
     asOwner: (work) => work(executor),
   });
@@ -85,17 +85,17 @@ export async function beginErasure(
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: subject.kind,
     erasure_id: randomUUID(),
-    subject: subjectMac(ports.names, subject).toString("hex"),
+    subject: subjectMac(ports.pseudonymizer, subject).toString("hex"),
     ...found,
     holds: [],
     refused:
       // guard(right): later events are refused only where that was asked for
       // fails: e2e/erasure/account.test.ts › erased twice
       refuseLater && subject.kind === "account"
-        ? [ports.names.subjectOf("account", subject.account).toString("hex")]
+        ? [ports.pseudonymizer.subjectOf("account", subject.account).toString("hex")]
         : [],
   });
-  await applyErasure(executor, ports.names, entry, digest, { actor, reason, unreadable: unreadable.size });
+  await applyErasure(executor, ports.pseudonymizer, entry, digest, { actor, reason, unreadable: unreadable.size });
   return entry.sequence;
 }
 

@@ -14,7 +14,7 @@ import { query, sql } from "../../postgres/statement.ts";
 const BATCH = 5_000;
 
 export interface FinishPorts {
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   readonly clock: Clock;
   /** Signs the receipt of an erasure. @param at when: RFC 3339, as the database records it. @returns a JWS. */
   readonly attest: (erasure: ErasureRow, at: string) => Promise<string>;
@@ -101,14 +101,18 @@ const LIST_LEDGER_ROWS = sql(
  * Deletes events with their ledger rows. Tombstones exist before ledger rows are deleted, and no commit batch is under
  * way that has not seen them.
  */
-async function deleteErased(connection: Connection, { names, signal }: FinishPorts, key: ErasedKey): Promise<void> {
+async function deleteErased(
+  connection: Connection,
+  { pseudonymizer, signal }: FinishPorts,
+  key: ErasedKey,
+): Promise<void> {
   for (;;) {
     if (signal?.aborted) return;
     const { rows } = await query(connection, LIST_LEDGER_ROWS, [key.account, key.key_id]);
     if (rows.length === 0) return;
     // guard(drop): tombstones exist before the ledger rows are deleted
     // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
-    await insertTombstones(connection, names, rows);
+    await insertTombstones(connection, pseudonymizer, rows);
     await inOneTransaction(connection, async (transaction) => {
       // guard(drop): no batch is left that has not seen the tombstones
       // fails: e2e/erasure/concurrency.test.ts › when no commit batch is left that

@@ -16,16 +16,16 @@ export function accountSubjects(account: string, purposes: ReadonlyMap<number, s
 }
 
 /** The keyed MAC by which a caller who can name the subject finds its erasure again. */
-export function subjectMac(names: Pseudonymizer, subject: ErasureSubject): Buffer {
+export function subjectMac(pseudonymizer: Pseudonymizer, subject: ErasureSubject): Buffer {
   switch (subject.kind) {
     case "account":
-      return names.subjectOf("account", subject.account);
+      return pseudonymizer.subjectOf("account", subject.account);
     case "purpose":
-      return names.subjectOf("purpose", subject.account, String(subject.purpose));
+      return pseudonymizer.subjectOf("purpose", subject.account, String(subject.purpose));
     case "action":
-      return names.subjectOf("action", subject.actionId);
+      return pseudonymizer.subjectOf("action", subject.actionId);
     case "event":
-      return names.subjectOf("event", subject.eventId);
+      return pseudonymizer.subjectOf("event", subject.eventId);
   }
 }
 

@@ -27,7 +27,7 @@ import { lockJournal } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
 export interface HoldOrderPorts extends AppendEntryPorts {
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   readonly secrets: Secrets;
 }
 
@@ -48,7 +48,7 @@ export async function orderHold(
     await append<HoldPlacedEntry>(executor, ports, {
       kind: "hold-placed",
       hold_id: placed.hold_id,
-      subject: heldSubject(ports.names, hold.subject),
+      subject: heldSubject(ports.pseudonymizer, hold.subject),
       review_on: hold.reviewOn,
     });
   }
@@ -95,9 +95,9 @@ async function append<Entry extends HoldOrderEntry>(
   await recordApplied(executor, { sequence: entry.sequence, digest }, entry.kind);
 }
 
-function heldSubject(names: Pseudonymizer, { of, value }: HoldSubject): HeldSubject {
+function heldSubject(pseudonymizer: Pseudonymizer, { of, value }: HoldSubject): HeldSubject {
   if (of === "event_id") return { of, event_id: value };
-  return { of, mac: names.heldSubjectOf(of, value).toString("hex") };
+  return { of, mac: pseudonymizer.heldSubjectOf(of, value).toString("hex") };
 }
 
 /** Who changed a hold, where only the journal knows of it. */

@@ -67,7 +67,7 @@ async function replayEnd(holdId: string, executor: Executor = opened.owner): Pro
   };
   const transaction = executor as OwnerTransaction;
   await moveCopies(transaction, opened.system.sealer, holdId);
-  await applyErasure(transaction, opened.system.names, entry, NO_ENTRY, {
+  await applyErasure(transaction, opened.system.pseudonymizer, entry, NO_ENTRY, {
     actor: "test",
     reason: "replay",
     unreadable: 0,

@@ -11,7 +11,7 @@ import { SearchBackoff } from "./search-backoff.ts";
 const opened = useTestSystem("test");
 
 async function replayHold(account: string): Promise<void> {
-  const mac = opened.system.names.heldSubjectOf("account", account).toString("hex");
+  const mac = opened.system.pseudonymizer.heldSubjectOf("account", account).toString("hex");
   await applyHoldOrder(opened.owner as Executor as OwnerTransaction, opened.system.secrets, {
     version: 1,
     sequence: 1,
@@ -46,7 +46,7 @@ async function search(
     owners++;
     await work(opened.owner);
   };
-  await resolveHolds(opened.system.pool, opened.system.names, { ...options, reading, asOwner });
+  await resolveHolds(opened.system.pool, opened.system.pseudonymizer, { ...options, reading, asOwner });
   return { tables, owners };
 }
 

@@ -42,7 +42,7 @@ const LIST_UNRESOLVED_HOLDS = sql(
  */
 export async function resolveHolds(
   executor: Executor,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   { reading = executor, asOwner, backoff }: ResolveOptions,
 ): Promise<void> {
   const { rows: holds } = await query(executor, LIST_UNRESOLVED_HOLDS);
@@ -50,8 +50,8 @@ export async function resolveHolds(
   const ids = holds.map(({ hold_id }) => hold_id);
   if (backoff && !backoff.isDue(ids, await shortestPeriod(executor))) return;
   const found = [
-    ...(await findSubjects(reading, names, holds, "account")),
-    ...(await findSubjects(reading, names, holds, "action_id")),
+    ...(await findSubjects(reading, pseudonymizer, holds, "account")),
+    ...(await findSubjects(reading, pseudonymizer, holds, "action_id")),
   ];
   if (found.length > 0) await asOwner((owner) => nameSubjects(owner, found));
   backoff?.searched(ids);
@@ -76,7 +76,7 @@ async function shortestPeriod(executor: Executor): Promise<number | undefined> {
 /** Ends with the name of the last subject that is looked for. */
 async function findSubjects(
   reading: Executor,
-  names: Pseudonymizer,
+  pseudonymizer: Pseudonymizer,
   holds: readonly UnresolvedHold[],
   kind: SubjectKind,
 ): Promise<readonly ResolvedHold[]> {
@@ -87,7 +87,7 @@ async function findSubjects(
   const found: ResolvedHold[] = [];
   if (wanted.size === 0) return found;
   for await (const name of namesOf(reading, kind)) {
-    const mac = names.heldSubjectOf(kind, name).toString("hex");
+    const mac = pseudonymizer.heldSubjectOf(kind, name).toString("hex");
     found.push(...(wanted.get(mac) ?? []).map((hold) => ({ ...hold, name })));
     if (wanted.delete(mac) && wanted.size === 0) break;
   }

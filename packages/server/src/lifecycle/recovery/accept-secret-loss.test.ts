@@ -15,12 +15,12 @@ const opened = useTestSystem();
 let store: PostgresEventStore;
 
 beforeAll(() => {
-  const { database, pool, partitions, names, accountKeys } = opened.system;
+  const { database, pool, partitions, pseudonymizer, accountKeys } = opened.system;
   store = new PostgresEventStore({
     database,
     executor: pool,
     partitions,
-    names,
+    pseudonymizer,
     canStore: () => true,
     onStale: () => accountKeys.refresh(),
     onConnectionLost: () => accountKeys.clear(),

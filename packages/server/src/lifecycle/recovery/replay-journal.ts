@@ -40,7 +40,7 @@ export interface ReplayPorts extends ComparisonPorts {
   readonly administration: OwnerDatabase;
   readonly secrets: Secrets;
   readonly sealer: Sealer;
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   /** Kept from one call to the next. */
   readonly holdSearch: SearchBackoff;
 }
@@ -68,7 +68,7 @@ type ReadableLink = Link & Required<Pick<Link, "entry">>;
  * store opens: neither this entry nor a later one is applied then.
  */
 export async function replayJournal(ports: ReplayPorts, from: "start" | "head"): Promise<Replayed> {
-  const { executor, journal, names } = ports;
+  const { executor, journal, pseudonymizer } = ports;
   const compared = await compareWithJournal(ports, from);
   const { latest, missing, unrecorded, watermark, partitions, isDatabaseBehind } = compared;
   if (!journal) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
@@ -78,7 +78,10 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › a running server applies it
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
-  await resolveHolds(executor, names, { asOwner: (work) => nameAsOwner(ports, work), backoff: ports.holdSearch });
+  await resolveHolds(executor, pseudonymizer, {
+    asOwner: (work) => nameAsOwner(ports, work),
+    backoff: ports.holdSearch,
+  });
   const last = missing.at(-1)?.sequence ?? latest.sequence;
   if (watermark.sequence >= last && watermark.partitions >= partitions) {
     return { ...applied, keyStore: 0, isDatabaseBehind };
@@ -167,12 +170,12 @@ const isReadable = (link: Link): link is ReadableLink => link.entry !== undefine
 
 async function replayErasure(
   owner: OwnerTransaction,
-  { sealer, names }: ReplayPorts,
+  { sealer, pseudonymizer }: ReplayPorts,
   { entry, digest }: ReadableLink & { readonly entry: ErasureEntry },
   onUnreadable: OnUnreadable,
 ): Promise<void> {
   // A hold that an earlier entry placed keeps what this one erases.
-  await resolveHolds(owner, names, {
+  await resolveHolds(owner, pseudonymizer, {
     reading: releasingLocks(owner),
     asOwner: (work) => work(owner),
   });
@@ -185,7 +188,7 @@ async function replayErasure(
   await excludeIngestion(owner);
   for (const id of await copyHeldOf(owner, sealer, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
   for (const holdId of entry.holds) await moveCopies(owner, sealer, holdId);
-  await applyErasure(owner, names, entry, digest, { ...order, unreadable: unreadable.size });
+  await applyErasure(owner, pseudonymizer, entry, digest, { ...order, unreadable: unreadable.size });
 }
 
 /**

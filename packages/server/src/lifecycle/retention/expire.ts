@@ -35,7 +35,7 @@ export interface ExpiryOptions {
   readonly secrets: Secrets;
   /** Seals held events again, before their partition is dropped. */
   readonly sealer: Sealer;
-  readonly names: Pseudonymizer;
+  readonly pseudonymizer: Pseudonymizer;
   /** Milliseconds that an idempotency key is kept after its event is deleted. */
   readonly replayWindow: number;
   readonly journal: ErasureJournal | undefined;
@@ -194,14 +194,14 @@ const DELETE_RELEASED_COPIES = sql("select delete_released_copies($1::uuid[])", 
  * Deletes copies that no hold covers any more. Their idempotency keys become tombstones, and existing tombstones are
  * renewed, so that the replay window begins when the last copy is deleted.
  */
-async function releaseCopies(connection: Connection, { names, signal }: ExpiryOptions): Promise<void> {
+async function releaseCopies(connection: Connection, { pseudonymizer, signal }: ExpiryOptions): Promise<void> {
   for (;;) {
     if (signal?.aborted) return;
     const { rows } = await query(connection, LIST_RELEASED_COPIES);
     if (rows.length === 0) return;
     const ledger = rows.flatMap((row) => (row.request_mac ? [{ ...row, request_mac: row.request_mac }] : []));
-    await insertTombstones(connection, names, ledger);
-    await renewTombstones(connection, names, rows);
+    await insertTombstones(connection, pseudonymizer, ledger);
+    await renewTombstones(connection, pseudonymizer, rows);
     // From here on, every commit batch sees the tombstones.
     if (ledger.length > 0) await inOneTransaction(connection, excludeIngestion);
     const ids = rows.map(({ event_id }) => event_id);
@@ -237,13 +237,13 @@ const LIST_PARTITIONS_OF_EXPIRED_KEYS = sql(
 
 async function deleteIdempotencyKeys(
   executor: Executor,
-  { names, replayWindow, signal }: ExpiryOptions,
+  { pseudonymizer, replayWindow, signal }: ExpiryOptions,
 ): Promise<void> {
   const window = `${replayWindow} milliseconds`;
   const { rows } = await query(executor, LIST_PARTITIONS_OF_EXPIRED_KEYS, [window]);
   for (const { partition_id } of rows) {
     await inBatches(executor, () => query(executor, DELETE_IDEMPOTENCY_KEYS, [partition_id, window, BATCH]), signal);
   }
-  await renewHeldTombstones(executor, names, window);
+  await renewHeldTombstones(executor, pseudonymizer, window);
   await inBatches(executor, () => query(executor, DELETE_EXPIRED_TOMBSTONES, [window, BATCH]), signal);
 }

@@ -154,14 +154,14 @@ export const webUrl = withCheck(url("https:", "http:"), (raw) => {
   return protocol === "https:" || local ? undefined : "must start with https: beyond loopback";
 });
 
-/** What Vault takes for the name of a key. */
+/** A name that Vault accepts for a key. */
 const VAULT_NAME = /^\w([\w.-]*\w)?$/;
 
 export const vaultName = withCheck(text, (raw) =>
   VAULT_NAME.test(raw) ? undefined : "must have letters, digits, and - or . between them",
 );
 
-/** Of an engine or a namespace. */
+/** The path of an engine or a namespace. */
 export const vaultPath = withCheck(text, (raw) =>
   raw.split("/").every((name) => VAULT_NAME.test(name)) ? undefined : "must be names separated by /",
 );

@@ -1,7 +1,7 @@
 import type { Deadline } from "../dependencies/deadline.ts";
 import type { KeySource } from "./key-encryption.ts";
 
-/** How long reading a source may take, and what ends it earlier. */
+/** The time limit of reading a source, and the signal that ends it earlier. */
 export type SourceDeadline = Pick<Deadline, "ms" | "stop">;
 
 /** A secret whose key is missing would otherwise ask the source for each event. */

@@ -61,7 +61,7 @@ async function outputOf(command: readonly string[], signal: AbortSignal): Promis
   }
 }
 
-/** In a process group of its own. @throws key-source-unusable */
+/** Starts the command in a process group of its own. @throws key-source-unusable */
 function start([program = "", ...args]: readonly string[]): ChildProcess {
   try {
     return spawn(program, args, { env: environment(), stdio: ["ignore", "pipe", "ignore"], detached: true });
@@ -70,7 +70,7 @@ function start([program = "", ...args]: readonly string[]): ChildProcess {
   }
 }
 
-/** The provider's client finds its credentials there; what this server keeps secret is not its business. */
+/** Environment of the command: the provider's client finds its credentials there, but not this server's secrets. */
 function environment(): NodeJS.ProcessEnv {
   const passed: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {
@@ -91,7 +91,7 @@ function endGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** Without the cause, which holds the arguments. */
+/** The error leaves out the cause, which holds the arguments. */
 const notStarted = ({ code }: NodeJS.ErrnoException): OperatorError => unusable(`can't be started: ${code}`);
 
 const unusable = (problem: string): OperatorError =>

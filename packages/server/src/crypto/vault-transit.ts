@@ -27,11 +27,11 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const CIPHERTEXT = /^vault:v\d{1,9}:[A-Za-z\d+/]+={0,2}$/;
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** What a Transit key is derived from, in base64 as Vault takes it. No secret. */
+/** The context that a Transit key is derived from, in base64 as Vault takes it. It is no secret. */
 export const vaultContext = (installation: string): string =>
   Buffer.from(`device-risk-signals/${installation}`).toString("base64");
 
-/** Where Vault has the Transit key, for people. */
+/** The place of the Transit key in Vault, for people. */
 export const vaultKey = ({ url, mount, keyName }: VaultOptions): string =>
   `${mount}/${keyName} of ${new URL(url).host}`;
 
@@ -45,7 +45,7 @@ export function keysOfVault(
   deadline: SourceDeadline,
 ): Promise<readonly Buffer[]> {
   const expired = (): Unavailable =>
-    new Unavailable(`${nameOf(vault)} gave no answer within ${deadline.ms} ms`, { code: "dependency-silent" });
+    new Unavailable(`${describeVault(vault)} gave no answer within ${deadline.ms} ms`, { code: "dependency-silent" });
   return withDeadline({ ...deadline, expired }, (signal) => unwrapAll(vault, vaultContext(installation), signal));
 }
 
@@ -174,7 +174,7 @@ function keyOf(text: string, vault: VaultOptions, line: string): Buffer {
   );
 }
 
-/** Of the answer to a decryption, in base64. */
+/** Reads the key from the answer to a decryption, in base64. */
 function plaintextOf(text: string): string | undefined {
   try {
     const { data } = JSON.parse(text) as { readonly data?: { readonly plaintext?: unknown } };
@@ -185,17 +185,17 @@ function plaintextOf(text: string): string | undefined {
 }
 
 const noAnswer = (vault: VaultOptions): OperatorError =>
-  new OperatorError("key-source-unusable", `${nameOf(vault)} sent something that is no answer of Vault`);
+  new OperatorError("key-source-unusable", `${describeVault(vault)} sent something that is no answer of Vault`);
 
-/** What a status other than 200 means, for the person who has to correct it. The answer's text is not quoted. */
+/** Explains a status other than 200 to the person who has to correct it. The answer's text is not quoted. */
 function refusal(
   vault: VaultOptions,
   status: number,
   asked?: { readonly line: string; readonly context: string },
 ): OperatorError {
   const key = vaultKey(vault);
-  if (status === 503) return new Unavailable(`${nameOf(vault)} is sealed or in maintenance (503)`);
-  if (status === 429 || status >= 500) return new Unavailable(`${nameOf(vault)} failed to decrypt (${status})`);
+  if (status === 503) return new Unavailable(`${describeVault(vault)} is sealed or in maintenance (503)`);
+  if (status === 429 || status >= 500) return new Unavailable(`${describeVault(vault)} failed to decrypt (${status})`);
   const unusable = (problem: string): OperatorError => new OperatorError("key-source-unusable", problem);
   if (status === 403) {
     const policy = `its policy must allow update on ${vault.mount}/decrypt/${vault.keyName}`;
@@ -212,16 +212,16 @@ function refusal(
     );
   }
   return unusable(
-    `${nameOf(vault)} answered ${status}, which is no answer to a decryption: DRS_VAULT_URL must name Vault itself`,
+    `${describeVault(vault)} answered ${status}, which is no answer to a decryption: DRS_VAULT_URL must name Vault itself`,
   );
 }
 
 function unreachable(vault: VaultOptions, error: unknown): Unavailable {
   const { code } = error as NodeJS.ErrnoException;
-  return new Unavailable(`${nameOf(vault)} can't be reached: ${code ?? "no connection"}`, { cause: error });
+  return new Unavailable(`${describeVault(vault)} can't be reached: ${code ?? "no connection"}`, { cause: error });
 }
 
-const nameOf = ({ url }: VaultOptions): string => `Vault at ${new URL(url).host}`;
+const describeVault = ({ url }: VaultOptions): string => `Vault at ${new URL(url).host}`;
 
 async function read(path: string, what: string, advice?: string): Promise<string> {
   return readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {

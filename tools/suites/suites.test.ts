@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { filesOf, suiteOf } from "./suites.ts";
@@ -16,6 +17,13 @@ test.each([
   ["e2e/packages.test.ts", importing("../tools/pack/manifest.ts"), "e2e"],
 ] as const)("%s with %j is of the suite %s", (file, text, suite) => {
   expect(suiteOf(file, text)).toBe(suite);
+});
+
+test("no file of a suite that shares a process replaces modules: files that loaded them before would keep the real ones", () => {
+  const root = join(import.meta.dirname, "../..");
+  const files = (["unit", "integration"] as const).flatMap((suite) => filesOf(suite, root));
+  const replaces = (file: string): boolean => /^vi\.(?:do)?mock\(/im.test(readFileSync(join(root, file), "utf8"));
+  expect(files.filter(replaces)).toEqual([]);
 });
 
 test("each suite has files, and no file is in two suites", () => {

@@ -15,7 +15,10 @@ beforeAll(() => {
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
 });
 
-afterAll(() => provider.shutdown());
+afterAll(async () => {
+  await provider.shutdown();
+  for (const api of [trace, context, propagation]) api.disable();
+});
 
 const answering =
   (status: number): Ingest =>

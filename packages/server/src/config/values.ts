@@ -158,7 +158,7 @@ export const webUrl = withCheck(url("https:", "http:"), (raw) => {
 const VAULT_NAME = /^\w([\w.-]*\w)?$/;
 
 export const vaultName = withCheck(text, (raw) =>
-  VAULT_NAME.test(raw) ? undefined : "must have letters, digits, and - or . between them",
+  VAULT_NAME.test(raw) ? undefined : "must have letters, digits and _, and - or . between them",
 );
 
 /** The path of an engine or a namespace. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type * as FsPromises from "node:fs/promises";
-import { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import files, { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { Unavailable } from "../ports.ts";
 import { writeExclusively } from "../files/durable-file.ts";
@@ -12,22 +12,26 @@ import { describeKeyStore } from "./key-store.contract.ts";
 const idOf = (name: string): string => createHash("sha256").update(name).digest("hex");
 
 /** What was synced to the disk, in order. */
-const { synced } = vi.hoisted(() => ({ synced: [] as string[] }));
+const synced: string[] = [];
+const { open } = files;
 
-vi.mock("node:fs/promises", async (original) => {
-  const actual = await original<typeof FsPromises>();
-  return {
-    ...actual,
-    open: async (...args: Parameters<typeof actual.open>) => {
-      const handle = await actual.open(...args);
-      const sync = handle.sync.bind(handle);
-      handle.sync = async () => {
-        await sync();
-        synced.push(String(args[0]));
-      };
-      return handle;
-    },
+// Not by `vi.mock`: modules that another test file has loaded would keep the real function.
+beforeAll(() => {
+  files.open = async (...args: Parameters<typeof open>) => {
+    const handle = await open(...args);
+    const sync = handle.sync.bind(handle);
+    handle.sync = async () => {
+      await sync();
+      synced.push(String(args[0]));
+    };
+    return handle;
   };
+  syncBuiltinESMExports();
+});
+
+afterAll(() => {
+  files.open = open;
+  syncBuiltinESMExports();
 });
 
 /** Every file and folder below, as paths from there. */

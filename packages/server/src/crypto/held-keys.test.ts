@@ -79,6 +79,32 @@ describe("keys that are held in memory", () => {
     expect(await keys.versions()).toHaveLength(2);
   });
 
+  it("are those of the read that began last, in whatever order reads end", async () => {
+    const reads: PromiseWithResolvers<readonly Buffer[]>[] = [];
+    const source = await holdKeys(() => {
+      const read = Promise.withResolvers<readonly Buffer[]>();
+      reads.push(read);
+      if (reads.length === 1) read.resolve([first]);
+      return read.promise;
+    }, TEXTS);
+    const [earlier, later] = [source.search?.(), source.reload?.()];
+    reads[2]?.resolve([first, second]);
+    expect(await later).toEqual([first, second]);
+    reads[1]?.resolve([first]);
+    expect(await earlier).toEqual([first, second]);
+    expect(await source.read()).toEqual([first, second]);
+  });
+
+  it("open nothing any more once they are taken away", async () => {
+    given = [first, second];
+    const keys = await open();
+    const wrapped = await keys.wrap(secret, CONTEXT);
+    expect(await keys.unwrap(wrapped, CONTEXT)).toEqual(secret);
+    given = [first];
+    await keys.reload();
+    await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toMatchObject({ code: "secret-damaged" });
+  });
+
   it("have versions that only their source changes", async () => {
     const keys = await open();
     const fixed = expect.objectContaining({ code: "key-versions-fixed", message: TEXTS.advice }) as Error;

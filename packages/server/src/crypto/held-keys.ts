@@ -19,7 +19,16 @@ export async function holdKeys(
 ): Promise<KeySource> {
   let held = await load();
   let recent: Promise<readonly Buffer[]> | undefined;
-  const reload = async (): Promise<readonly Buffer[]> => (held = await load());
+  let loads = 0;
+  let newest = 0;
+  const reload = async (): Promise<readonly Buffer[]> => {
+    const started = ++loads;
+    const loaded = await load();
+    // A read that began earlier may end later, with what the source had before it was changed.
+    if (started < newest) return held;
+    newest = started;
+    return (held = loaded);
+  };
   const search = (): Promise<readonly Buffer[]> => {
     recent ??= reload().finally(() => setTimeout(() => (recent = undefined), searchEveryMs).unref());
     return recent;

@@ -74,7 +74,7 @@ function start([program = "", ...args]: readonly string[]): ChildProcess {
 function environment(): NodeJS.ProcessEnv {
   const passed: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {
-    // guard(false): the command gets no secret of this server
+    // guard(false): the command gets no variable of this server
     // fails: packages/server/src/crypto/key-command.test.ts › has the environment without
     if (isOwnVariable(name)) continue;
     passed[name] = value;

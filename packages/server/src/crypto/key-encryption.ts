@@ -121,6 +121,7 @@ export class LocalKeyEncryption implements KeyEncryption {
   async reload(): Promise<boolean> {
     if (!this.#source.reload) return false;
     await this.#source.reload();
+    this.#keys.clear();
     return true;
   }
 

@@ -79,7 +79,7 @@ describe("keys that are held in memory", () => {
     expect(await keys.versions()).toHaveLength(2);
   });
 
-  it("are those of the read that began last, in whatever order reads end", async () => {
+  it("are those of the read that began last, also if an earlier one ends later", async () => {
     const reads: PromiseWithResolvers<readonly Buffer[]>[] = [];
     const source = await holdKeys(() => {
       const read = Promise.withResolvers<readonly Buffer[]>();

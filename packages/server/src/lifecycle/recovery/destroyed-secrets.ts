@@ -31,7 +31,7 @@ export async function destroyedSecrets(
 
 /**
  * For an erasure of what a hold keeps.
- * @param destroyed as `destroyedSecrets` finds them: nobody can read what is sealed under them.
+ * @param destroyed as `destroyedSecrets` finds them; nothing that is sealed under them can be opened.
  * @returns a function that throws key-store-outdated where another copy of the key store may open the event. A damaged
  * payload opens under no key.
  */

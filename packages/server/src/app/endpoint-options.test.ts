@@ -98,14 +98,24 @@ describe("the options of an endpoint", () => {
 
   test("a list has names, and is copied", () => {
     const algorithms = ["RS256"];
-    const { sessions: configured } = configOf({ sessions: { jwt: { algorithms } } });
+    const jwt = { jwksUrl: "https://id.example/jwks", issuer: "i", audience: "a" };
+    const { sessions: configured } = configOf({ sessions: { jwt: { ...jwt, algorithms } } });
     algorithms.push("ES256");
     expect(configured.jwt.algorithms).toEqual(["RS256"]);
     for (const wrong of ["RS256", [], [""], ["RS256", 1], Array(1)]) {
-      expect(problemsOf({ sessions: { jwt: { algorithms: wrong } } })).toEqual([
+      expect(problemsOf({ sessions: { jwt: { ...jwt, algorithms: wrong } } })).toEqual([
         "sessions.jwt.algorithms must be an array of names",
       ]);
     }
+  });
+
+  test("a way to verify sessions needs its source of keys or answers", () => {
+    expect(problemsOf({ sessions: { jwt: { issuer: "i", audience: "a" } } })).toEqual([
+      "sessions.jwt.jwksUrl or sessions.jwt.secret is required with JWT verification",
+    ]);
+    expect(problemsOf({ sessions: { introspection: { accountClaim: "sub" } } })).toEqual([
+      "sessions.introspection.url is required with introspection",
+    ]);
   });
 
   test("a key is 32 bytes, which the configuration copies", () => {

@@ -1,7 +1,7 @@
 /** Rules between settings, over the paths of options. */
 import { isIP } from "node:net";
 import { resolve, sep } from "node:path";
-import type { Path, Values } from "./settings.ts";
+import { type Path, PATHS, type Values } from "./settings.ts";
 
 /** The settings that give a key-encryption key. */
 export const KEY_SOURCES = [
@@ -113,6 +113,17 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
   problemWhen(
     has("sessions.jwt.jwksUrl", "sessions.jwt.secret") && !(has("sessions.jwt.issuer") && has("sessions.jwt.audience")),
     `${n("sessions.jwt.issuer")} and ${n("sessions.jwt.audience")} are required with JWT verification`,
+  );
+  // A host that sets one of these means to verify sessions by it; variables of a method that is not used have no effect.
+  const isOptionOf = (group: string): boolean =>
+    PATHS.some((path) => path.startsWith(group) && isSet(path) && n(path) === path);
+  problemWhen(
+    isOptionOf("sessions.jwt.") && !has("sessions.jwt.jwksUrl", "sessions.jwt.secret"),
+    "sessions.jwt.jwksUrl or sessions.jwt.secret is required with JWT verification",
+  );
+  problemWhen(
+    isOptionOf("sessions.introspection.") && !has("sessions.introspection.url"),
+    "sessions.introspection.url is required with introspection",
   );
   const algorithms = has("sessions.jwt.jwksUrl")
     ? JWT_ALGORITHMS.jwks

@@ -1,4 +1,5 @@
 import { partitionSecretName } from "../../crypto/sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
 import type { Executor } from "../../postgres/executor.ts";
@@ -21,9 +22,11 @@ const LIST_DESTROYED_SECRETS = sql(
   { id: "uuid" },
 );
 
-/** @returns the ids of the secrets of these partitions. */
-export async function findDestroyedPartitionSecrets(executor: Executor): Promise<readonly string[]> {
-  return (await query(executor, LIST_DESTROYED_SECRETS)).rows.map(({ id }) => id);
+/** Destroys the secrets of these partitions that the key store has. @throws Unavailable */
+export async function destroyPartitionSecrets(executor: Executor, secrets: Secrets): Promise<void> {
+  const names = (await query(executor, LIST_DESTROYED_SECRETS)).rows.map(({ id }) => partitionSecretName(id));
+  const missing = new Set(await secrets.findMissing(names));
+  for (const name of names) if (!missing.has(name)) await secrets.destroy(name);
 }
 
 const LIST_DROPPABLE_SECRETS = sql(

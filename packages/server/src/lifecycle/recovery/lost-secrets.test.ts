@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
+import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
-import { holdSecretName } from "../../crypto/sealer.ts";
+import { holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import { inOneTransaction } from "../../postgres/database.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "../holds/copy-held-events.ts";
@@ -76,4 +77,18 @@ test("no copy is made under a lost secret, and a copy under it is one that is lo
   await opened.owner.query("update held_event set payload = '' where hold_id = $1", [lifted]);
   await opened.owner.query("reset session_replication_role");
   expect(await lost(), "a copy without a payload needs no secret").toEqual([[], []]);
+});
+
+test("the secret of a dropped partition, which a restored key store has, is destroyed again at the next start", async () => {
+  const { owner, system, environment } = opened;
+  await past.store(0, { account: randomUUID() });
+  const { rows } = await owner.query<{ id: string }>(
+    `update event_partition set dropped_at = now(), secret_destroyed_at = now()
+      where partition_id = (select partition_id from event_partition order by lower_bound desc limit 1)
+      returning partition_id as id`,
+  );
+  const name = partitionSecretName(rows[0]?.id ?? "");
+  await system.secrets.findOrCreate(name);
+  await (await openTestSystem(environment)).close();
+  expect(await system.secrets.findMissing([name])).toEqual([name]);
 });

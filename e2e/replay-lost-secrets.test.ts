@@ -1,32 +1,16 @@
 /** A restored database, and a key store that lacks secrets: a replay erases nothing that another copy of it opens. */
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { command, objects, type Printed } from "./support/command.ts";
-import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
-import { copyOf, databaseName } from "./support/database-copy.ts";
+import { connectAsOwner } from "./support/database.ts";
+import { copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";
 import { openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
 import { applyPeriod } from "./support/policy.ts";
 
-let shared: TestDatabase;
-let admin: pg.Client;
-let folder: { path: string; remove: () => Promise<void> };
-
-beforeAll(async () => {
-  shared = await sharedDatabase();
-  folder = await temporaryFolder();
-  admin = new pg.Client({ connectionString: shared.url("postgres") });
-  await admin.connect();
-});
-
-afterAll(async () => {
-  await admin?.end();
-  await folder?.remove();
-  await shared?.close();
-});
+const cluster = useAdministeredCluster();
 
 const WHY = ["--reason", "a test of a restore"];
 const REFUSED = /the key store lacks keys of what a hold keeps.*Restore the latest copy.*drs key accept-loss/;
@@ -49,15 +33,15 @@ interface Restored {
  * @param hoursAgo times of its events; the hold has copied what expired, which is after an hour.
  */
 async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
-  const own = await shared.environment();
+  const own = await cluster.database.environment();
   const environment: Record<string, string> = {
     ...own,
-    DRS_ERASURE_JOURNAL: join(folder.path, databaseName(own["DRS_DATABASE_URL"])),
+    DRS_ERASURE_JOURNAL: join(cluster.folder, databaseName(own["DRS_DATABASE_URL"])),
   };
   const keys = environment["DRS_KEY_DIR"] ?? "";
   const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
   const keep = (copy: Copy): Promise<void> => cp(keys, `${keys} ${copy}`, { recursive: true });
-  await applyPeriod(environment, folder.path, "PT1H");
+  await applyPeriod(environment, cluster.folder, "PT1H");
   const system = await openTestSystem(environment);
   const past = new Past(system);
   await past.store(0, { account: "other" });
@@ -70,7 +54,7 @@ async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
   const order = ["--account", "held", ...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
   expect(await drs("hold", "add", ...order)).toMatchObject({ code: 0 });
   expect(await drs("retention", "run")).toMatchObject({ code: 0 });
-  const restore = await copyOf(admin, databaseName(environment["DRS_DATABASE_URL"]));
+  const restore = await copyOf(cluster.admin, databaseName(environment["DRS_DATABASE_URL"]));
   await keep("of the backup");
   expect(await drs("erase", "run", "--account", "held", ...WHY, "--yes")).toMatchObject({ code: 3 });
   await keep("of now");
@@ -112,11 +96,11 @@ test.each<{ first: Copy; hoursAgo: readonly number[] }>([
 test.each(["--event", "--account"])(
   "erase run %s is refused while a hold keeps what another key store opens",
   async (option) => {
-    const environment = await shared.environment();
-    environment["DRS_ERASURE_JOURNAL"] = join(folder.path, databaseName(environment["DRS_DATABASE_URL"]));
+    const environment = await cluster.database.environment();
+    environment["DRS_ERASURE_JOURNAL"] = join(cluster.folder, databaseName(environment["DRS_DATABASE_URL"]));
     const keys = environment["DRS_KEY_DIR"] ?? "";
     const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
-    await applyPeriod(environment, folder.path, "PT1H");
+    await applyPeriod(environment, cluster.folder, "PT1H");
     const system = await openTestSystem(environment);
     const past = new Past(system);
     // A start looks for secrets of partitions that have not expired.

@@ -129,6 +129,9 @@ export interface HoldRow {
   readonly copies: number;
 }
 
+/** The id of the secret in use, of a row of `legal_hold`. */
+export const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id)";
+
 const ADD_HOLD_SECRETS = sql(
   `update legal_hold h set later_secrets = later_secrets || made.secret
       from unnest($1::uuid[], $2::uuid[]) made (id, secret) where h.hold_id = made.id`,

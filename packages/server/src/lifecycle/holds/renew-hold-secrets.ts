@@ -3,7 +3,7 @@ import { holdSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
-import { addHoldSecrets } from "./holds.ts";
+import { addHoldSecrets, HOLD_SECRET } from "./holds.ts";
 
 /** Creates a secret of a new id for each hold, whose earlier ones are destroyed or lost. @throws Unavailable */
 export async function renewHoldSecrets(
@@ -18,7 +18,7 @@ export async function renewHoldSecrets(
 }
 
 const LIST_HOLD_SECRETS = sql(
-  `select hold_id as id, coalesce(later_secrets[cardinality(later_secrets)], hold_id) as secret from legal_hold
+  `select hold_id as id, ${HOLD_SECRET} as secret from legal_hold
     where secret_destroyed_at is null`,
   [],
   { id: "uuid", secret: "uuid" },

@@ -11,6 +11,7 @@ import {
 import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql, type Statement } from "../../postgres/statement.ts";
+import { HOLD_SECRET } from "../holds/holds.ts";
 import { findDroppableSecrets } from "./destroyed-partitions.ts";
 
 /** Number of newest partitions and keys that are checked. */
@@ -20,9 +21,8 @@ const KEYS_LOOKED_AT = 1_000;
 /** Secrets from before an accepted loss may have been destroyed by the entry that is lost. */
 const SINCE_LOSS = "coalesce((select max(loss_accepted_at) from journal_entry), '-infinity')";
 
-/** For a row of `event_partition` and of `legal_hold`: the id of the secret in use. */
+/** The id of the secret in use, of a row of `event_partition`. */
 const PARTITION_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], partition_id)";
-const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id)";
 
 const NEWEST_KEYS = sql(
   `select key_id as id from account_key

@@ -69,6 +69,7 @@ describe("reads of promoted attributes are audited", () => {
         outcome: "done",
         account: who.account,
         actor: expect.stringMatching(/^cli:/) as string,
+        via: "direct",
       },
     ]);
     expect(entries[0]?.detail).toEqual({ filter: { action_type: who.actionType }, limit: 10, count: 2 });

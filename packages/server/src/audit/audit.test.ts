@@ -5,6 +5,7 @@ import type { IngestAudit } from "../ports.ts";
 import { type AuditRow, BufferedAuditLog, listAudit, writeAudit } from "./audit.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
+import { inTransaction } from "../postgres/database.ts";
 import { newEvent } from "../events/new-event.fixture.ts";
 
 const opened = useTestSystem();
@@ -13,6 +14,7 @@ let made = 0;
 /** An account that no other test has. */
 let account: string;
 const clock = { now: () => now };
+const AGENT = { actor: "cli:anna", via: "direct" } as const;
 const logs: BufferedAuditLog[] = [];
 
 beforeEach(() => {
@@ -64,13 +66,19 @@ const total = (rows: readonly AuditRow[]): number => rows.reduce((sum, row) => s
 
 describe("what a person or a program did", () => {
   it("is an entry of its own, with all that is known", async () => {
-    const eventId = uuidv7(now);
-    await writeAudit(opened.system.pool, clock, {
+    const [eventId, caseId, approvalId] = [uuidv7(now), uuidv7(now), uuidv7(now)];
+    const id = await writeAudit(opened.system.pool, clock, {
       actor: "cli:anna",
+      via: "api",
+      roles: ["investigator", "privacy"],
       operation: "event.read-raw",
       outcome: "done",
       account,
-      eventId,
+      eventIds: [eventId],
+      category: "dispute",
+      ticket: "CASE-17",
+      caseId,
+      approvalId,
       reason: "case 17, \"quoted\" 'and' \u{1F600}",
       detail: { bytes: 12 },
     });
@@ -78,6 +86,8 @@ describe("what a person or a program did", () => {
       {
         at: new Date(now).toISOString(),
         actor: "cli:anna",
+        via: "api",
+        roles: ["investigator", "privacy"],
         operation: "event.read-raw",
         outcome: "done",
         account,
@@ -85,20 +95,60 @@ describe("what a person or a program did", () => {
         occurrences: 1,
         reason: "case 17, \"quoted\" 'and' \u{1F600}",
         detail: { bytes: 12 },
+        category: "dispute",
+        ticket: "CASE-17",
+        case_id: caseId,
+        approval_id: approvalId,
       },
     ]);
+    const { rows } = await opened.system.pool.query(
+      "select pg_xact_status(xid) as status from audit_entry where entry_id = $1",
+      [id],
+    );
+    expect(rows, "the transaction that wrote it").toEqual([{ status: "committed" }]);
+  });
+
+  it("names the transaction that commits it, not a savepoint of it", async () => {
+    await inTransaction(opened.system.pool, async (transaction) => {
+      await transaction.query("savepoint before_entry");
+      const id = await writeAudit(transaction, clock, { ...AGENT, operation: "o", outcome: "done" });
+      await transaction.query("release savepoint before_entry");
+      const { rows } = await transaction.query(
+        "select xid = pg_current_xact_id() as is_top, pg_xact_status(xid) as status from audit_entry where entry_id = $1",
+        [id],
+      );
+      expect(rows).toEqual([{ is_top: true, status: "in progress" }]);
+    });
+  });
+
+  it("can't choose the transaction and the login that its row names", async () => {
+    for (const column of ["xid", "login"]) {
+      const text = `insert into audit_entry (entry_id, at, actor, via, operation, outcome, ${column})
+        values (gen_random_uuid(), now(), 'a', 'direct', 'o', 'done', default)`;
+      await expect(opened.system.pool.query(text), column).rejects.toMatchObject({ code: "42501" });
+    }
+  });
+
+  it("may be about several events: it is listed for each", async () => {
+    const eventIds = [uuidv7(now), uuidv7(now)];
+    await writeAudit(opened.system.pool, clock, { ...AGENT, operation: "o", outcome: "done", account, eventIds });
+    for (const eventId of eventIds) {
+      expect(await listAudit(opened.system.pool, { eventId, limit: 10 })).toMatchObject([
+        { account, event_id: eventId },
+      ]);
+    }
   });
 
   it("may know little, and the caller gets an error when it can't be written", async () => {
     await writeAudit(opened.system.pool, clock, {
-      actor: "cli:anna",
+      ...AGENT,
       operation: "drift.list",
       outcome: "done",
       account,
     });
-    expect(await listed()).toMatchObject([{ event_id: null, reason: null, detail: null }]);
+    expect(await listed()).toMatchObject([{ event_id: null, reason: null, detail: null, roles: null, case_id: null }]);
     const { executor } = breakable();
-    const written = writeAudit(executor, clock, { actor: "a", operation: "o", outcome: "done" });
+    const written = writeAudit(executor, clock, { ...AGENT, operation: "o", outcome: "done" });
     await expect(written, "what it speaks of must not be handed out then").rejects.toThrow("away");
   });
 });
@@ -118,7 +168,7 @@ describe("what the endpoint refused or replayed", () => {
       { outcome: "too-many-requests", occurrences: 3 },
       { outcome: "request-invalid", occurrences: 250 },
     ]);
-    expect(rows).toMatchObject([{ actor: "endpoint", operation: "event.create" }, {}]);
+    expect(rows).toMatchObject([{ actor: "endpoint", via: "server", operation: "event.create" }, {}]);
     await log.flush(true);
     expect(await listed(), "and written once").toEqual(rows);
   });
@@ -332,6 +382,7 @@ describe("listing", () => {
       now += 1_000;
       await writeAudit(opened.system.pool, clock, {
         actor: `actor-${index}`,
+        via: "direct",
         operation: "o",
         outcome: "done",
         account,

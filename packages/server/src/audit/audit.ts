@@ -5,39 +5,93 @@ import type { AuditLog, Clock, IngestAudit, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { receivedAtOf } from "../events/read-events.ts";
 import { instant } from "../postgres/instant.ts";
-import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
+import { composed, narrowed, query, queryComposed, sql } from "../postgres/statement.ts";
+
+/**
+ * How an operation reached the system: through the admin API by a program, the console or `drs`; by a command on the
+ * database itself; or as work of the server.
+ */
+export type Via = "api" | "console" | "cli" | "direct" | "server";
+
+/** Who acts. */
+export interface Agent {
+  readonly actor: string;
+  readonly via: Via;
+  /** The roles that the actor had. */
+  readonly roles?: readonly string[];
+}
 
 /** An action of a person or a program; each has an entry of its own. */
-export interface AuditEntry {
-  readonly actor: string;
+export interface AuditEntry extends Agent {
   readonly operation: string;
   readonly outcome: string;
   readonly account?: string;
-  readonly eventId?: string;
+  readonly eventIds?: readonly string[];
   readonly reason?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
+  /** The category of the case, such as `dispute`. */
+  readonly category?: string;
+  /** The id of the case in another system. */
+  readonly ticket?: string;
+  readonly caseId?: string;
+  readonly approvalId?: string;
 }
 
 const WRITE_AUDIT = sql(
-  `insert into audit_entry (entry_id, at, actor, operation, outcome, account, event_id, reason, detail)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-  ["uuid", "timestamptz", "text", "text", "text", "text?", "uuid?", "text?", "jsonb?"],
+  `insert into audit_entry (entry_id, at, actor, via, roles, operation, outcome, account, event_id, event_ids, reason,
+        detail, category, ticket, case_id, approval_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+  [
+    "uuid",
+    "timestamptz",
+    "text",
+    "text",
+    "text[]?",
+    "text",
+    "text",
+    "text?",
+    "uuid?",
+    "uuid[]?",
+    "text?",
+    "jsonb?",
+    "text?",
+    "text?",
+    "uuid?",
+    "uuid?",
+  ],
 );
 
-/** Durable when the promise resolves, so that the caller returns nothing before its audit entry is written. */
-export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<void> {
+/**
+ * Durable when the promise resolves, so that the caller returns nothing before its audit entry is written; in a
+ * transaction, durable when it is committed.
+ * @returns the id of the entry.
+ */
+export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<string> {
   const now = clock.now();
+  const entryId = uuidv7(now);
   await query(executor, WRITE_AUDIT, [
-    uuidv7(now),
+    entryId,
     new Date(now).toISOString(),
     entry.actor,
+    entry.via,
+    entry.roles ?? null,
     entry.operation,
     entry.outcome,
     entry.account ?? null,
-    entry.eventId ?? null,
+    ...eventColumns(entry.eventIds ?? []),
     entry.reason ?? null,
     entry.detail ? JSON.stringify(entry.detail) : null,
+    entry.category ?? null,
+    entry.ticket ?? null,
+    entry.caseId ?? null,
+    entry.approvalId ?? null,
   ]);
+  return entryId;
+}
+
+/** Each column has an index of its own. */
+function eventColumns(ids: readonly string[]): [one: string | null, several: readonly string[] | null] {
+  return [ids.length === 1 ? (ids[0] ?? null) : null, ids.length > 1 ? ids : null];
 }
 
 const FLUSH_EVERY_MS = 1_000;
@@ -62,8 +116,8 @@ interface Group {
 
 const WRITE = sql(
   `insert into audit_entry
-        (entry_id, at, actor, operation, outcome, account, event_id, occurrences, event_ids, detail)
-      select entry_id, at, 'endpoint', 'event.create', outcome, account, event_id, occurrences, event_ids, detail
+        (entry_id, at, actor, via, operation, outcome, account, event_id, occurrences, event_ids, detail)
+      select entry_id, at, 'endpoint', 'server', 'event.create', outcome, account, event_id, occurrences, event_ids, detail
       from jsonb_to_recordset($1::jsonb) as r (entry_id uuid, at timestamptz, outcome text, account text, event_id uuid,
         occurrences bigint, event_ids uuid[], detail jsonb)`,
   ["jsonb"],
@@ -166,7 +220,7 @@ function rowOf(
   { outcome, account, occurrences, eventIds, sources, since }: Group,
   now: number,
 ): Record<string, unknown> {
-  const ids = [...eventIds];
+  const [event_id, event_ids] = eventColumns([...eventIds]);
   const detail =
     sources.size === 0
       ? {}
@@ -177,8 +231,8 @@ function rowOf(
     outcome,
     account: account ?? null,
     occurrences,
-    event_id: ids.length === 1 ? ids[0] : null,
-    event_ids: ids.length > 1 ? ids : null,
+    event_id,
+    event_ids,
     ...detail,
   };
 }
@@ -186,6 +240,8 @@ function rowOf(
 export interface AuditRow {
   readonly at: string;
   readonly actor: string;
+  readonly via: Via;
+  readonly roles: readonly string[] | null;
   readonly operation: string;
   readonly outcome: string;
   readonly account: string | null;
@@ -193,6 +249,10 @@ export interface AuditRow {
   readonly occurrences: number;
   readonly reason: string | null;
   readonly detail: unknown;
+  readonly category: string | null;
+  readonly ticket: string | null;
+  readonly case_id: string | null;
+  readonly approval_id: string | null;
 }
 
 export interface AuditFilter {
@@ -213,9 +273,10 @@ function composeAudit({ eventId, account, limit }: AuditFilter): { text: string;
     candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
       or (a.accounts is not null and a.at between $4::timestamptz and $4::timestamptz + interval '${BATCH_WITHIN}'))`;
   }
-  const text = `select ${instant("a.at", "at")}, a.actor, a.operation, a.outcome,
+  const text = `select ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
         coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
-        case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail
+        case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail,
+        a.category, a.ticket, a.case_id, a.approval_id
       from audit_entry a
       left join lateral (
         select u.account, u.event_id from unnest(a.accounts, a.event_ids) as u (account, event_id)
@@ -234,13 +295,19 @@ export const auditQuery = composed(
   {
     at: "text",
     actor: "text",
+    via: narrowed<Via>("text"),
+    roles: "text[]?",
     operation: "text",
     outcome: "text",
     account: "text?",
     event_id: "uuid?",
     occurrences: "int8",
     reason: "text?",
-    detail: "jsonb",
+    detail: "jsonb?",
+    category: "text?",
+    ticket: "text?",
+    case_id: "uuid?",
+    approval_id: "uuid?",
   },
   [[{ limit: 1 }], [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }]],
 );

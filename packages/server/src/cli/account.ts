@@ -8,7 +8,7 @@ import { exportAccount } from "../subject-requests/account-export.ts";
 import { accountKnowledge } from "../subject-requests/known-account.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { inSnapshot } from "../postgres/database.ts";
-import { type Context, operatorOf, print, printJson, withInstallation } from "./context.ts";
+import { agentOf, type Context, print, printJson, withInstallation } from "./context.ts";
 import { account, example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -55,9 +55,9 @@ async function write(
     );
   }
   const folder = resolve(context.directory, out);
-  const announce = (exportId: string): Promise<void> => {
-    const entry = { actor: operatorOf(context), operation: "account.export", outcome: "done", account: of, reason };
-    return writeAudit(pool, clock, { ...entry, detail: { export_id: exportId } });
+  const announce = async (exportId: string): Promise<void> => {
+    const entry = { ...agentOf(context), operation: "account.export", outcome: "done", account: of, reason };
+    await writeAudit(pool, clock, { ...entry, detail: { export_id: exportId } });
   };
   const onProgress = (events: number): void => void context.stderr.write(`${plural(events, "event")}\n`);
   // The snapshot is taken after the announcement, which is an access like any other.

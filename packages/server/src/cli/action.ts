@@ -5,10 +5,10 @@ import { looksSigned } from "../actions/signed-actions.ts";
 import { listActions, registerAction, revokeAction } from "../actions/action-table.ts";
 import { writeAudit } from "../audit/audit.ts";
 import {
+  agentOf,
   type Context,
   escapeControls,
   loadConfig,
-  operatorOf,
   print,
   printJson,
   printRows,
@@ -65,7 +65,7 @@ export function actionCommand(context: Context): Command {
           );
         const detail = { action_id: row.action_id, action_type: row.action_type, expires_at: row.expires_at };
         const entry = {
-          actor: operatorOf(context),
+          ...agentOf(context),
           operation: "action.register",
           outcome: "done",
           account: options.account,
@@ -104,7 +104,7 @@ export function actionCommand(context: Context): Command {
         const revoked = await revokeAction(executor, clock, options.account, actionId);
         if (!revoked) throw new OperatorError("not-found", "There is no such active action of this account.");
         const entry = {
-          actor: operatorOf(context),
+          ...agentOf(context),
           operation: "action.revoke",
           outcome: "done",
           account: options.account,

@@ -1,6 +1,6 @@
 import type { OpenConnection } from "../app/connect.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { type Context, operatorOf } from "./context.ts";
+import { agentOf, type Context } from "./context.ts";
 
 export interface AuditedRead {
   readonly operation: string;
@@ -15,11 +15,11 @@ export interface AuditedRead {
 export async function auditRead(context: Context, { pool, clock }: OpenConnection, read: AuditedRead): Promise<void> {
   const { operation, outcome, account, eventId, reason, detail } = read;
   const entry = {
-    actor: operatorOf(context),
+    ...agentOf(context),
     operation,
     outcome,
     ...(account !== undefined && { account }),
-    ...(eventId !== undefined && { eventId }),
+    ...(eventId !== undefined && { eventIds: [eventId] }),
     ...(reason !== undefined && { reason }),
     ...(detail && { detail }),
   };

@@ -7,6 +7,7 @@ import { type Access, connect, type OpenConnection } from "../app/connect.ts";
 import { configFromEnvironment } from "../app/endpoint-options.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
+import type { Agent } from "../audit/audit.ts";
 import type { Clock, OnError } from "../ports.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import type { OwnerTransaction, Transaction } from "../postgres/executor.ts";
@@ -91,9 +92,9 @@ export function inOwnersTransaction<T>(
   return inOwnerTransaction(administration, work, () => (isTried ? "rollback" : "commit"));
 }
 
-/** The name of the user who runs the command, for the audit. */
-export function operatorOf({ environment }: Context): string {
-  return describeOperator(systemIdentity(), environment["SUDO_USER"]);
+/** The user who runs a command on the database itself, for the audit. */
+export function agentOf({ environment }: Context): Agent {
+  return { actor: describeOperator(systemIdentity(), environment["SUDO_USER"]), via: "direct" };
 }
 
 export function print({ stdout }: Context, line: string): void {

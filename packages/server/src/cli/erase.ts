@@ -32,7 +32,7 @@ import { writeAudit } from "../audit/audit.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
+import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { destroyedSecrets, refusingLost } from "../lifecycle/recovery/destroyed-secrets.ts";
 import { journalPorts } from "./journal-ports.ts";
 import { account, entryNumber, example, name, uuid } from "./options.ts";
@@ -218,12 +218,12 @@ async function erase(
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(await destroyedSecrets(pool, compared));
   const ports = { ...journalPorts(installation, watch), sealer, onUnreadable };
-  const actor = operatorOf(context);
+  const agent = agentOf(context);
   const subject_mac = subjectMac(pseudonymizer, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
-  await writeAudit(pool, clock, { actor, operation: "erase.run", outcome: "begun", reason, detail });
+  await writeAudit(pool, clock, { ...agent, operation: "erase.run", outcome: "begun", reason, detail });
   const sequence = await inOwnerTransaction(administration, (owner) =>
-    beginErasure(owner, ports, { subject, actor, reason, refuseLater }),
+    beginErasure(owner, ports, { subject, actor: agent.actor, reason, refuseLater }),
   ).catch((error: unknown) => {
     throw watch.explain(error);
   });
@@ -243,7 +243,7 @@ async function acceptLossOf(
   await requireLoss(ports, await known(installation.pool), sequence);
   const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
   await confirm(context, { what, yes });
-  const statement = { sequence, actor: operatorOf(context), reason };
+  const statement = { sequence, ...agentOf(context), reason };
   await inOwnerTransaction(installation.administration, async (owner) =>
     acceptLoss(owner, ports, await known(owner), statement),
   );

@@ -54,7 +54,7 @@ async function issueForDevelopment(executor: Executor, clock: Clock): Promise<Is
   const wanted = { account: ACCOUNT, actionType: "try", ttlMs: TTL_MS, sessionId: "session-1" };
   const action = await registerAction(executor, clock, wanted);
   if (!action) throw new Error("the development action could not be registered");
-  const entry = { actor: "server", outcome: "done", account: ACCOUNT };
+  const entry = { actor: "server", via: "server" as const, outcome: "done", account: ACCOUNT };
   const { token_id, expires_at } = issued;
   await writeAudit(executor, clock, { ...entry, operation: "token.issue", detail: { token_id, expires_at } });
   const { action_id } = action;

@@ -6,7 +6,7 @@ import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-order
 import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, operatorOf, print, printJson, printRows, withConnection } from "./context.ts";
+import { agentOf, type Context, print, printJson, printRows, withConnection } from "./context.ts";
 import { withOrder } from "./journal-ports.ts";
 import { account, example, futureDate, name, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -72,7 +72,7 @@ function addCommand(context: Context): Command {
       const subject = subjectOf(options);
       if (!subject) return self.error("error: one of --account, --action, --event says what is held");
       const { reason, approver, review: reviewOn, dryRun = false, json = false } = options;
-      const actor = operatorOf(context);
+      const agent = agentOf(context);
       const placed = await withOrder(
         context,
         async (executor, clock, ports) => {
@@ -82,10 +82,10 @@ function addCommand(context: Context): Command {
             reason,
             approver,
             reviewOn,
-            actor,
+            actor: agent.actor,
           });
           if (!hold) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
-          const entry = { actor, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
+          const entry = { ...agent, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
           await writeAudit(executor, clock, {
             ...entry,
             detail: { ...hold, [subject.of]: subject.value, approver, review_on: reviewOn },
@@ -106,9 +106,9 @@ function subjectOf({ account: of, action, event }: SubjectOptions): HoldSubject 
   return event === undefined ? undefined : { of: "event_id", value: event };
 }
 
-function auditSubject({ of, value }: HoldSubject): { account?: string; eventId?: string } {
+function auditSubject({ of, value }: HoldSubject): { account?: string; eventIds?: [string] } {
   if (of === "action_id") return {};
-  return of === "account" ? { account: value } : { eventId: value };
+  return of === "account" ? { account: value } : { eventIds: [value] };
 }
 
 function listCommand(context: Context): Command {
@@ -138,7 +138,7 @@ function reviewCommand(context: Context): Command {
           const journal = dryRun ? undefined : ports();
           if (!(await orderReview(executor, journal, holdId, { reviewOn, approver }))) throw noHold(holdId);
           const detail = { hold_id: holdId, review_on: reviewOn, approver };
-          const entry = { actor: operatorOf(context), operation: "hold.review", outcome: "done", detail };
+          const entry = { ...agentOf(context), operation: "hold.review", outcome: "done", detail };
           await writeAudit(executor, clock, { ...entry, ...(reason !== undefined && { reason }) });
         },
         dryRun,
@@ -158,14 +158,14 @@ function liftCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold lift 5f0c2b9e-… --reason "dispute 4711 is closed"'))
     .action(async (holdId: string, { reason, dryRun = false, yes, json = false }: LiftOptions) => {
-      const actor = operatorOf(context);
+      const agent = agentOf(context);
       const lift = (tried: boolean): Promise<number> =>
         withOrder(
           context,
           async (executor, clock, ports) => {
-            const events = await orderLift(executor, tried ? undefined : ports(), holdId, actor, reason);
+            const events = await orderLift(executor, tried ? undefined : ports(), holdId, agent.actor, reason);
             if (events === undefined) throw noHold(holdId);
-            const entry = { actor, operation: "hold.lift", outcome: "done", reason };
+            const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
             await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, events_released: events } });
             return events;
           },

@@ -14,7 +14,7 @@ import { compareWithJournal } from "../lifecycle/recovery/compare-with-journal.t
 import { destroyedSecrets } from "../lifecycle/recovery/destroyed-secrets.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
+import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -96,7 +96,7 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
         const destroyed = await destroyedOf(installation);
         await confirm(context, { what: lossSentence(await countLoss(installation, installation, destroyed)), yes });
         return inOwnerTransaction(administration, (owner) =>
-          acceptSecretLoss(owner, { secrets, clock, destroyed }, { actor: operatorOf(context), reason }),
+          acceptSecretLoss(owner, { secrets, clock, destroyed }, { ...agentOf(context), reason }),
         );
       });
   if (!accepted)
@@ -164,19 +164,19 @@ function rotateIn(
   json: boolean,
 ): Promise<{ version: string; secrets: number }> {
   const { keyStore, keyEncryption, pool, clock, database } = installation;
-  const actor = operatorOf(context);
+  const agent = agentOf(context);
   const onProgress = (secrets: number): void => {
     if (!json && secrets % REPORT_EVERY === 0) context.stderr.write(`${plural(secrets, "secret")}\n`);
   };
   return withMaintenanceLock(database, async () => {
     const { before, unfinished } = await rotationOf(installation);
-    await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "begun", detail: { from: before } });
+    await writeAudit(pool, clock, { ...agent, operation: "key.rotate", outcome: "begun", detail: { from: before } });
     // A rotation that was interrupted is finished first.
     // guard(false): an interrupted rotation continues under its version
     // fails: e2e/keys.test.ts › that was interrupted is finished
     const next = unfinished > 0 ? before : await keyEncryption.rotate();
     const done = { version: next, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
-    await writeAudit(pool, clock, { actor, operation: "key.rotate", outcome: "done", detail: done });
+    await writeAudit(pool, clock, { ...agent, operation: "key.rotate", outcome: "done", detail: done });
     return done;
   });
 }
@@ -202,7 +202,7 @@ async function destroy(context: Context, version: string, { dryRun = false, yes,
       await look(installation);
       const what = "Backups of the key store that were made under it can't be opened any more.";
       await confirm(context, { what, yes });
-      const entry = { actor: operatorOf(context), operation: "key.destroy", detail: { version } };
+      const entry = { ...agentOf(context), operation: "key.destroy", detail: { version } };
       await withMaintenanceLock(database, async () => {
         // Again: much can happen while a person thinks.
         await look(installation);

@@ -17,9 +17,9 @@ import {
 import { recordOfProcessing } from "../policy/record-of-processing.ts";
 import { confirm } from "./confirm.ts";
 import {
+  agentOf,
   type Context,
   loadConfig,
-  operatorOf,
   print,
   printJson,
   printRows,
@@ -66,7 +66,7 @@ export function purposeCommand(context: Context): Command {
           // An erasure of the journal may name the code of a purpose that this policy would give to another one.
           await requireRecovered(installation);
           return inOwnersTransaction(installation, (owner) =>
-            applyPolicy(owner, installation.clock, policy, { builtIn: BUILT_IN_PURPOSE, actor: operatorOf(context) }),
+            applyPolicy(owner, installation.clock, policy, { builtIn: BUILT_IN_PURPOSE, agent: agentOf(context) }),
           );
         });
       }

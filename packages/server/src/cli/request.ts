@@ -24,15 +24,7 @@ import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { Clock } from "../ports.ts";
-import {
-  type Context,
-  operatorOf,
-  print,
-  printJson,
-  printRows,
-  inOwnersTransaction,
-  withConnection,
-} from "./context.ts";
+import { agentOf, type Context, print, printJson, printRows, inOwnersTransaction, withConnection } from "./context.ts";
 import { account, example, pastDate, uuid, written } from "./options.ts";
 import { auditRead } from "./audit-read.ts";
 import { reasonReader } from "./reason.ts";
@@ -264,15 +256,15 @@ async function change(
   { operation, dryRun, json }: { operation: string; dryRun: boolean; json: boolean | undefined },
   work: (executor: Executor, clock: Clock, actor: string, pseudonymizer: Pseudonymizer) => Promise<RequestRow>,
 ): Promise<void> {
-  const actor = operatorOf(context);
+  const agent = agentOf(context);
   const row = await withConnection(context, "change", async (connection) => {
     const { pseudonymizer } = await openKeys(connection);
     const { clock } = connection;
     const run = async (executor: Executor): Promise<RequestRow> => {
-      const changed = await work(executor, clock, actor, pseudonymizer);
+      const changed = await work(executor, clock, agent.actor, pseudonymizer);
       const { request_id, kind, outcome, ground } = changed;
       const detail = { request_id, kind, outcome, ground };
-      await writeAudit(executor, clock, { actor, operation, outcome: "done", detail });
+      await writeAudit(executor, clock, { ...agent, operation, outcome: "done", detail });
       return changed;
     };
     return inOwnersTransaction(connection, run, dryRun);

@@ -8,21 +8,21 @@ import type { OpenConnection } from "../app/connect.ts";
 import { describeReplayed, recover } from "../app/recover.ts";
 import { erasurePorts } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
-import { writeAudit } from "../audit/audit.ts";
+import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, operatorOf, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
+import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { example } from "./options.ts";
 
 const RUNS_SHOWN = 20;
 
 /** @throws AggregateError of what failed, also where the audit entry could not be written. */
-async function auditPass(executor: Executor, clock: Clock, actor: string, pass: Pass | undefined): Promise<void> {
+async function auditPass(executor: Executor, clock: Clock, agent: Agent, pass: Pass | undefined): Promise<void> {
   const failed = pass?.failed ?? [];
   const outcome = failed.length > 0 ? "failed" : pass ? "done" : "refused";
   const detail = { ...pass?.expired, ...(failed.length > 0 && { failed: describeFailed(failed) }) };
-  const entry = { actor, operation: "retention.run", outcome, detail };
-  const run = (): Promise<void> => writeAudit(executor, clock, entry);
+  const entry = { ...agent, operation: "retention.run", outcome, detail };
+  const run = async (): Promise<void> => void (await writeAudit(executor, clock, entry));
   const all = [...failed, ...(await runSteps([{ name: "write the audit entry", run }]))];
   if (all.length > 0) throw errorOf(all);
 }
@@ -65,7 +65,7 @@ export function retentionCommand(context: Context): Command {
         if (json) return printJson(context, { overdue_partitions, overdue_rows, dry_run: true });
         return print(context, `${what} Nothing was changed.`);
       }
-      const actor = operatorOf(context);
+      const agent = agentOf(context);
       const expired = await withInstallation(context, "change", async (installation) => {
         const { database, pool, clock } = installation;
         // As a server's pass: nothing is deleted before the journal's orders are applied.
@@ -74,8 +74,8 @@ export function retentionCommand(context: Context): Command {
         for (const line of describeReplayed(await recover(installation))) context.stderr.write(`${line}\n`);
         const { overdue_partitions, overdue_rows, what } = await overdue(installation);
         if (context.ask && overdue_partitions + overdue_rows > 0) await confirm(context, { what, yes });
-        const pass = await runRetention({ ...erasurePorts(installation), database, actor });
-        await auditPass(pool, clock, actor, pass);
+        const pass = await runRetention({ ...erasurePorts(installation), database, actor: agent.actor });
+        await auditPass(pool, clock, agent, pass);
         return pass?.expired;
       });
       if (!expired)

@@ -3,9 +3,9 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { issueToken, listTokens, revokeToken } from "../sessions/opaque-tokens.ts";
 import { writeAudit } from "../audit/audit.ts";
 import {
+  agentOf,
   type Context,
   escapeControls,
-  operatorOf,
   print,
   printJson,
   printRows,
@@ -31,7 +31,7 @@ export function tokenCommand(context: Context): Command {
         const token = await issueToken(executor, clock, options.account, options.ttl);
         const detail = { token_id: token.token_id, expires_at: token.expires_at };
         const entry = {
-          actor: operatorOf(context),
+          ...agentOf(context),
           operation: "token.issue",
           outcome: "done",
           account: options.account,
@@ -66,7 +66,7 @@ export function tokenCommand(context: Context): Command {
       await withTransaction(context, async (executor, clock) => {
         const of = await revokeToken(executor, clock, tokenId);
         if (of === undefined) throw new OperatorError("not-found", `There is no active token ${tokenId}.`);
-        const entry = { actor: operatorOf(context), operation: "token.revoke", outcome: "done", account: of };
+        const entry = { ...agentOf(context), operation: "token.revoke", outcome: "done", account: of };
         await writeAudit(executor, clock, { ...entry, detail: { token_id: tokenId } });
       });
       print(context, `Revoked ${tokenId}.`);

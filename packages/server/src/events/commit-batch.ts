@@ -69,8 +69,8 @@ const INSERT_EVENTS = sql(
 );
 
 const INSERT_AUDIT = sql(
-  `insert into audit_entry (entry_id, at, actor, operation, outcome, occurrences, accounts, event_ids, digest)
-    values ($1, $2, 'endpoint', 'event.create', 'accepted', $3, $4::text[], $5::uuid[], $6)`,
+  `insert into audit_entry (entry_id, at, actor, via, operation, outcome, occurrences, accounts, event_ids, digest)
+    values ($1, $2, 'endpoint', 'server', 'event.create', 'accepted', $3, $4::text[], $5::uuid[], $6)`,
   ["uuid", "timestamptz", "int8", "text[]", "uuid[]", "bytea"],
 );
 

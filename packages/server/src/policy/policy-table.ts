@@ -2,7 +2,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import { plural } from "../messages/plural.ts";
 import type { Clock } from "../ports.ts";
-import { writeAudit } from "../audit/audit.ts";
+import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
@@ -128,7 +128,7 @@ export interface Applied {
 
 export interface ApplyOptions {
   readonly builtIn: number;
-  readonly actor: string;
+  readonly agent: Agent;
 }
 
 const INSERT_POLICY = sql(
@@ -159,7 +159,7 @@ export async function applyPolicy(
   executor: OwnerTransaction,
   clock: Clock,
   policy: Policy,
-  { builtIn, actor }: ApplyOptions,
+  { builtIn, agent }: ApplyOptions,
 ): Promise<Applied> {
   const { current, changes } = await compareWithCurrent(executor, policy, builtIn);
   if (changes.length === 0 && current.version > 0) return { version: current.version, changes };
@@ -173,7 +173,7 @@ export async function applyPolicy(
   await query(executor, INSERT_POLICY, [
     version,
     at,
-    actor,
+    agent.actor,
     codes.get(policy.unmapped) ?? null,
     JSON.stringify(policy),
   ]);
@@ -183,7 +183,7 @@ export async function applyPolicy(
     Object.values(policy.actions).map((id) => codeOf(codes, id)),
   ]);
   const detail = { version, changes: changes.length };
-  await writeAudit(executor, clock, { actor, operation: "policy.apply", outcome: "applied", detail });
+  await writeAudit(executor, clock, { ...agent, operation: "policy.apply", outcome: "applied", detail });
   return { version, changes };
 }
 

@@ -57,10 +57,10 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
     const { sequence, kind, subject_mac, actor, reason } = erasure;
     await inOneTransaction(connection, async (transaction) => {
       const receipt = await ports.attest(erasure, await transactionTime(transaction));
-      const detail = { sequence, kind, subject_mac };
+      const entry = { actor, via: "server", operation: "erase.run", outcome: "done", reason } as const;
       // guard(drop): the audit says that an erasure is done
       // fails: e2e/erasure/killed.test.ts › it is finished by the next, once
-      await writeAudit(transaction, ports.clock, { actor, operation: "erase.run", outcome: "done", reason, detail });
+      await writeAudit(transaction, ports.clock, { ...entry, detail: { sequence, kind, subject_mac } });
       await query(transaction, FINISH_OPEN, [sequence, receipt]);
     });
   }

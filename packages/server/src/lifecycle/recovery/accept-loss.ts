@@ -1,5 +1,5 @@
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
-import { writeAudit } from "../../audit/audit.ts";
+import { type Agent, writeAudit } from "../../audit/audit.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import type { AppendEntryPorts } from "../../journal/append-entry.ts";
 import { type KnownEntry, readChain } from "../../journal/chain.ts";
@@ -8,9 +8,8 @@ import { findApplied, recordAcceptedLoss } from "../../journal/applied-entries.t
 import { type ErasureJournal, lossExists } from "../../journal/journal.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
 
-export interface LossStatement {
+export interface LossStatement extends Agent {
   readonly sequence: number;
-  readonly actor: string;
   readonly reason: string;
 }
 
@@ -25,7 +24,7 @@ export async function acceptLoss(
   executor: OwnerTransaction,
   { journal, codec, clock }: Omit<AppendEntryPorts, "keyStore">,
   known: readonly KnownEntry[],
-  { sequence, actor, reason }: LossStatement,
+  { sequence, reason, ...agent }: LossStatement,
 ): Promise<void> {
   await lockJournal(executor);
   await requireLoss({ journal, codec }, known, sequence);
@@ -35,13 +34,13 @@ export async function acceptLoss(
     digestByKnown(known, sequence);
   const at = new Date(clock.now()).toISOString();
   await writeAudit(executor, clock, {
-    actor,
+    ...agent,
     operation: "erase.accept-loss",
     outcome: "done",
     reason,
     detail: { entry: sequence },
   });
-  await recordAcceptedLoss(executor, { sequence, at, actor, reason });
+  await recordAcceptedLoss(executor, { sequence, at, actor: agent.actor, reason });
   const { installation } = codec;
   const loss = codec.encode({ version: 1, kind: "loss", sequence, installation, at, digest: digest ?? null });
   await journal.appendLoss(sequence, loss);

@@ -43,7 +43,7 @@ const partitionSecret = async (): Promise<string> => (await opened.system.partit
 
 function accept(): ReturnType<typeof acceptSecretLoss> {
   return inOneTransaction(opened.owner, (transaction) =>
-    acceptSecretLoss(transaction, opened.system, { actor: "operator", reason: "no copy has it" }),
+    acceptSecretLoss(transaction, opened.system, { actor: "operator", via: "direct", reason: "no copy has it" }),
   );
 }
 
@@ -104,7 +104,7 @@ test("a secret that was lost before an event was stored under it is not created 
     const seal = (account: string): Promise<unknown> => other.sealer.seal(newEvent({ account }), EXACT);
     const accepted = (): Promise<unknown> =>
       inOneTransaction(login, (owner) =>
-        acceptSecretLoss(owner, other, { actor: "operator", reason: "no copy has it" }),
+        acceptSecretLoss(owner, other, { actor: "operator", via: "direct", reason: "no copy has it" }),
       );
     await other.partitions.ensure(1, Date.now());
     expect(await accepted(), "the secret is not created yet").toBeUndefined();

@@ -6,7 +6,7 @@ import { renewHoldSecrets } from "../holds/renew-hold-secrets.ts";
 import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
 import { partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { writeAudit } from "../../audit/audit.ts";
+import { type Agent, writeAudit } from "../../audit/audit.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
@@ -19,8 +19,7 @@ export interface LossPorts {
   readonly destroyed?: ReadonlySet<string>;
 }
 
-export interface SecretLossStatement {
-  readonly actor: string;
+export interface SecretLossStatement extends Agent {
   readonly reason: string;
 }
 
@@ -35,7 +34,7 @@ export interface SecretLossStatement {
 export async function acceptSecretLoss(
   executor: OwnerTransaction,
   { secrets, clock, destroyed }: LossPorts,
-  { actor, reason }: SecretLossStatement,
+  { reason, ...agent }: SecretLossStatement,
 ): Promise<LossCounts | undefined> {
   // No pass copies held events or drops partitions meanwhile.
   await lockHolds(executor);
@@ -45,10 +44,10 @@ export async function acceptSecretLoss(
   await renewHoldSecrets(executor, secrets, loss.holds);
   // Batches that are under way are sealed under the old names; later ones are refused as stale.
   await excludeIngestion(executor);
-  const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor, reason });
+  const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor: agent.actor, reason });
   await addPartitionSecrets(executor, loss.partitions, partitions);
   const detail = { loss: id, secrets: loss.names.length, ...loss.counts };
-  await writeAudit(executor, clock, { actor, operation: "key.accept-loss", outcome: "done", reason, detail });
+  await writeAudit(executor, clock, { ...agent, operation: "key.accept-loss", outcome: "done", reason, detail });
   return loss.counts;
 }
 

@@ -159,6 +159,8 @@ create table audit_entry (
   entry_id uuid primary key,
   at timestamptz not null,
   actor text not null,
+  via text not null check (via in ('api', 'console', 'cli', 'direct', 'server')),
+  roles text[],
   operation text not null,
   outcome text not null,
   account text,
@@ -169,14 +171,25 @@ create table audit_entry (
   accounts text[],
   event_ids uuid[],
   digest bytea,
-  detail jsonb
+  detail jsonb,
+  category text,
+  ticket text,
+  case_id uuid,
+  approval_id uuid,
+  -- The transaction that wrote the entry (`pg_xact_status` knows whether it was committed), and the login. The writer
+  -- can't choose either.
+  xid xid8 not null default pg_current_xact_id(),
+  login name not null default session_user
 );
 create index audit_entry_at on audit_entry (at);
 create index audit_entry_event on audit_entry (event_id) where event_id is not null;
 create index audit_entry_account on audit_entry (account, at) where account is not null;
 -- Batches of accepted events are found by time, which their event ids contain; all other lists by this index.
 create index audit_entry_event_ids on audit_entry using gin (event_ids) where event_ids is not null and accounts is null;
-grant select, insert on audit_entry to drs_service;
+grant select,
+  insert (entry_id, at, actor, via, roles, operation, outcome, account, event_id, occurrences, reason, accounts, event_ids,
+    digest, detail, category, ticket, case_id, approval_id)
+  on audit_entry to drs_service;
 
 create table drift (
   path text not null,

@@ -63,6 +63,7 @@ async function readRaw(eventId: string): Promise<Buffer> {
     stdout: sink,
     stderr: process.stderr,
     kill: () => {},
+    isTerminal: false,
     onSignal: () => {},
   };
   const code = await runProgram(createProgram(context), ["event", "get", eventId, "--raw", "--reason", "test"]);

@@ -271,6 +271,7 @@ describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQ
   /** Commands that only read, with more arguments than they need. */
   const reading = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
     "token list": [[], ["--account", "stays"]],
+    "admin-token list": [[]],
     "action list": [[]],
     "audit list": [["--limit", "0"]],
     "drift list": [[]],

@@ -1,5 +1,7 @@
 /** What a server prints when it starts, and what each of its two listeners serves. */
 import { execFile } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+import { createAdminClient, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PATH, send } from "../support/client.ts";
 import { command, objects } from "../support/command.ts";
@@ -49,6 +51,25 @@ describe("the greeting", () => {
     const changed = line.replace('"fontsDigest":"', '"fontsDigest":"x');
     expect(changed).not.toBe(line);
     expect(await shell(changed)).toMatch(/^HTTP\/1\.1 409 .*idempotency-conflict/s);
+  });
+
+  test("an admin token of all roles is in a file that only its owner reads, and not in the log", async () => {
+    const [, file = ""] = /^Admin token \(all roles, until \S+\): in (\S+)$/m.exec(server.stdout()) ?? [];
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const token = (await readFile(file, "utf8")).trim();
+    expect(server.stdout() + server.stderr()).not.toContain(token);
+    const admin = createAdminClient({ url: server.adminUrl, token });
+    expect((await admin.call("readSession", {})).roles).toEqual([...ROLE_NAMES]);
+    const [event] = (await admin.call("listEvents", { account: "development" })).events;
+    const { case_id } = await admin.call("openCase", {
+      account: "development",
+      category: "debugging",
+      reason: "first look at it",
+    });
+    const read = { event_id: event?.event_id ?? "", case_id };
+    expect(JSON.stringify(await admin.call("readObservations", read))).toContain("fontsDigest");
+    const { entries } = await admin.call("listAudit", { event_id: read.event_id });
+    expect(entries.map(({ operation }) => operation)).toContain("event.read_observations");
   });
 
   test("the token is on standard output and nowhere else", async () => {

@@ -30,7 +30,15 @@ export async function command(
 ): Promise<Printed> {
   const stdout = new Collector();
   const stderr = new Collector();
-  const context = { environment, directory: process.cwd(), stdout, stderr, kill: () => {}, onSignal: () => {} };
+  const context = {
+    environment,
+    directory: process.cwd(),
+    stdout,
+    stderr,
+    kill: () => {},
+    isTerminal: false,
+    onSignal: () => {},
+  };
   const code = await runProgram(createProgram(context), args);
   return { code, stdout: stdout.toString(), stderr: stderr.toString() };
 }
@@ -49,6 +57,8 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "erase accept-loss": ["--entry", "1", "--reason", "the disk failed", "--yes"],
   "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
   "receipt get": [NO_ID],
+  "admin-token issue": ["--person", "a", "--role", "auditor"],
+  "admin-token revoke": [NO_ID],
   "key destroy": ["0123456789abcdef"],
   "key accept-loss": ["--reason", "no copy has them"],
   "request add": ["--account", "a", "--kind", "erasure"],
@@ -75,6 +85,7 @@ export function everyCommand(): (readonly string[])[] {
     directory: process.cwd(),
     stdout: sink,
     stderr: sink,
+    isTerminal: false,
     kill: () => {},
     onSignal: () => {},
   });

@@ -35,9 +35,12 @@ export class Past {
     });
   }
 
-  async store(hoursAgo: number, attributes: EventIn = {}): Promise<PastEvent> {
+  async store(
+    hoursAgo: number,
+    attributes: EventIn = {},
+    exact = `{"exact": "${randomUUID()}",  "n": 1.0}`,
+  ): Promise<PastEvent> {
     const receivedAt = this.#system.clock.now() - hoursAgo * 3_600_000;
-    const exact = `{"exact": "${randomUUID()}",  "n": 1.0}`;
     const event: PromotedAttributes = {
       account: "one",
       purpose: 1,

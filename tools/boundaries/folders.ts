@@ -74,6 +74,8 @@ export const FOLDERS: readonly Folder[] = [
     imports: ["errors", "ports", "identifiers", "postgres", "crypto"],
   },
   { name: "audit", purpose: "the audit log", imports: ["ports", "identifiers", "postgres", "events"] },
+  { name: "identity", purpose: "admin tokens, callers of the admin API", imports: ["ports", "postgres", "audit"] },
+  { name: "cases", purpose: "cases: why a person opens events", imports: ["ports", "postgres"] },
   {
     name: "policy",
     purpose: "purposes and retention periods",
@@ -164,6 +166,16 @@ export const FOLDERS: readonly Folder[] = [
     ],
   },
   {
+    name: "admin/operations",
+    purpose: "what each route of the admin API does",
+    imports: ["errors", "ports", "identifiers", "postgres", "crypto", "events", "audit", "identity", "cases", "policy"],
+  },
+  {
+    name: "admin",
+    purpose: "the admin API: authenticates, authorises, validates and audits requests",
+    imports: ["ports", "identifiers", "postgres", "ingest", "audit", "identity", "admin/operations"],
+  },
+  {
     name: "app",
     purpose: "wiring: connects, opens keys, recovers, serves; logs, metrics, tracing",
     imports: [
@@ -191,6 +203,8 @@ export const FOLDERS: readonly Folder[] = [
       "lifecycle/retention",
       "lifecycle/receipts",
       "lifecycle",
+      "admin/operations",
+      "admin",
     ],
   },
   {
@@ -234,6 +248,7 @@ export const FOLDERS: readonly Folder[] = [
       "drift",
       "events",
       "audit",
+      "identity",
       "policy",
       "journal",
       "lifecycle/holds",

@@ -76,6 +76,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
     owner: "audit",
     writers: { "events/commit-batch.ts": "events and their audit entry are one transaction" },
   },
+  admin_token: { owner: "identity" },
+  access_case: { owner: "cases" },
   purpose: {
     owner: "policy",
     readers: {
@@ -134,6 +136,7 @@ export interface AccountData {
 const EVENTS = "events.ndjson";
 
 export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
+  access_case: { erased: "kept: why events were opened", exported: "not: its reads are in accesses.ndjson" },
   account_identity: { erased: "deleted when the erasure begins", exported: "the name is in manifest.json" },
   account_key: { erased: "deleted with its last ledger row", exported: "not: the ids are random" },
   action: { erased: "deleted when the erasure begins", exported: "actions.ndjson" },

@@ -4,6 +4,7 @@
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { adminOpenApiDocument } from "@device-risk-signals/admin-api/openapi";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
 import { configurationPage } from "./configuration-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
@@ -14,10 +15,12 @@ import { fieldIndex } from "./field-index.ts";
 import { withLayoutSection } from "./layout-section.ts";
 import { readPolicy } from "../../packages/server/src/policy/read-policy.ts";
 import { recordOfProcessing } from "../../packages/server/src/policy/record-of-processing.ts";
+import { permissionsPage } from "./permissions-page.ts";
 import { storePrivacyPage } from "./store-privacy.ts";
 
 const root = join(import.meta.dirname, "../..");
 const contract = "packages/contract";
+const adminApi = "packages/admin-api";
 
 async function versionOf(folder: string): Promise<string> {
   return (JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as { version: string }).version;
@@ -38,9 +41,11 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set(`${contract}/src/generated/field-index.ts`, fieldIndex());
   for (const [name, schema] of Object.entries(schemaDocuments())) files.set(`${contract}/schema/${name}`, json(schema));
   files.set(`${contract}/schema/openapi.json`, json(openApiDocument(await versionOf(contract))));
+  files.set(`${adminApi}/openapi.json`, json(adminOpenApiDocument(await versionOf(adminApi))));
   files.set("docs/data-dictionary.md", dataDictionary());
   files.set("docs/store-privacy.md", storePrivacyPage());
   files.set("docs/privacy/record-of-processing.md", await recordPage());
+  files.set("docs/permissions.md", permissionsPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
   files.set("packages/server/src/config/options.ts", endpointOptions());

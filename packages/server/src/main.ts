@@ -36,6 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
     directory: process.cwd(),
     stdout: process.stdout,
     stderr: process.stderr,
+    isTerminal: process.stdout.isTTY,
     ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
     kill,
     onSignal: (signals, listener) => {

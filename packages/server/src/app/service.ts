@@ -6,9 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Config } from "../config/config.ts";
+import { createAdminApi } from "../admin/admin-api.ts";
+import { isLoopback } from "../config/rules.ts";
+import { settingOf } from "../config/settings.ts";
 import { createAdminServer } from "../http/admin.ts";
+import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { createEndpointServer } from "../http/server.ts";
-import { followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
+import { type FollowedTls, followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
+import { adminPorts } from "./admin-ports.ts";
 import { CloseStack } from "./close-stack.ts";
 import { assembleEndpoint } from "./endpoint.ts";
 import { createErrorLog } from "./error-log.ts";
@@ -30,7 +35,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     if (problems.length === 0) logger.info({ dependency: name }, "dependency is up");
     else logger.warn({ dependency: name, problems }, "dependency is down");
   });
-  const tlsPaths = tlsPathsOf(service.tls);
+  const tlsPaths = tlsPathsOf(service.tls, "service.tls");
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
   await using opened = new CloseStack(onError, system.closing);
   await using serving = new CloseStack(onError, system.closing);
@@ -45,7 +50,17 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     ...(tlsFiles && { tls: tlsFiles }),
   });
   const { registry } = endpoint.metrics;
+  const adminTlsPaths = tlsPathsOf(service.admin.tls, "service.admin.tls");
+  const adminTlsFiles = adminTlsPaths && (await readTlsFiles(adminTlsPaths));
+  const api = await createAdminApi({
+    ports: adminPorts(system),
+    document: ADMIN_OPENAPI_JSON,
+    isClearAllowed: isLoopback(service.admin.host),
+    onError,
+  });
   const admin = createAdminServer({
+    api,
+    ...(adminTlsFiles && { tls: adminTlsFiles }),
     hosts: [service.admin.host, ...(service.admin.hostNames ?? [])].map((name) => name.toLowerCase()),
     readiness: endpoint.readiness,
     onError,
@@ -58,20 +73,21 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   opened.add("listener", () => closeListener(listener, withinMs));
   await listen(listener, service.host, service.port, "choose another in DRS_PORT");
   await listen(admin, service.admin.host, service.admin.port, "choose another in DRS_ADMIN_PORT");
-  const tls =
-    tlsPaths &&
-    followTlsFiles(listener as TlsServer, tlsPaths, (error) => {
-      if (error === undefined) logger.info("certificate reloaded");
-      else onError(error, "reload certificate");
+  const follow = (server: Server, paths: TlsPaths | undefined, what: string): FollowedTls => {
+    if (!paths) return NO_TLS;
+    return followTlsFiles(server as TlsServer, paths, (error) => {
+      if (error === undefined) logger.info(`${what} reloaded`);
+      else onError(error, `reload ${what}`);
     });
-
-  if (tls) opened.add("certificate files", () => tls.close());
+  };
+  const followed = [follow(listener, tlsPaths, "certificate"), follow(admin, adminTlsPaths, "admin certificate")];
+  for (const tls of followed) opened.add("certificate files", () => tls.close());
   const close = opened.release();
   return {
-    url: urlOf(listener, service.host, tls ? "https" : "http"),
-    adminUrl: urlOf(admin, service.admin.host, "http"),
+    url: urlOf(listener, service.host, tlsPaths ? "https" : "http"),
+    adminUrl: urlOf(admin, service.admin.host, adminTlsPaths ? "https" : "http"),
     reload() {
-      tls?.reload();
+      for (const tls of followed) tls.reload();
       system.keyEncryption.reload().then(
         (isHeld) => isHeld && logger.info("key-encryption key reloaded"),
         (error: unknown) => onError(error, "reload key-encryption key"),
@@ -89,8 +105,18 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   };
 }
 
-function tlsPathsOf({ certFile: cert, keyFile: key }: Config["service"]["tls"]): TlsPaths | undefined {
-  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
+const NO_TLS: FollowedTls = { reload: () => {}, close: () => {} };
+
+function tlsPathsOf(
+  { certFile: cert, keyFile: key }: Pick<Config["service"]["tls"], "certFile" | "keyFile">,
+  group: "service.tls" | "service.admin.tls",
+): TlsPaths | undefined {
+  if (cert === undefined || key === undefined) return undefined;
+  const variables = {
+    cert: settingOf(`${group}.certFile`).variable,
+    key: settingOf(`${group}.keyFile`).variable,
+  };
+  return { cert, key, variables };
 }
 
 function listen(server: Server, host: string, port: number, advice: string): Promise<void> {

@@ -258,20 +258,24 @@ export interface AuditRow {
 export interface AuditFilter {
   readonly eventId?: string;
   readonly account?: string;
+  /** The actor's name up to what tells apart the credentials of one person. */
+  readonly actorPrefix?: string;
   readonly limit: number;
 }
 
 /** Far more than the longest time that an event waits for its batch. */
 const BATCH_WITHIN = "5 minutes";
 
-function composeAudit({ eventId, account, limit }: AuditFilter): { text: string; values: unknown[] } {
+function composeAudit({ eventId, account, actorPrefix, limit }: AuditFilter): { text: string; values: unknown[] } {
   const values: unknown[] = [eventId ?? null, account ?? null, limit];
   let candidates = "";
+  let ofActor = "";
+  if (actorPrefix !== undefined) ofActor = `and starts_with(a.actor, $${values.push(actorPrefix)})`;
   if (eventId !== undefined) {
     // Each of the three conditions uses an index. A commit batch is found by time: its event's id says when that was.
-    values.push(receivedAtOf(eventId).toISOString());
+    const received = `$${values.push(receivedAtOf(eventId).toISOString())}::timestamptz`;
     candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
-      or (a.accounts is not null and a.at between $4::timestamptz and $4::timestamptz + interval '${BATCH_WITHIN}'))`;
+      or (a.accounts is not null and a.at between ${received} and ${received} + interval '${BATCH_WITHIN}'))`;
   }
   const text = `select ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
         coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
@@ -283,7 +287,7 @@ function composeAudit({ eventId, account, limit }: AuditFilter): { text: string;
         where ($1::uuid is null or u.event_id = $1) and ($2::text is null or coalesce(u.account, a.account) = $2)
       ) m on a.event_ids is not null
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
-        and ($2::text is null or a.account = $2 or m.account is not null) ${candidates}
+        and ($2::text is null or a.account = $2 or m.account is not null) ${candidates} ${ofActor}
       order by a.at desc, a.entry_id desc
       limit $3`;
   return { text, values };
@@ -309,7 +313,7 @@ export const auditQuery = composed(
     case_id: "uuid?",
     approval_id: "uuid?",
   },
-  [[{ limit: 1 }], [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }]],
+  [[{ limit: 1 }], [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }], [{ actorPrefix: "", limit: 1 }]],
 );
 
 /** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */

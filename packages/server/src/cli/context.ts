@@ -20,6 +20,8 @@ export interface Context {
   readonly directory: string;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  /** Whether a person reads standard output. */
+  readonly isTerminal: boolean;
   /** Asks a person; absent where there is none at a terminal. */
   readonly ask?: (question: string) => Promise<string>;
   /** Ends the process at once, also where a thread hangs in it. */

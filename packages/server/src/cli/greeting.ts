@@ -1,3 +1,6 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BASE_PATH, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { isLoopback } from "../config/rules.ts";
 import { type ActionRow, registerAction } from "../actions/action-table.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
@@ -5,19 +8,30 @@ import type { System } from "../app/system.ts";
 import type { Clock } from "../ports.ts";
 import { type IssuedToken, issueToken } from "../sessions/opaque-tokens.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { inTransaction } from "../postgres/database.ts";
+import { issueAdminToken, revokeInitialTokens } from "../identity/admin-tokens.ts";
+import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
 
 const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;
+/** The name of the initial admin token's file, below the data directory. */
+const TOKEN_FILE = "admin-token";
+
+export interface Urls {
+  readonly url: string;
+  readonly adminUrl: string;
+}
 
 /**
- * Prints a message when the server is ready: its address, and only on the embedded database on loopback a development
- * token, an action, and a request to paste.
+ * Prints a message when the server is ready: its address, and only on the embedded database on loopback an admin token,
+ * a development token, an action, and a request to paste.
+ * @param isTerminal whether a person reads the message. A log must hold no admin token: then a file does.
  */
-export async function greet({ config, pool, clock }: System, url: string): Promise<string[]> {
+export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
+  const { config, pool, clock } = system;
   const ready = `Device Risk Signals is ready: ${url}${EVENTS_PATH}`;
   if (!config.embedded || !isLoopback(config.service.host)) return [ready];
+  const admin = isLoopback(config.service.admin.host) ? await greetAdmin(system, adminUrl, isTerminal) : [];
 
   const now = new Date(clock.now());
   const { token, expires_at, action } = await inTransaction(pool, (executor) => issueForDevelopment(executor, clock));
@@ -43,10 +57,34 @@ export async function greet({ config, pool, clock }: System, url: string): Promi
     ready,
     `Development token (until ${expires_at}): ${token}`,
     `Registered action: ${action.action_id} (${action.action_type})`,
+    ...admin,
     "Try it, twice:",
     `curl -i -X POST ${url}${EVENTS_PATH} -H 'Authorization: Bearer ${token}' -H 'Idempotency-Key: try-${now.getTime()}' ` +
       `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`,
   ];
+}
+
+/** Issues an admin token of all roles for a day, and revokes that of the start before. */
+async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean): Promise<string[]> {
+  const { administration, clock, config } = system;
+  const issued = await inOwnerTransaction(administration, async (owner) => {
+    await revokeInitialTokens(owner, clock);
+    const token = await issueAdminToken(owner, clock, {
+      person: ACCOUNT,
+      roles: ROLE_NAMES,
+      ttlMs: TTL_MS,
+      isInitial: true,
+    });
+    const { token_id, expires_at, roles } = token;
+    const entry = { actor: "server", via: "server", operation: "admin-token.issue", outcome: "done" } as const;
+    await writeAudit(owner, clock, { ...entry, detail: { token_id, person: ACCOUNT, roles, expires_at } });
+    return token;
+  });
+  const file = join(config.database.directory, TOKEN_FILE);
+  await rm(file, { force: true });
+  if (!isTerminal) await writeFile(file, `${issued.token}\n`, { mode: 0o600, flag: "wx" });
+  const where = isTerminal ? issued.token : `in ${file}`;
+  return [`Admin API: ${adminUrl}${BASE_PATH}`, `Admin token (all roles, until ${issued.expires_at}): ${where}`];
 }
 
 async function issueForDevelopment(executor: Executor, clock: Clock): Promise<IssuedToken & { action: ActionRow }> {

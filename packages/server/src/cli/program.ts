@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { accountCommand } from "./account.ts";
 import { actionCommand } from "./action.ts";
+import { adminTokenCommand } from "./admin-token.ts";
 import { auditCommand } from "./audit.ts";
 import { configCommand } from "./config.ts";
 import type { Context } from "./context.ts";
@@ -46,6 +47,7 @@ export function createProgram(context: Context): Command {
     configCommand,
     doctorCommand,
     tokenCommand,
+    adminTokenCommand,
     actionCommand,
     eventCommand,
     auditCommand,

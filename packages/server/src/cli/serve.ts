@@ -35,7 +35,7 @@ async function serve(context: Context, migrates: boolean): Promise<void> {
     try {
       context.onSignal(["SIGHUP"], () => service.reload());
       logger.info({ url: service.url, admin: service.adminUrl }, "ready");
-      for (const line of await greet(system, service.url)) print(context, line);
+      for (const line of await greet(system, service, context.isTerminal)) print(context, line);
       logger.info({ signal: await stopped }, "draining");
     } finally {
       endAfter(config.service.drainTimeoutMs + CLOSE_WITHIN_MS, {

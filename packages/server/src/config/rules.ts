@@ -98,10 +98,12 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     );
   if (!external) restoredWith("database.directory", dataDir);
   if (!has("keys.databaseUrl")) restoredWith("keys.directory", keyDir);
-  problemWhen(
-    has("service.tls.certFile") !== has("service.tls.keyFile"),
-    `${n("service.tls.certFile")} and ${n("service.tls.keyFile")} go together`,
-  );
+  for (const [cert, key] of [
+    ["service.tls.certFile", "service.tls.keyFile"],
+    ["service.admin.tls.certFile", "service.admin.tls.keyFile"],
+  ] as const) {
+    problemWhen(has(cert) !== has(key), `${n(cert)} and ${n(key)} go together`);
+  }
   const { "service.host": host, "service.port": port } = values;
   problemWhen(
     host !== undefined &&

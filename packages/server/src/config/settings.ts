@@ -61,8 +61,14 @@ export const SETTINGS = {
     "DRS_ADMIN_HOST",
     text,
     "127.0.0.1",
-    "Address of the admin listener (`/livez`, `/readyz`, `/metrics`).",
+    "Address of the admin listener (`/livez`, `/readyz`, `/metrics`, and the admin API, which needs TLS off loopback).",
   ),
+  "service.admin.tls.certFile": optional(
+    "DRS_ADMIN_TLS_CERT_FILE",
+    path,
+    "Certificate chain of the admin listener in PEM; with it, the listener speaks HTTPS only.",
+  ),
+  "service.admin.tls.keyFile": optional("DRS_ADMIN_TLS_KEY_FILE", path, "Private key of that certificate."),
   "service.admin.hostNames": optional(
     "DRS_ADMIN_HOSTS",
     hostNames,

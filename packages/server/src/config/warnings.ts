@@ -48,8 +48,8 @@ export function warningsOf(config: Config): readonly Warning[] {
     );
   }
   warnWhen(
-    !isLoopback(config.service.admin.host),
-    "DRS_ADMIN_HOST is not loopback, and the admin listener speaks plain HTTP without credentials: make it reachable only for monitoring",
+    !isLoopback(config.service.admin.host) && config.service.admin.tls.certFile === undefined,
+    "DRS_ADMIN_HOST is not loopback and DRS_ADMIN_TLS_CERT_FILE is not set: the admin listener answers health and metrics in the clear, and not the admin API",
   );
   return warnings;
 }

@@ -34,6 +34,13 @@ export class Pseudonymizer {
     return this.#mac(`held ${kind}`, name).subarray(0, MAC_BYTES);
   }
 
+  /** HMAC-SHA-256 of a name, 16 bytes in hexadecimal, for people who may count and compare names and not read them. */
+  shownPseudonymOf(kind: "account" | "session" | "idempotency-key", ...names: readonly string[]): string {
+    return this.#mac(`shown ${kind}`, ...names)
+      .subarray(0, MAC_BYTES)
+      .toString("hex");
+  }
+
   /** Masks an event id, or takes the mask off: each (account, key) has a mask of its own, which is used once in a replay window. */
   mask(account: string, key: string, id: Buffer): Buffer {
     const mask = this.#mac("tombstone event", account, key);

@@ -14,13 +14,22 @@ import {
 } from "./partition-slices.ts";
 import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
 
-/** One of the four access patterns, or none: everything by received time. */
+/** What a list is restricted to. */
 export interface EventFilter {
   readonly account?: string;
   readonly actionId?: string;
   readonly actionType?: string;
   readonly sdkVersion?: string;
   readonly schemaVersion?: number;
+  readonly sessionId?: string;
+  readonly idempotencyKey?: string;
+  readonly platform?: string;
+  /** Code of the purpose. */
+  readonly purpose?: number;
+  /** Received at or after this time; milliseconds since the Unix epoch. */
+  readonly from?: number;
+  /** Received before this time; milliseconds since the Unix epoch. */
+  readonly to?: number;
 }
 
 /** The last millisecond whose year has four digits. */
@@ -70,6 +79,45 @@ export async function findEvent(executor: Executor, eventId: string): Promise<Fo
   return rows[0] && found(rows[0]);
 }
 
+const FIND_ATTRIBUTES_IN_PARTITIONS = partitionQuery(
+  ["timestamptz", "uuid"],
+  { ...EVENT_TYPES, held: "bool" },
+  (within) => `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from live_event e where ${within("e", "view")} and ${IS_SAME}`,
+);
+const FIND_ATTRIBUTES_OF_COPY = sql(
+  `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from ${COPIES} and ${IS_SAME}`,
+  ["timestamptz", "uuid"],
+  { ...EVENT_TYPES, held: "bool" },
+);
+
+/** Like `findEvent`, for a caller that may not read payloads. */
+export async function findAttributes(executor: Executor, eventId: string): Promise<ListedEvent | undefined> {
+  const at = receivedAtOf(eventId);
+  const values = [at.toISOString(), eventId] as const;
+  const partitions = await findPartitions(executor, { from: at.getTime(), to: at.getTime() });
+  for await (const row of queryPartitions(executor, FIND_ATTRIBUTES_IN_PARTITIONS, partitions, values)) return row;
+  return (await query(executor, FIND_ATTRIBUTES_OF_COPY, values)).rows[0];
+}
+
+const REVEAL = sql(
+  "select payload, key_id, hold_id from reveal_event($1, $2, $3, $4)",
+  ["uuid", "text", "int4", "timestamptz"],
+  { payload: "bytea", key_id: "uuid?", hold_id: "uuid?" },
+);
+
+/**
+ * Reads the payload of an event that a committed audit entry of this login names, within a minute of the entry.
+ * @returns `undefined` where the event was deleted meanwhile.
+ */
+export async function revealEvent(
+  executor: Executor,
+  entryId: string,
+  event: ListedEvent,
+): Promise<StoredEvent | undefined> {
+  const { rows } = await query(executor, REVEAL, [entryId, event.account, event.purpose, event.received_at]);
+  return rows[0] && storedEvent({ ...event, ...rows[0] });
+}
+
 export type EventKey = Pick<StoredEvent, "account" | "purpose" | "receivedAt" | "eventId">;
 
 const READ_EVENT = sql(
@@ -88,7 +136,7 @@ export async function readEvent(executor: Executor, key: EventKey): Promise<Foun
 
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
 
-/** Each filter has an index of its own. */
+/** The filters by account, action, action type and SDK version have an index each; the others narrow what those find. */
 function composeList(
   filter: EventFilter,
   span: Span,
@@ -109,6 +157,12 @@ function composeList(
       `e.schema_version = ${bind(filter.schemaVersion ?? 1)}`,
     );
   }
+  if (filter.sessionId !== undefined) conditions.push(`e.session_id = ${bind(filter.sessionId)}`);
+  if (filter.idempotencyKey !== undefined) conditions.push(`e.idempotency_key = ${bind(filter.idempotencyKey)}`);
+  if (filter.platform !== undefined) conditions.push(`e.platform = ${bind(filter.platform)}`);
+  if (filter.purpose !== undefined) conditions.push(`e.purpose = ${bind(filter.purpose)}`);
+  if (filter.from !== undefined) conditions.push(`e.received_at >= ${bind(new Date(filter.from).toISOString())}`);
+  if (filter.to !== undefined) conditions.push(`e.received_at < ${bind(new Date(filter.to).toISOString())}`);
   if (span.from !== undefined) conditions.push(`e.received_at >= ${bind(new Date(span.from).toISOString())}`);
   if (span.to !== undefined) conditions.push(`e.received_at < ${bind(new Date(span.to).toISOString())}`);
   if (after !== undefined) {
@@ -138,6 +192,7 @@ export const listQuery = composed(composeList, { ...EVENT_TYPES, held: "bool" },
   [{ actionId: "" }, SAMPLE_SPAN, 1, undefined],
   [{ actionType: "" }, SAMPLE_SPAN, 1, undefined],
   [{ sdkVersion: "" }, SAMPLE_SPAN, 1, undefined],
+  [{ sessionId: "", idempotencyKey: "", platform: "", purpose: 1, from: 0, to: 1 }, SAMPLE_SPAN, 1, undefined],
 ]);
 
 /** A page of events, newest first, behind the event `after`; partitions are walked from the newest until it is full. */
@@ -147,9 +202,14 @@ export async function listEvents(
   limit: number,
   after?: string,
 ): Promise<readonly ListedEvent[]> {
+  const ends = [filter.to, after === undefined ? undefined : receivedAtOf(after).getTime()].filter(
+    (end) => end !== undefined,
+  );
   const partitions = await findPartitions(executor, {
     ...(filter.account !== undefined && { account: filter.account }),
-    ...(after !== undefined && { to: receivedAtOf(after).getTime() }),
+    ...(filter.purpose !== undefined && { purpose: filter.purpose }),
+    ...(filter.from !== undefined && { from: filter.from }),
+    ...(ends.length > 0 && { to: Math.min(...ends) }),
   });
   const rows: ListedEvent[] = [];
   for (const span of spansOf(partitions)) {

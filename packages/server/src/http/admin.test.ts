@@ -17,6 +17,7 @@ async function listening(options: Partial<AdminOptions> = {}): Promise<string> {
     onError: () => {},
     readiness: async () => ({ ready: true, lines: [] }),
     metrics: async () => ({ type: "text/plain; version=0.0.4", text: "drs_up 1\n" }),
+    api: (_request, response) => response.writeHead(401).end(),
     ...options,
   });
   servers.push(server);

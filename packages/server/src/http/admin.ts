@@ -1,9 +1,11 @@
-/** The operators' listener: health and metrics. Never on the endpoint's port. */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+/** The operators' listener: health, metrics and the admin API. Never on the endpoint's port. */
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Readiness } from "../dependencies/readiness.ts";
 import type { OnError } from "../ports.ts";
 import { hasOneHost, isForListener } from "./host.ts";
 import { notFound, pathOf } from "./paths.ts";
+import type { TlsFiles } from "./server.ts";
 
 export interface AdminOptions {
   /** Host names that requests may use, in lower case; IP addresses and loopback names always pass. */
@@ -12,6 +14,9 @@ export interface AdminOptions {
   readonly onError: OnError;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+  /** Answers every path below `/admin/`. */
+  readonly api: RequestListener;
+  readonly tls?: TlsFiles;
 }
 
 interface AdminAnswer {
@@ -20,26 +25,33 @@ interface AdminAnswer {
   readonly body: string;
 }
 
+/** Milliseconds for a request to arrive in full. */
+const REQUEST_TIMEOUT_MS = 15_000;
+
 export function createAdminServer(options: AdminOptions): Server {
-  // `respond` requires exactly one `Host`.
-  const server = createServer({ requireHostHeader: false }, (request, response) => {
-    void respond(request, options)
+  const listener: RequestListener = (request, response) => {
+    const refused = refusal(request, options);
+    if (!refused && pathOf(request.url ?? "/").startsWith("/admin/")) return options.api(request, response);
+    void (refused ? Promise.resolve(refused) : answer(pathOf(request.url ?? "/"), options))
       .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))
       .then(({ status, type, body }) => {
         response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
         response.end(request.method === "HEAD" ? undefined : body);
       });
-  });
+  };
+  // `refusal` requires exactly one `Host`.
+  const settings = { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS };
+  const server = options.tls
+    ? createTlsServer({ ...settings, ...options.tls, minVersion: "TLSv1.2" }, listener)
+    : createServer(settings, listener);
   server.on("error", (error) => options.onError(error, "accept admin connection"));
   return server;
 }
 
-async function respond(request: IncomingMessage, options: AdminOptions): Promise<AdminAnswer> {
+function refusal(request: IncomingMessage, { hosts }: AdminOptions): AdminAnswer | undefined {
   if (!hasOneHost(request)) return { status: 400, type: "text/plain", body: "a request names its host once\n" };
-  if (!isForListener(request, options.hosts)) {
-    return { status: 421, type: "text/plain", body: "this host name is not in DRS_ADMIN_HOSTS\n" };
-  }
-  return answer(pathOf(request.url ?? "/"), options);
+  if (isForListener(request, hosts)) return undefined;
+  return { status: 421, type: "text/plain", body: "this host name is not in DRS_ADMIN_HOSTS\n" };
 }
 
 async function answer(path: string, { readiness, metrics }: AdminOptions): Promise<AdminAnswer> {

@@ -1,4 +1,6 @@
+import adminDocument from "@device-risk-signals/admin-api/openapi.json" with { type: "json" };
 import document from "@device-risk-signals/contract/schema/openapi.json" with { type: "json" };
 
-/** The committed document, as it is served. */
+/** The committed documents, as they are served. */
 export const OPENAPI_JSON: string = JSON.stringify(document);
+export const ADMIN_OPENAPI_JSON: string = JSON.stringify(adminDocument);

@@ -21,6 +21,7 @@ interface Pair {
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let first: Pair;
 let second: Pair;
+const VARIABLES = { cert: "DRS_TLS_CERT_FILE", key: "DRS_TLS_KEY_FILE" };
 let paths: TlsPaths;
 
 /** A certificate for this name, by the system's openssl, and its key. */
@@ -47,7 +48,7 @@ async function makePair(name: string): Promise<Pair> {
 beforeAll(async () => {
   folder = await temporaryFolder();
   [first, second] = await Promise.all([makePair("first"), makePair("second")]);
-  paths = { cert: join(folder.path, "served.crt"), key: join(folder.path, "served.key") };
+  paths = { cert: join(folder.path, "served.crt"), key: join(folder.path, "served.key"), variables: VARIABLES };
 });
 
 afterAll(() => folder?.remove());
@@ -86,7 +87,7 @@ describe("readTlsFiles", () => {
   });
 
   it("names a directory in a file's place", async () => {
-    const named = readTlsFiles({ cert: folder.path, key: paths.key });
+    const named = readTlsFiles({ ...paths, cert: folder.path });
     await expect(named).rejects.toThrow(`DRS_TLS_CERT_FILE: ${folder.path} can't be read (EISDIR)`);
   });
 });

@@ -10,18 +10,20 @@ const LOOK_EVERY_MS = 2_000;
 export interface TlsPaths {
   readonly cert: string;
   readonly key: string;
+  /** The settings that name them, for messages. */
+  readonly variables: { readonly cert: string; readonly key: string };
 }
 
 /** @throws certificate-unusable, which names the file or says that key and certificate do not match. */
-export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
+export async function readTlsFiles({ cert, key, variables }: TlsPaths): Promise<TlsFiles> {
   const read = async (path: string, message: (problem: string) => string): Promise<Buffer> => {
     return readFile(path).catch((cause: NodeJS.ErrnoException) => {
       throw new OperatorError("certificate-unusable", message(`${path} can't be read (${cause.code})`), { cause });
     });
   };
   const files = {
-    cert: await read(paths.cert, (problem) => `DRS_TLS_CERT_FILE: ${problem}`),
-    key: await read(paths.key, (problem) => `DRS_TLS_KEY_FILE: ${problem}`),
+    cert: await read(cert, (problem) => `${variables.cert}: ${problem}`),
+    key: await read(key, (problem) => `${variables.key}: ${problem}`),
   };
   try {
     createSecureContext(files);
@@ -29,24 +31,24 @@ export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
     const why = (cause as NodeJS.ErrnoException).code ?? "invalid";
     throw new OperatorError(
       "certificate-unusable",
-      `DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE are no certificate and its key (${why})`,
+      `${variables.cert} and ${variables.key} are no certificate and its key (${why})`,
       { cause },
     );
   }
   return files;
 }
 
+export interface FollowedTls {
+  /** Reads the files now. */
+  readonly reload: () => void;
+  readonly close: () => void;
+}
+
 /**
  * Follows the files: a renewed certificate serves new connections without a restart. A pair that does not fit (one file
  * is written before the other) is passed over until it does.
- *
- * @returns `reload` for now, `close` for the end.
  */
-export function followTlsFiles(
-  server: Server,
-  paths: TlsPaths,
-  report: (error?: unknown) => void,
-): { reload: () => void; close: () => void } {
+export function followTlsFiles(server: Server, paths: TlsPaths, report: (error?: unknown) => void): FollowedTls {
   const reload = (): void => {
     readTlsFiles(paths)
       .then((files) => server.setSecureContext(files))

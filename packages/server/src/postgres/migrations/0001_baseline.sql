@@ -453,3 +453,40 @@ create trigger retention_run_is_immutable before update on retention_run
 create trigger held_event_is_immutable before update of account, purpose, received_at, event_id, collected_at,
   schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version,
   payload, hold_id on held_event for each row execute function refuse_change();
+
+-- Tokens of people and machines for the admin API, as hashes. Only the owner's login issues one: a stolen serving login
+-- must not give itself a role.
+create table admin_token (
+  token_hash bytea primary key,
+  token_id uuid not null unique,
+  person text not null check (char_length(person) between 1 and 128 and person !~ '[()]'),
+  roles text[] not null check (cardinality(roles) > 0),
+  -- Made by a start on the embedded database; the next start revokes it.
+  is_initial boolean not null default false,
+  issued_at timestamptz not null,
+  expires_at timestamptz not null,
+  last_used_at timestamptz,
+  revoked_at timestamptz,
+  check (expires_at <= issued_at + interval '90 days')
+);
+grant select, update (last_used_at, revoked_at) on admin_token to drs_service;
+
+-- Why a person opens events.
+create table access_case (
+  case_id uuid primary key,
+  category text not null,
+  ticket text,
+  reason text not null,
+  scope text not null check (scope in ('account', 'action', 'event')),
+  account text,
+  action_id text,
+  event_id uuid,
+  opened_by text not null,
+  opened_at timestamptz not null,
+  expires_at timestamptz not null,
+  closed_at timestamptz,
+  events_opened bigint not null default 0,
+  check (num_nonnulls(account, action_id, event_id) = 1)
+);
+create index access_case_opened_at on access_case (opened_at);
+grant select, insert, update (closed_at, events_opened) on access_case to drs_service;

@@ -1,0 +1,90 @@
+import { type AdminProblem, type AdminProblemCode, adminProblemCode } from "./problems.ts";
+import { BASE_PATH, isBytes, pathParameters, type Route } from "./route.ts";
+import { type Answer, type Input, type RouteId, routeOf } from "./routes.ts";
+
+export interface AdminClientOptions {
+  /** Address of the admin listener, such as `https://admin.example:8081`. */
+  readonly url: string;
+  /** An admin token. */
+  readonly token: string;
+  /** By default the platform's. */
+  readonly fetch?: typeof fetch;
+  /** Time limit of a call, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+export interface AdminClient {
+  /** Calls a route. @throws AdminRequestError where the server answers a problem; what `fetch` throws. */
+  call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>>;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** An answer that is not a success. */
+export class AdminRequestError extends Error {
+  override readonly name = "AdminRequestError";
+  readonly status: number;
+  /** Absent where the answer is no problem document of the admin API, as one of a proxy. */
+  readonly code: AdminProblemCode | undefined;
+  readonly problem: AdminProblem | undefined;
+
+  constructor(status: number, problem: AdminProblem | undefined) {
+    const places = problem?.errors?.map(({ where, detail }) => `${where}: ${detail}`) ?? [];
+    super([problem?.detail ?? `the server answered ${status}`, ...places].join("\n"));
+    this.status = status;
+    this.problem = problem;
+    this.code = problem && adminProblemCode(problem);
+  }
+}
+
+/** A client of the admin API. Redirects are errors: a token is sent to the named server only. */
+export function createAdminClient(options: AdminClientOptions): AdminClient {
+  const { url, token, timeoutMs = TIMEOUT_MS } = options;
+  const send = options.fetch ?? fetch;
+  return {
+    async call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> {
+      const route = routeOf(id);
+      const { target, body } = requestOf(route, input as Readonly<Record<string, unknown>>);
+      const response = await send(new URL(target, url), {
+        method: route.method,
+        redirect: "error",
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: {
+          Authorization: `Bearer ${token}`,
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+        },
+        ...(body !== undefined && { body }),
+      });
+      if (!response.ok) throw new AdminRequestError(response.status, await problemOf(response));
+      const answer = isBytes(route.answer) ? new Uint8Array(await response.arrayBuffer()) : await response.json();
+      return answer as Answer<Id>;
+    },
+  };
+}
+
+/** The target and the body of a call: each member of the input belongs to one of them. */
+export function requestOf(
+  route: Route,
+  input: Readonly<Record<string, unknown>>,
+): { readonly target: string; readonly body: string | undefined } {
+  const taken = pathParameters(route.path);
+  const path = taken.reduce(
+    (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
+    route.path as string,
+  );
+  const rest = Object.entries(input).filter(([name, value]) => value !== undefined && !taken.includes(name));
+  const inQuery = new Set(Object.keys(route.query?.properties ?? {}));
+  const query = new URLSearchParams(
+    rest.filter(([name]) => inQuery.has(name)).map(([name, value]) => [name, String(value)]),
+  ).toString();
+  const members = Object.fromEntries(rest.filter(([name]) => !inQuery.has(name)));
+  return {
+    target: `${BASE_PATH}${path}${query === "" ? "" : `?${query}`}`,
+    body: route.body ? JSON.stringify(members) : undefined,
+  };
+}
+
+async function problemOf(response: Response): Promise<AdminProblem | undefined> {
+  if (!response.headers.get("Content-Type")?.startsWith("application/problem+json")) return undefined;
+  return (await response.json()) as AdminProblem;
+}

@@ -1,0 +1,13 @@
+/** The admin API as data, and a client of it. */
+export { type AdminClient, type AdminClientOptions, AdminRequestError, createAdminClient } from "./client.ts";
+export { type Permission, PERMISSIONS, type Role, ROLE_NAMES, ROLES, type Scope, scopeOf } from "./permissions.ts";
+export {
+  ADMIN_PROBLEMS,
+  type AdminProblem,
+  adminProblem,
+  type AdminProblemCode,
+  type AdminViolation,
+} from "./problems.ts";
+export { BASE_PATH, isBytes, type Route } from "./route.ts";
+export { type Answer, type Input, ROUTE_IDS, type RouteId, routeOf, ROUTES } from "./routes.ts";
+export { CATEGORIES, type Event } from "./schemas.ts";

@@ -1,0 +1,118 @@
+import { ADMIN_PROBLEMS, type AdminProblemCode } from "./problems.ts";
+import { PERMISSIONS, ROLE_NAMES, scopeOf } from "./permissions.ts";
+import { BASE_PATH, isBytes, type Route } from "./route.ts";
+import { ROUTE_IDS, routeOf } from "./routes.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Problems that every route may answer. */
+const COMMON: readonly AdminProblemCode[] = [
+  "request-invalid",
+  "credentials-missing",
+  "credentials-invalid",
+  "permission-missing",
+  "tls-required",
+  "too-many-requests",
+  "failed",
+  "unavailable",
+];
+const WITH_BODY: readonly AdminProblemCode[] = ["cross-site", "body-too-large", "media-type-unsupported"];
+
+/** The OpenAPI 3.1 document of the admin API. */
+export function adminOpenApiDocument(version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const id of ROUTE_IDS) {
+    const route = routeOf(id);
+    (paths[`${BASE_PATH}${route.path}`] ??= {})[route.method.toLowerCase()] = operation(id, route);
+  }
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Device Risk Signals: admin API",
+      version,
+      summary: "Reads and governs what the endpoint stores; every access is audited.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "The admin listener." }],
+    security: [{ adminToken: [] }],
+    tags: [...new Set(ROUTE_IDS.map((id) => routeOf(id).tag))].map((name) => ({ name, description: `${name}.` })),
+    paths,
+    components: {
+      securitySchemes: {
+        adminToken: { type: "http", scheme: "bearer", description: "An admin token, `drs_adm_…`." },
+      },
+      schemas: { Problem: PROBLEM },
+    },
+  };
+}
+
+const PROBLEM = {
+  type: "object",
+  description: "A problem document of RFC 9457.",
+  required: ["type", "title", "status", "detail"],
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    errors: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["where", "detail"],
+        properties: { where: { type: "string" }, detail: { type: "string" } },
+      },
+    },
+  },
+} as const;
+
+function operation(id: string, route: Route): Json {
+  const { permission } = route;
+  const roles = ROLE_NAMES.filter((role) => scopeOf(permission, [role]) !== undefined);
+  const granted = `Permission \`${permission}\` (${PERMISSIONS[permission].meaning}): ${roles.join(", ")}.`;
+  return {
+    operationId: id,
+    tags: [route.tag],
+    summary: route.summary,
+    description: [route.description, granted].filter((part) => part !== undefined).join("\n\n"),
+    parameters: [...parameters(route.params, "path"), ...parameters(route.query, "query")],
+    ...(route.body && {
+      requestBody: { required: true, content: { "application/json": { schema: plain(route.body) } } },
+    }),
+    responses: { "200": success(route), ...problems(route) },
+  };
+}
+
+function parameters(part: Route["params"], place: "path" | "query"): readonly Json[] {
+  return Object.entries(part?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: part?.required?.includes(name) ?? false,
+    schema: plain(schema),
+  }));
+}
+
+function success({ answer }: Route): Json {
+  const content = isBytes(answer)
+    ? { "application/octet-stream": { schema: { type: "string", contentMediaType: "application/json" } } }
+    : { "application/json": { schema: plain(answer) } };
+  return { description: "Done.", content };
+}
+
+/** Statuses of the problems that the route may answer, each with what it means. */
+function problems(route: Route): Json {
+  const codes = [...COMMON, ...(route.method === "GET" ? [] : WITH_BODY), ...(route.problems ?? [])];
+  const byStatus = Map.groupBy(codes, (code) => ADMIN_PROBLEMS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      String(status),
+      {
+        description: of.map((code) => `\`${code}\`: ${ADMIN_PROBLEMS[code].when}`).join("\n\n"),
+        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+      },
+    ]),
+  );
+}
+
+/** Without the library's own members. */
+const plain = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema));

@@ -1,0 +1,94 @@
+/**
+ * Who may do what. The table of `docs/access.md`, the checks of the server and the tests of every route × role derive from
+ * these two tables.
+ */
+
+/** Roles of people and of admin tokens. A caller may have several. No role has every permission. */
+export const ROLES = {
+  operator: "keeps the service running: health, capacity, session tokens, actions",
+  analyst: "studies events and counters, reviews drift, reads fields of low and medium sensitivity",
+  investigator: "investigates cases: opens single events with a case",
+  privacy: "answers for personal data: purposes, holds, erasures, requests of data subjects",
+  auditor: "checks what the others did; changes nothing",
+} as const;
+
+export type Role = keyof typeof ROLES;
+
+export const ROLE_NAMES = Object.keys(ROLES) as readonly Role[];
+
+/**
+ * How far a permission reaches for a role. `full`: everything; `pseudonyms`: accounts and sessions as pseudonyms;
+ * `low-and-medium`: fields of low and medium sensitivity; `own`: what the caller did.
+ */
+export type Scope = "full" | "pseudonyms" | "low-and-medium" | "own";
+
+interface PermissionDefinition {
+  /** A phrase that completes "may …". */
+  readonly meaning: string;
+  readonly roles: Partial<Readonly<Record<Role, Scope>>>;
+}
+
+const everyRole = {
+  operator: "full",
+  analyst: "full",
+  investigator: "full",
+  privacy: "full",
+  auditor: "full",
+} as const;
+
+export const PERMISSIONS = {
+  "session.read": { meaning: "see who the server takes the caller for", roles: everyRole },
+  "health.read": {
+    meaning: "read health, capacity and the masked configuration",
+    roles: { operator: "full", auditor: "full" },
+  },
+  "counters.read": {
+    meaning: "read counters of outcomes, rejections and drift",
+    roles: { operator: "full", analyst: "full", investigator: "full", auditor: "full" },
+  },
+  "events.list": {
+    meaning: "list and search promoted attributes",
+    roles: { operator: "pseudonyms", analyst: "full", investigator: "full", privacy: "full" },
+  },
+  "events.observations": {
+    meaning: "read the observations of an event, with a case",
+    roles: { analyst: "low-and-medium", investigator: "full" },
+  },
+  "events.exact": { meaning: "read the exact bytes of an event, with a case", roles: { investigator: "full" } },
+  "cases.use": {
+    meaning: "open and close cases",
+    roles: { analyst: "full", investigator: "full" },
+  },
+  "cases.read": {
+    meaning: "read cases",
+    roles: { analyst: "own", investigator: "own", privacy: "full", auditor: "full" },
+  },
+  "sessions.manage": {
+    meaning: "issue and revoke session tokens, register and revoke actions",
+    roles: { operator: "full" },
+  },
+  "governance.read": {
+    meaning: "read purposes, holds, erasures, receipts, requests, retention and keys",
+    roles: { privacy: "full", auditor: "full" },
+  },
+  "audit.read": {
+    meaning: "read the audit log",
+    roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },
+  },
+  "admin-tokens.read": { meaning: "list admin tokens", roles: { operator: "full", privacy: "full", auditor: "full" } },
+  "admin-tokens.revoke": { meaning: "revoke admin tokens", roles: { operator: "full", privacy: "full" } },
+} as const satisfies Readonly<Record<string, PermissionDefinition>>;
+
+export type Permission = keyof typeof PERMISSIONS;
+
+/** From the narrowest to the widest. */
+const WIDTH: Readonly<Record<Scope, number>> = { own: 0, pseudonyms: 1, "low-and-medium": 2, full: 3 };
+
+/** The widest scope that one of the roles has; `undefined`: the permission is not granted. */
+export function scopeOf(permission: Permission, roles: readonly Role[]): Scope | undefined {
+  const granted: PermissionDefinition["roles"] = PERMISSIONS[permission].roles;
+  return roles
+    .map((role) => granted[role])
+    .filter((scope) => scope !== undefined)
+    .toSorted((a, b) => WIDTH[b] - WIDTH[a])[0];
+}

@@ -1,0 +1,114 @@
+/** The problem types (RFC 9457) of the admin API; `type` is `urn:problem:device-risk-signals:admin:<code>`. */
+
+interface ProblemDefinition {
+  readonly status: number;
+  readonly title: string;
+  /** When it happens, and what the caller can do. */
+  readonly when: string;
+}
+
+export const ADMIN_PROBLEMS = {
+  "request-invalid": {
+    status: 400,
+    title: "Request invalid",
+    when: "A parameter or the body is not what the route takes; `errors` says which and where. Values are not repeated.",
+  },
+  "credentials-missing": {
+    status: 401,
+    title: "Credentials missing",
+    when: "The request has no `Authorization: Bearer <admin-token>`.",
+  },
+  "credentials-invalid": {
+    status: 401,
+    title: "Credentials invalid",
+    when: "The token is malformed, unknown, expired or revoked, or the request has more than one credential.",
+  },
+  "permission-missing": {
+    status: 403,
+    title: "Permission missing",
+    when: "None of the caller's roles has the permission of the route; `docs/access.md` lists them.",
+  },
+  "cross-site": {
+    status: 403,
+    title: "Cross-site request",
+    when: "A page of another origin sent the request.",
+  },
+  "tls-required": {
+    status: 403,
+    title: "TLS required",
+    when: "The admin API is served in the clear on loopback only.",
+  },
+  "case-invalid": {
+    status: 403,
+    title: "Case does not allow it",
+    when: "The case is closed, has expired, belongs to another person, or does not cover the event.",
+  },
+  "not-found": { status: 404, title: "Not found", when: "The path, or what the path names, does not exist." },
+  "method-not-allowed": {
+    status: 405,
+    title: "Method not allowed",
+    when: "The path has other methods; `Allow` names them.",
+  },
+  "state-conflict": {
+    status: 409,
+    title: "State conflict",
+    when: "The present state does not allow the change; `detail` says what to do first.",
+  },
+  "body-too-large": { status: 413, title: "Body too large", when: "The body exceeds 64 KB." },
+  "media-type-unsupported": {
+    status: 415,
+    title: "Media type not supported",
+    when: "A body is sent as anything but `application/json`.",
+  },
+  "too-many-requests": {
+    status: 429,
+    title: "Too many requests",
+    when: "The caller, or failed authentications from its address, exceed the rate. Wait for `Retry-After` seconds.",
+  },
+  "keys-destroyed": {
+    status: 410,
+    title: "Keys destroyed",
+    when: "The event's secrets are destroyed: its attributes are all that can be read.",
+  },
+  failed: { status: 500, title: "Failed", when: "The server failed; its log names the operation. Nothing was shown." },
+  unavailable: {
+    status: 503,
+    title: "Unavailable",
+    when: "A dependency is away, or the server must replay the erasure journal first. Wait for `Retry-After` seconds.",
+  },
+} as const satisfies Readonly<Record<string, ProblemDefinition>>;
+
+export type AdminProblemCode = keyof typeof ADMIN_PROBLEMS;
+
+/** One violation of the request. */
+export interface AdminViolation {
+  /** JSON Pointer (RFC 6901) into the body, or the name of a parameter. */
+  readonly where: string;
+  readonly detail: string;
+}
+
+export interface AdminProblem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: readonly AdminViolation[];
+}
+
+const PREFIX = "urn:problem:device-risk-signals:admin:";
+
+/** @param detail by default when the problem happens. */
+export function adminProblem(
+  code: AdminProblemCode,
+  detail: string = ADMIN_PROBLEMS[code].when,
+  errors?: readonly AdminViolation[],
+): AdminProblem {
+  const { status, title } = ADMIN_PROBLEMS[code];
+  return { type: `${PREFIX}${code}`, title, status, detail, ...(errors && { errors }) };
+}
+
+/** The code of a problem document; `undefined` for one of another origin. */
+export function adminProblemCode(problem: { readonly type?: unknown }): AdminProblemCode | undefined {
+  const code = String(problem.type).slice(PREFIX.length);
+  return code in ADMIN_PROBLEMS && problem.type === `${PREFIX}${code}` ? (code as AdminProblemCode) : undefined;
+}

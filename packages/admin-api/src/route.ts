@@ -1,0 +1,49 @@
+import type { Static, TObject, TSchema } from "typebox";
+import type { Permission } from "./permissions.ts";
+import type { AdminProblemCode } from "./problems.ts";
+
+export const BASE_PATH = "/admin/v1";
+
+/** The exact bytes of a raw event, as `application/octet-stream`. */
+export interface BytesAnswer {
+  readonly bytes: true;
+}
+
+/** One route of the admin API. A name is used once over path, query and body: a call takes one flat object. */
+export interface Route {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Below `BASE_PATH`; a parameter is `{name}`. */
+  readonly path: `/${string}`;
+  readonly tag: string;
+  /** One line. */
+  readonly summary: string;
+  readonly description?: string;
+  readonly permission: Permission;
+  /** The operation in audit entries. */
+  readonly operation: string;
+  readonly params?: TObject;
+  readonly query?: TObject;
+  readonly body?: TObject;
+  readonly answer: TSchema | BytesAnswer;
+  /** Problems in addition to those of every route. */
+  readonly problems?: readonly AdminProblemCode[];
+}
+
+type Part<R extends Route, Name extends "params" | "query" | "body"> = R[Name] extends TObject
+  ? Static<R[Name]>
+  : unknown;
+
+/** What a call of the route takes: parameters of the path, of the query and members of the body. */
+export type InputOf<R extends Route> = Part<R, "params"> & Part<R, "query"> & Part<R, "body">;
+
+export type AnswerOf<R extends Route> = R["answer"] extends BytesAnswer
+  ? Uint8Array
+  : R["answer"] extends TSchema
+    ? Static<R["answer"]>
+    : never;
+
+export const isBytes = (answer: Route["answer"]): answer is BytesAnswer => "bytes" in answer;
+
+/** Names of the parameters in a path. */
+export const pathParameters = (path: string): readonly string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);

@@ -1,0 +1,23 @@
+import type { AnswerOf, InputOf, Route } from "./route.ts";
+import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
+import { AUDIT_ROUTES } from "./routes/audit.ts";
+import { CASE_ROUTES } from "./routes/cases.ts";
+import { EVENT_ROUTES } from "./routes/events.ts";
+import { SESSION_ROUTES } from "./routes/session.ts";
+
+/** Every route of the admin API by its operation id. */
+export const ROUTES = {
+  ...SESSION_ROUTES,
+  ...EVENT_ROUTES,
+  ...CASE_ROUTES,
+  ...AUDIT_ROUTES,
+  ...ADMIN_TOKEN_ROUTES,
+} as const satisfies Readonly<Record<string, Route>>;
+
+export type RouteId = keyof typeof ROUTES;
+export type Input<Id extends RouteId> = InputOf<(typeof ROUTES)[Id]>;
+export type Answer<Id extends RouteId> = AnswerOf<(typeof ROUTES)[Id]>;
+
+export const ROUTE_IDS = Object.keys(ROUTES) as readonly RouteId[];
+
+export const routeOf = (id: RouteId): Route => ROUTES[id];

@@ -1,0 +1,121 @@
+import { PLATFORMS } from "@device-risk-signals/contract/limits";
+import { Type } from "typebox";
+import type { Route } from "../route.ts";
+import {
+  account,
+  actionId,
+  actionType,
+  category,
+  event,
+  eventId,
+  idempotencyKey,
+  limit,
+  nullable,
+  object,
+  reason,
+  sdkVersion,
+  sessionId,
+  shownText,
+  text,
+  ticket,
+  time,
+  uuid,
+} from "../schemas.ts";
+
+const TAG = "Events";
+
+const filter = {
+  account: Type.Optional(account),
+  action_id: Type.Optional(actionId),
+  action_type: Type.Optional(actionType),
+  session_id: Type.Optional(sessionId),
+  idempotency_key: Type.Optional(idempotencyKey),
+  purpose: Type.Optional(text(64, "Purpose, by its id.")),
+  platform: Type.Optional(Type.Enum([...PLATFORMS])),
+  sdk_version: Type.Optional(sdkVersion),
+  from: Type.Optional(time("Received at this time or later.")),
+  to: Type.Optional(time("Received before this time.")),
+};
+
+/** The case that a read of observations belongs to, or what a case of this one event is opened with. */
+const justification = {
+  case_id: Type.Optional(uuid("An open case of the caller that covers the event.")),
+  reason: Type.Optional(reason),
+  category: Type.Optional(category),
+  ticket: Type.Optional(ticket),
+};
+
+const byId = { params: object({ event_id: eventId }) };
+
+const JUSTIFIED =
+  "Needs `case_id`, or `reason` and `category`, which open a case of this event alone. The audit entry is durable before the answer.";
+
+export const EVENT_ROUTES = {
+  listEvents: {
+    method: "GET",
+    path: "/events",
+    tag: TAG,
+    summary: "List or search events, newest first",
+    description:
+      "`session_id` and `idempotency_key` need `account`. Filters by account, action, action type, SDK version and time " +
+      "use an index. Others, on their own, search for at most 2 seconds: `searched_until` says how far back, and `next` continues.",
+    permission: "events.list",
+    operation: "event.list",
+    query: object({
+      ...filter,
+      limit,
+      after: Type.Optional(text(128, "`next` of the page before.")),
+    }),
+    answer: object({
+      events: Type.Array(event),
+      next: nullable(shownText("Continues the list; null at its end.")),
+      searched_until: nullable(
+        time("Where a search ended that ran out of time: everything received later was looked at."),
+      ),
+    }),
+  },
+  readEvent: {
+    method: "GET",
+    path: "/events/{event_id}",
+    tag: TAG,
+    summary: "Promoted attributes of an event",
+    permission: "events.list",
+    operation: "event.read",
+    ...byId,
+    answer: event,
+    problems: ["not-found"],
+  },
+  readObservations: {
+    method: "POST",
+    path: "/events/{event_id}/observations",
+    tag: TAG,
+    summary: "Observations of an event, as parsed JSON",
+    description: `${JUSTIFIED} Without the permission for fields of high sensitivity, those are left out and named in \`withheld\`.`,
+    permission: "events.observations",
+    operation: "event.read_observations",
+    ...byId,
+    body: object(justification),
+    answer: object({
+      event,
+      observations: Type.Unknown({
+        description: "The raw event. Numbers are those of JSON.parse; the exact bytes are another route.",
+      }),
+      withheld: Type.Array(shownText(), { description: "JSON Pointers of fields that the caller may not read." }),
+      audit_entry: shownText("Id of the audit entry."),
+    }),
+    problems: ["not-found", "case-invalid", "keys-destroyed"],
+  },
+  readExactEvent: {
+    method: "POST",
+    path: "/events/{event_id}/exact",
+    tag: TAG,
+    summary: "Exact bytes of the raw event",
+    description: `${JUSTIFIED} The answer's \`Audit-Entry\` names it.`,
+    permission: "events.exact",
+    operation: "event.read_raw",
+    ...byId,
+    body: object(justification),
+    answer: { bytes: true },
+    problems: ["not-found", "case-invalid", "keys-destroyed"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;

@@ -1,0 +1,65 @@
+/** Shapes that several routes share. Members are those of `drs … --json`. */
+import { LIMITS } from "@device-risk-signals/contract/limits";
+import { type Static, type TProperties, type TSchema, Type } from "typebox";
+
+const closed = { additionalProperties: false } as const;
+
+/** An object without further members. */
+export const object = <const Properties extends TProperties>(properties: Properties) => Type.Object(properties, closed);
+
+export const nullable = <const Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+const UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$";
+/** PostgreSQL's texts hold no U+0000. */
+const TEXT = "^[^\\u0000]+$";
+
+export const uuid = (description: string) => Type.String({ pattern: UUID, description });
+export const text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: TEXT, description });
+export const time = (description: string) => Type.String({ format: "date-time", description });
+export const shownText = (description?: string) => Type.String(description === undefined ? {} : { description });
+export const count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
+
+export const eventId = uuid("Id of the event, as the endpoint answered it.");
+export const account = text(256, "Account, as the session verifier names it.");
+export const reason = text(1_000, "Why; recorded in the audit log. At least 8 characters, 4 of them different.");
+export const limit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Maximum number of rows." }),
+);
+
+export const CATEGORIES = [
+  "dispute",
+  "fraud-investigation",
+  "security-incident",
+  "data-subject-request",
+  "debugging",
+  "legal-order",
+] as const;
+export const category = Type.Enum([...CATEGORIES], { description: "Kind of the case." });
+export const ticket = text(128, "Ticket of another system.");
+
+export const actionId = text(LIMITS.actionId, "Action id.");
+export const actionType = text(LIMITS.actionType, "Action type.");
+export const sdkVersion = text(LIMITS.sdkVersion, "SDK version.");
+export const sessionId = text(LIMITS.sessionId, "Session id of an account.");
+export const idempotencyKey = text(LIMITS.idempotencyKey, "Idempotency key of an account.");
+
+export const event = object({
+  event_id: shownText(),
+  idempotency_key: shownText("For the role operator, a pseudonym."),
+  account: shownText("For the role operator, a pseudonym."),
+  action_id: shownText(),
+  action_type: shownText(),
+  purpose: shownText("Purpose, by its id."),
+  session_id: shownText("For the role operator, a pseudonym."),
+  event_type: shownText(),
+  schema_version: Type.Integer(),
+  sdk_version: shownText(),
+  platform: shownText(),
+  app_version: shownText(),
+  collected_at: shownText("When the device claims to have collected it; RFC 3339, in UTC."),
+  received_at: shownText("RFC 3339, in UTC."),
+  held: Type.Boolean({ description: "Whether a legal hold covers it." }),
+});
+export type Event = Static<typeof event>;

@@ -1,0 +1,238 @@
+/** The admin API as a request listener: every request is authenticated, authorised, validated and audited here. */
+import type { IncomingMessage, RequestListener } from "node:http";
+import type { TLSSocket } from "node:tls";
+import {
+  type AdminProblem,
+  BASE_PATH,
+  isBytes,
+  type Permission,
+  type Route,
+  ROUTE_IDS,
+  type RouteId,
+  routeOf,
+  scopeOf,
+} from "@device-risk-signals/admin-api";
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { Compile } from "typebox/compile";
+import { Value } from "typebox/value";
+import type { TSchema } from "typebox";
+import { writeAudit } from "../audit/audit.ts";
+import type { Caller } from "../identity/caller.ts";
+import { sourceOf } from "../identifiers/source-address.ts";
+import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
+import type { OnError } from "../ports.ts";
+import { authenticate } from "./authenticate.ts";
+import type { Operation, OperationCall, OperationResult } from "./operations/operation.ts";
+import { OPERATIONS } from "./operations/operations.ts";
+import { type AdminPorts } from "./operations/ports.ts";
+import { AdminError, adminErrorOf } from "./operations/problem.ts";
+
+const MAX_BODY_BYTES = 65_536;
+/** Requests of one caller: per second, and at once. */
+const RATE = 50;
+const BURST = 100;
+/** Failed authentications of one source address: per second, and at once. */
+const FAILURE_RATE = 5;
+const FAILURE_BURST = 20;
+
+const SECURITY_HEADERS = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+export interface AdminApiOptions {
+  readonly ports: AdminPorts;
+  /** The OpenAPI document, as JSON. */
+  readonly document: string;
+  /** Whether requests may come in the clear: on loopback. */
+  readonly isClearAllowed: boolean;
+  /** Called with what should not happen. */
+  readonly onError: OnError;
+}
+
+/** What the hooks found about a request. */
+interface Admitted {
+  readonly caller: Caller;
+  readonly call: Omit<OperationCall<RouteId>, "input">;
+}
+
+const admitted = new WeakMap<FastifyRequest, Admitted>();
+
+/** @returns a listener for every path below `/admin/v1`. */
+export async function createAdminApi(options: AdminApiOptions): Promise<RequestListener> {
+  const app = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, exposeHeadRoutes: false });
+  app.removeContentTypeParser("text/plain");
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => validator(schema, httpPart ?? "body"));
+  app.setErrorHandler((error, _request, reply) => answerError(error, reply, options.onError));
+  app.setNotFoundHandler(() => {
+    throw new AdminError("not-found");
+  });
+  app.addHook("onSend", async (request, reply) => {
+    reply.headers(SECURITY_HEADERS);
+    if (isEncrypted(request.raw)) reply.header("Strict-Transport-Security", "max-age=31536000");
+  });
+  app.get(`${BASE_PATH}/openapi.json`, async (request, reply) => {
+    requireSafeChannel(request.raw, options);
+    return reply.type("application/json").send(options.document);
+  });
+  const admit = admission(options);
+  for (const id of ROUTE_IDS) addRoute(app, id, admit, options);
+  refuseOtherMethods(app);
+  await app.ready();
+  return (request, response) => app.routing(request, response);
+}
+
+function addRoute(
+  app: FastifyInstance,
+  id: RouteId,
+  admit: (request: FastifyRequest, permission: Permission, id: RouteId) => Promise<void>,
+  { ports }: AdminApiOptions,
+): void {
+  const route = routeOf(id);
+  app.route({
+    method: route.method,
+    url: urlOf(route),
+    schema: {
+      params: route.params ?? NOTHING,
+      querystring: route.query ?? NOTHING,
+      ...(route.body && { body: route.body }),
+    },
+    onRequest: (request) => admit(request, route.permission, id),
+    handler: async (request, reply) => {
+      const { call } = admitted.get(request) as Admitted;
+      const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
+      const { answer, audit, headers = {} } = await perform(id, { ...call, input });
+      // guard(drop): what is read is audited before it is answered
+      // fails: packages/server/src/admin/routes.test.ts › is audited
+      if (audit) await writeAudit(ports.pool, ports.clock, { ...agentOf(call.caller), ...entryOf(route), ...audit });
+      reply.headers(headers);
+      if (isBytes(route.answer)) {
+        return reply
+          .type("application/octet-stream")
+          .header("Content-Disposition", "attachment")
+          .send(Buffer.from(answer as Uint8Array));
+      }
+      return reply.type("application/json").send(JSON.stringify(answer));
+    },
+  });
+}
+
+const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationResult<RouteId>> =>
+  // The schemas of the route have checked the input.
+  (OPERATIONS[id] as Operation<RouteId>)(call);
+
+const agentOf = ({ actor, via, roles }: Caller) => ({ actor, via, roles });
+const entryOf = ({ operation }: Route) => ({ operation, outcome: "done" });
+
+const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
+
+const urlOf = ({ path }: Route): string => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
+
+/** Checks that run before the body is read. */
+function admission({ ports, ...options }: AdminApiOptions) {
+  const throttle = accountThrottle(RATE, BURST, ports.monotonic);
+  const failures = failureThrottle(FAILURE_RATE, FAILURE_BURST, ports.monotonic);
+  return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
+    const { raw } = request;
+    requireSafeChannel(raw, options);
+    const caller = await authenticate(ports.pool, ports.clock, raw).catch((error: unknown) => {
+      const waitSeconds = error instanceof AdminError ? failures.take(sourceOf(raw.socket.remoteAddress ?? "")) : 0;
+      if (waitSeconds > 0) throw tooMany(waitSeconds);
+      throw error;
+    });
+    const { isAllowed, retryAfterSeconds } = throttle.take(caller.person);
+    if (!isAllowed) throw tooMany(retryAfterSeconds);
+    const scope = scopeOf(permission, caller.roles);
+    if (scope === undefined) {
+      const { operation } = routeOf(id);
+      await writeAudit(ports.pool, ports.clock, { ...agentOf(caller), operation, outcome: "denied" });
+      throw new AdminError("permission-missing", { detail: `No role of the caller has the permission ${permission}.` });
+    }
+    admitted.set(request, { caller, call: { ports, caller, scope } });
+  };
+}
+
+const tooMany = (seconds: number): AdminError =>
+  new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
+
+const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial<TLSSocket>).encrypted === true;
+
+function requireSafeChannel(
+  request: IncomingMessage,
+  { isClearAllowed }: Pick<AdminApiOptions, "isClearAllowed">,
+): void {
+  if (!isClearAllowed && !isEncrypted(request)) throw new AdminError("tls-required");
+  // guard(false): a page of another origin changes nothing
+  // fails: packages/server/src/admin/routes.test.ts › another origin
+  if (isCrossSite(request)) throw new AdminError("cross-site");
+}
+
+/** Fetch metadata, or where a browser sends none, its `Origin`; programs send neither. */
+function isCrossSite({ headers }: IncomingMessage): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined) return site !== "same-origin" && site !== "none";
+  const { origin, host } = headers;
+  return origin !== undefined && URL.parse(origin)?.host !== host;
+}
+
+/** Paths answer other methods with 405, not as if they did not exist. */
+function refuseOtherMethods(app: FastifyInstance): void {
+  const urls = Map.groupBy(ROUTE_IDS.map(routeOf), urlOf);
+  for (const [url, routes] of urls) {
+    const allowed = routes.map(({ method }) => method);
+    const others = METHODS.filter((method) => !allowed.some((one) => one === method));
+    app.route({
+      method: others,
+      url,
+      // Before the body is read.
+      onRequest: async () => {
+        throw new AdminError("method-not-allowed", { headers: { Allow: allowed.join(", ") } });
+      },
+      handler: async () => {},
+    });
+  }
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+/** Texts of the path and the query become numbers and booleans; a body is taken as it is. */
+function validator(schema: TSchema, part: string) {
+  const check = Compile(schema);
+  return (data: unknown) => {
+    const value = part === "body" ? data : Value.Convert(schema, data ?? {});
+    if (check.Check(value)) return { value };
+    const errors = check.Errors(value).map(({ instancePath, message }) => ({
+      where: part === "body" ? `body${instancePath}` : `${part}${instancePath}`,
+      detail: message,
+    }));
+    return { error: new AdminError("request-invalid", { errors: errors.slice(0, 20) }) };
+  };
+}
+
+/** Errors of the framework by its codes. */
+const OF_FRAMEWORK = {
+  FST_ERR_CTP_BODY_TOO_LARGE: "body-too-large",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "media-type-unsupported",
+} as const;
+
+function answerError(error: unknown, reply: FastifyReply, onError: OnError): FastifyReply {
+  const { shown, unexpected } = adminErrorOf(asAdminError(error as FastifyError));
+  if (unexpected !== undefined) onError(unexpected, "admin request");
+  return problem(reply, shown.problem, shown.headers);
+}
+
+/** What the framework refused of a request. */
+function asAdminError(error: FastifyError): unknown {
+  if (error instanceof AdminError || !error.code?.startsWith("FST_") || (error.statusCode ?? 500) >= 500) return error;
+  const code = OF_FRAMEWORK[error.code as keyof typeof OF_FRAMEWORK];
+  return code === undefined ? new AdminError("request-invalid", { errors: [NOT_JSON] }) : new AdminError(code);
+}
+
+const NOT_JSON = { where: "body", detail: "is not valid JSON, or not an object" };
+
+function problem(reply: FastifyReply, body: AdminProblem, headers: Readonly<Record<string, string>>): FastifyReply {
+  return reply.status(body.status).headers(headers).type("application/problem+json").send(JSON.stringify(body));
+}

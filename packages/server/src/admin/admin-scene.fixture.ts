@@ -1,0 +1,76 @@
+/** An admin listener on a test system, and admin tokens for it. */
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll } from "vitest";
+import { type AdminClient, createAdminClient, type Role } from "@device-risk-signals/admin-api";
+import { adminPorts } from "../app/admin-ports.ts";
+import type { System } from "../app/system.ts";
+import { createAdminServer } from "../http/admin.ts";
+import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
+import { issueAdminToken } from "../identity/admin-tokens.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { createAdminApi } from "./admin-api.ts";
+
+export interface AdminScene {
+  readonly url: string;
+  /** Errors that the listener reported. */
+  readonly errors: unknown[];
+  /** Issues a token; its person is named after the roles by default. */
+  token(roles: readonly Role[], options?: TokenOptions): Promise<string>;
+  client(roles: readonly Role[], options?: TokenOptions): Promise<AdminClient>;
+}
+
+export interface TokenOptions {
+  readonly person?: string;
+  /** When it is issued; milliseconds since the Unix epoch. */
+  readonly at?: number;
+}
+
+const TTL_MS = 3_600_000;
+
+/** @param isClearAllowed whether requests may come without TLS. */
+export function useAdminListener(system: () => System, isClearAllowed = true): AdminScene {
+  const errors: unknown[] = [];
+  let server: Server;
+  let url = "";
+
+  beforeAll(async () => {
+    const onError = (error: unknown): void => void errors.push(error);
+    const api = await createAdminApi({
+      ports: adminPorts(system()),
+      document: ADMIN_OPENAPI_JSON,
+      isClearAllowed,
+      onError,
+    });
+    server = createAdminServer({
+      api,
+      hosts: [],
+      onError,
+      readiness: async () => ({ ready: true, lines: [] }),
+      metrics: async () => ({ type: "text/plain", text: "" }),
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server?.close();
+    server?.closeAllConnections();
+  });
+
+  const token: AdminScene["token"] = async (roles, { person = `person-${roles.join("-")}`, at } = {}) => {
+    const { administration, clock } = system();
+    const issuedAt = at === undefined ? clock : { now: () => at };
+    const wanted = { person, roles, ttlMs: TTL_MS };
+    return (await inOwnerTransaction(administration, (owner) => issueAdminToken(owner, issuedAt, wanted))).token;
+  };
+  return {
+    get url() {
+      return url;
+    },
+    errors,
+    token,
+    client: async (roles, options) => createAdminClient({ url, token: await token(roles, options) }),
+  };
+}

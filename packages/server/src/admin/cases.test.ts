@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AdminClient } from "@device-risk-signals/admin-api";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useAdminListener } from "./admin-scene.fixture.ts";
+
+const scene = useTestSystem("file", () => ({ DRS_REASON_MIN_LENGTH: "8" }));
+const listener = useAdminListener(() => scene.system);
+let past: Past;
+let event: PastEvent;
+let client: AdminClient;
+
+beforeAll(async () => {
+  past = new Past(scene.system);
+  event = await past.store(0, { account: "customer-1" });
+  client = await listener.client(["investigator"], { person: "investigator-1" });
+});
+afterAll(() => past?.close());
+
+const WHY = { reason: "dispute 4711", category: "dispute" } as const;
+const read = (case_id: string, of: AdminClient = client) =>
+  of.call("readExactEvent", { event_id: event.eventId, case_id });
+
+describe("a case", () => {
+  it("opens the events of its account, and counts them", async () => {
+    const { case_id } = await client.call("openCase", { account: "customer-1", ...WHY });
+    await read(case_id);
+    await read(case_id);
+    const { cases } = await client.call("listCases", { open: true });
+    expect(cases.find((one) => one.case_id === case_id)?.events_opened).toBe(2);
+  });
+
+  it("opens nothing that it does not cover", async () => {
+    const other = await client.call("openCase", { account: "customer-2", ...WHY });
+    await expect(read(other.case_id)).rejects.toMatchObject({ code: "case-invalid" });
+    const action = await client.call("openCase", { action_id: event.actionId, ...WHY });
+    expect((await read(action.case_id)).byteLength).toBeGreaterThan(0);
+  });
+
+  it("of another person opens nothing", async () => {
+    const { case_id } = await client.call("openCase", { account: "customer-1", ...WHY });
+    const other = await listener.client(["investigator"], { person: "investigator-2" });
+    await expect(read(case_id, other)).rejects.toMatchObject({ code: "case-invalid" });
+    await expect(other.call("closeCase", { case_id })).rejects.toMatchObject({ code: "not-found" });
+    expect((await other.call("listCases", {})).cases).toEqual([]);
+  });
+
+  it("that is closed opens nothing", async () => {
+    const { case_id } = await client.call("openCase", { account: "customer-1", ...WHY });
+    await client.call("closeCase", { case_id });
+    await expect(read(case_id)).rejects.toMatchObject({ code: "case-invalid" });
+  });
+
+  it("that has expired opens nothing", async () => {
+    const { case_id } = await client.call("openCase", { account: "customer-1", ...WHY });
+    await scene.owner.query("update drs.access_case set expires_at = now() - interval '1 second' where case_id = $1", [
+      case_id,
+    ]);
+    await expect(read(case_id)).rejects.toMatchObject({ code: "case-invalid" });
+  });
+
+  it.each([
+    ["no reason", { case_id: undefined }],
+    ["a reason of blanks", { reason: "            ", category: "dispute" as const }],
+    ["a reason of one letter", { reason: "aaaaaaaaaaaa", category: "dispute" as const }],
+  ])("is not opened with %s", async (_, why) => {
+    const request = client.call("readExactEvent", { event_id: event.eventId, ...why } as never);
+    await expect(request).rejects.toMatchObject({ code: "request-invalid" });
+  });
+
+  it("covers one thing", async () => {
+    const two = { account: "a", action_id: "b", ...WHY };
+    await expect(client.call("openCase", two)).rejects.toMatchObject({ code: "request-invalid" });
+    await expect(client.call("openCase", WHY)).rejects.toMatchObject({ code: "request-invalid" });
+  });
+});

@@ -1,0 +1,94 @@
+import type { Answer, Input } from "@device-risk-signals/admin-api";
+import { isReason, reasonRule } from "../../audit/reason.ts";
+import { writeAudit } from "../../audit/audit.ts";
+import {
+  type CaseRow,
+  type CaseScope,
+  closeCase as close,
+  listCases as queryCases,
+  openCase as open,
+} from "../../cases/cases.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import type { Operation } from "./operation.ts";
+import { AdminError } from "./problem.ts";
+
+export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
+  const { pool, clock, reasonMinLength } = ports;
+  const { scope, subject } = subjectOf(input);
+  const wanted = {
+    person: caller.person,
+    category: input.category,
+    ticket: input.ticket,
+    reason: reasonOf(input.reason, reasonMinLength),
+    scope,
+    subject,
+  };
+  const opened = await inTransaction(pool, async (transaction) => {
+    const row = await open(transaction, clock, wanted);
+    await writeAudit(transaction, clock, caseEntry(caller, "case.open", row));
+    return row;
+  });
+  return { answer: opened };
+};
+
+export const listCases: Operation<"listCases"> = async ({ ports, caller, scope, input }) => {
+  const filter = { person: scope === "own" ? caller.person : undefined, isOpen: input.open };
+  const cases = await queryCases(ports.pool, ports.clock, filter);
+  return { answer: { cases: [...cases] }, audit: { detail: { count: cases.length } } };
+};
+
+export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }) => {
+  const { pool, clock } = ports;
+  const closed = await inTransaction(pool, async (transaction) => {
+    const row = await close(transaction, clock, input.case_id, caller.person);
+    if (!row) throw new OperatorError("not-found", `The caller has no open case ${input.case_id}.`);
+    await writeAudit(transaction, clock, caseEntry(caller, "case.close", row));
+    return row;
+  });
+  return { answer: closed satisfies Answer<"closeCase"> };
+};
+
+/** @throws AdminError request-invalid */
+export function reasonOf(text: string, minLength: number): string {
+  const reason = text.trim();
+  if (isReason(reason, minLength)) return reason;
+  throw new AdminError("request-invalid", { errors: [{ where: "body/reason", detail: reasonRule(minLength) }] });
+}
+
+function subjectOf({ account, action_id, event_id }: Input<"openCase">): { scope: CaseScope; subject: string } {
+  const subjects = (
+    [
+      ["account", account],
+      ["action", action_id],
+      ["event", event_id],
+    ] as const
+  ).filter((pair): pair is [CaseScope, string] => pair[1] !== undefined);
+  const [one, another] = subjects;
+  if (one && !another) return { scope: one[0], subject: one[1] };
+  throw new AdminError("request-invalid", {
+    errors: [{ where: "body", detail: "one of account, action_id and event_id says what the case covers" }],
+  });
+}
+
+function caseEntry(
+  { actor, via, roles }: Parameters<Operation<"openCase">>[0]["caller"],
+  operation: string,
+  row: CaseRow,
+) {
+  const { case_id, category, ticket, reason, scope, subject } = row;
+  return {
+    actor,
+    via,
+    roles,
+    operation,
+    outcome: "done",
+    reason,
+    category,
+    caseId: case_id,
+    ...(ticket !== null && { ticket }),
+    ...(scope === "account" && { account: subject }),
+    ...(scope === "event" && { eventIds: [subject] }),
+    ...(scope === "action" && { detail: { action_id: subject } }),
+  };
+}

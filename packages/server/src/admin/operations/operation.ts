@@ -1,0 +1,29 @@
+import type { Answer, Input, RouteId, Scope } from "@device-risk-signals/admin-api";
+import type { AuditEntry } from "../../audit/audit.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { AdminPorts } from "./ports.ts";
+
+/** What the audit entry of a read says in addition to the operation and its caller. */
+export type AuditedRead = Partial<Pick<AuditEntry, "account" | "eventIds" | "detail">>;
+
+export interface OperationCall<Id extends RouteId> {
+  readonly ports: AdminPorts;
+  readonly caller: Caller;
+  /** How far the caller's permission reaches. */
+  readonly scope: Scope;
+  readonly input: Input<Id>;
+}
+
+/** The result of an operation, and what remains to be audited. */
+export interface OperationResult<Id extends RouteId> {
+  readonly answer: Answer<Id>;
+  /** Written before the answer leaves; absent where the operation has written its entry itself. */
+  readonly audit?: AuditedRead;
+  /** Headers of the answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Operation<Id extends RouteId> = (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
+
+/** One operation for each route. */
+export type Operations = { readonly [Id in RouteId]: Operation<Id> };

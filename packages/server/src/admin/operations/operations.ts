@@ -1,0 +1,21 @@
+import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
+import { listAudit } from "./audit.ts";
+import { closeCase, listCases, openCase } from "./cases.ts";
+import { listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
+import { readSession } from "./session.ts";
+import type { Operations } from "./operation.ts";
+
+/** The operation of each route. */
+export const OPERATIONS: Operations = {
+  readSession,
+  listEvents,
+  readEvent,
+  readObservations,
+  readExactEvent,
+  openCase,
+  listCases,
+  closeCase,
+  listAudit,
+  listAdminTokens,
+  revokeAdminToken,
+};

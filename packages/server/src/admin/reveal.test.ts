@@ -1,0 +1,83 @@
+/** The database gives a payload to a committed audit entry only. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { findAttributes, revealEvent, type ListedEvent } from "../events/read-events.ts";
+import { inTransaction, withClient } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
+
+const scene = useTestSystem();
+let past: Past;
+let event: PastEvent;
+let listed: ListedEvent;
+
+beforeAll(async () => {
+  past = new Past(scene.system);
+  event = await past.store(0);
+  listed = (await findAttributes(scene.system.pool, event.eventId)) as ListedEvent;
+});
+afterAll(() => past?.close());
+
+const REFUSED = /no committed audit entry/;
+const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now()) =>
+  writeAudit(
+    executor,
+    { now: () => at },
+    { actor: "a", via: "api", operation, outcome: "done", eventIds: [event.eventId] },
+  );
+const reveal = (entryId: string, executor: Executor = scene.system.pool) => revealEvent(executor, entryId, listed);
+
+describe("reveal_event", () => {
+  it("gives the payload to a committed entry", async () => {
+    const found = await reveal(await entryOf(scene.system.pool));
+    expect(found?.payload.length).toBeGreaterThan(0);
+  });
+
+  it("gives nothing within the transaction of the entry, which may be rolled back", async () => {
+    const attempt = inTransaction(scene.system.pool, async (transaction) =>
+      reveal(await entryOf(transaction), transaction),
+    );
+    await expect(attempt).rejects.toThrow(REFUSED);
+  });
+
+  it("gives nothing after a rolled back savepoint or transaction", async () => {
+    const entries = await withClient(scene.system.database, async (client) => {
+      await client.query("begin");
+      await client.query("savepoint reading");
+      const inSavepoint = await entryOf(client);
+      await client.query("rollback to reading");
+      const rolledBack = await entryOf(client);
+      await client.query("rollback");
+      return [inSavepoint, rolledBack];
+    });
+    for (const entry of entries) await expect(reveal(entry)).rejects.toThrow(REFUSED);
+  });
+
+  it("gives nothing to an entry of another operation, or to no entry", async () => {
+    await expect(reveal(await entryOf(scene.system.pool, "event.list"))).rejects.toThrow(REFUSED);
+    await expect(reveal(randomUUID())).rejects.toThrow(REFUSED);
+  });
+
+  it("gives nothing to another login than the one that wrote the entry", async () => {
+    const entry = await entryOf(scene.system.pool);
+    const other = `other_${randomUUID().slice(0, 8)}`;
+    await scene.owner.query(`create role ${other} in role drs_service; set session authorization ${other}`);
+    await expect(reveal(entry, scene.owner as never)).rejects.toThrow(REFUSED);
+    await scene.owner.query(`reset session authorization; drop role ${other}`);
+  });
+
+  it("gives nothing after a minute", async () => {
+    await expect(reveal(await entryOf(scene.system.pool, "event.read_raw", Date.now() - 61_000))).rejects.toThrow(
+      REFUSED,
+    );
+  });
+
+  it("gives nothing about another event than the entry's", async () => {
+    const other = await past.store(0);
+    const entry = await entryOf(scene.system.pool);
+    const place = (await findAttributes(scene.system.pool, other.eventId)) as ListedEvent;
+    expect(await revealEvent(scene.system.pool, entry, place)).toBeUndefined();
+  });
+});

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  AdminRequestError,
+  createAdminClient,
+  type Role,
+  ROLE_NAMES,
+  ROUTE_IDS,
+  type RouteId,
+  routeOf,
+  scopeOf,
+} from "@device-risk-signals/admin-api";
+import { requestOf } from "@device-risk-signals/admin-api/client";
+import { send, sendRaw } from "../../../../e2e/support/client.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { listAudit } from "../audit/audit.ts";
+import { listAdminTokens, revokeAdminToken } from "../identity/admin-tokens.ts";
+import { useAdminListener } from "./admin-scene.fixture.ts";
+
+const scene = useTestSystem();
+const listener = useAdminListener(() => scene.system);
+let past: Past;
+let event: PastEvent;
+
+const OBSERVATIONS =
+  '{"probes": {"network": {"status": "success", "data": {"isVpnActive": false, "wifiSsid": "home"}}}, "n": 1.0}';
+
+beforeAll(async () => {
+  past = new Past(scene.system);
+  event = await past.store(0, { account: "customer-1", sessionId: "session-1" }, OBSERVATIONS);
+});
+afterAll(() => past?.close());
+
+const NO_ID = "019a0000-0000-7000-8000-000000000000";
+
+/** An input for each route; it need not succeed where the caller may not. */
+const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
+  readSession: {},
+  listEvents: { account: "customer-1" },
+  readEvent: { event_id: event.eventId },
+  readObservations: { event_id: event.eventId, reason: "dispute 4711", category: "dispute" },
+  readExactEvent: { event_id: event.eventId, reason: "dispute 4711", category: "dispute" },
+  openCase: { account: "customer-1", reason: "dispute 4711", category: "dispute" },
+  listCases: {},
+  closeCase: { case_id: NO_ID },
+  listAudit: {},
+  listAdminTokens: {},
+  revokeAdminToken: { token_id: NO_ID },
+});
+
+async function call(id: RouteId, authorization: string | undefined): Promise<number> {
+  const route = routeOf(id);
+  const { target, body } = requestOf(route, inputs()[id]);
+  const headers = { Authorization: authorization, ...(body !== undefined && { "Content-Type": "application/json" }) };
+  const reply = await send({ url: listener.url, method: route.method, path: target, headers, ...(body && { body }) });
+  return reply.status;
+}
+
+describe("every route of the admin API", () => {
+  it.each(ROUTE_IDS)("%s answers 401 without a token and with an unknown one", async (id) => {
+    const unknown = `Bearer drs_adm_${"a".repeat(43)}`;
+    for (const authorization of [undefined, unknown, "Basic YTpi"]) {
+      // Past the limit for failures of this address, the answer is 429.
+      expect([401, 429]).toContain(await call(id, authorization));
+    }
+  });
+
+  const cases = ROUTE_IDS.flatMap((id) => ROLE_NAMES.map((role) => ({ id, role })));
+  const tokens = new Map<Role, Promise<string>>();
+  it.each(cases)("$id answers the role $role as the table of permissions says", async ({ id, role }) => {
+    const token = tokens.get(role) ?? listener.token([role]);
+    tokens.set(role, token);
+    const isGranted = scopeOf(routeOf(id).permission, [role]) !== undefined;
+    const status = await call(id, `Bearer ${await token}`);
+    if (isGranted) expect([200, 404]).toContain(status);
+    else expect(status).toBe(403);
+  });
+
+  it.each(ROUTE_IDS)("%s names its methods to a request with another", async (id) => {
+    const { target } = requestOf(routeOf(id), inputs()[id]);
+    for (const method of ["HEAD", "PUT"]) {
+      const reply = await fetch(new URL(target, listener.url), { method });
+      expect(reply.status).toBe(405);
+      expect(reply.headers.get("Allow")).toContain(routeOf(id).method);
+    }
+  });
+});
+
+describe("an admin token", () => {
+  it("that is a revoked token is refused at once", async () => {
+    const client = await listener.client(["auditor"], { person: "leaver" });
+    await client.call("readSession", {});
+    const row = (await listAdminTokens(scene.system.pool)).find(({ person }) => person === "leaver");
+    await revokeAdminToken(scene.system.pool, scene.system.clock, row?.token_id ?? "");
+    await expect(client.call("readSession", {})).rejects.toMatchObject({ status: 401, code: "credentials-invalid" });
+  });
+
+  it("that is an expired token is refused", async () => {
+    const client = await listener.client(["auditor"], { at: Date.now() - 2 * 3_600_000 });
+    await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });
+  });
+
+  it("of the endpoint is no admin token", async () => {
+    const client = createAdminClient({ url: listener.url, token: `drs_${"a".repeat(43)}` });
+    await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });
+  });
+
+  it("shows when it was used", async () => {
+    const client = await listener.client(["privacy"], { person: "user-of-tokens" });
+    const { tokens } = await client.call("listAdminTokens", {});
+    const used = tokens.find(({ person }) => person === "user-of-tokens");
+    expect(Date.now() - Date.parse(used?.last_used_at ?? "")).toBeLessThan(60_000);
+  });
+
+  it("is revoked by the operator", async () => {
+    await listener.token(["analyst"], { person: "thief" });
+    const client = await listener.client(["operator"]);
+    const { tokens } = await client.call("listAdminTokens", {});
+    const token_id = tokens.find(({ person }) => person === "thief")?.token_id ?? "";
+    expect(await client.call("revokeAdminToken", { token_id })).toEqual({ token_id });
+    await expect(client.call("revokeAdminToken", { token_id })).rejects.toMatchObject({ code: "not-found" });
+  });
+});
+
+describe("a request of the admin API", () => {
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const token = await listener.token(["investigator"]);
+    return send({ url: listener.url, method: "GET", path, headers: { Authorization: `Bearer ${token}`, ...headers } });
+  };
+
+  it("with two credentials is refused", async () => {
+    const token = await listener.token(["auditor"]);
+    const line = `Authorization: Bearer ${token}\r\n`;
+    const request = `GET /admin/v1/session HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
+    expect((await sendRaw(listener.url, `${request}${line}\r\n`)).status).toBe(200);
+    expect((await sendRaw(listener.url, `${request}${line}${line}\r\n`)).status).toBe(401);
+  });
+
+  it("from a page of another origin is refused", async () => {
+    expect((await get("/admin/v1/session", { "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
+    expect((await get("/admin/v1/session", { Origin: "https://evil.example" })).status).toBe(403);
+    expect((await get("/admin/v1/session", { Origin: "null" })).status).toBe(403);
+    expect((await get("/admin/v1/session", { Origin: listener.url })).status).toBe(200);
+  });
+
+  it("under a name that is not the listener's is refused", async () => {
+    expect((await get("/admin/v1/session", { Host: "evil.example" })).status).toBe(421);
+  });
+
+  it("with a body of another type is refused", async () => {
+    const token = await listener.token(["investigator"]);
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "text/plain" };
+    const path = "/admin/v1/cases";
+    const reply = await send({ url: listener.url, path, headers, body: '{"account":"a"}' });
+    expect(reply.status).toBe(415);
+  });
+
+  it.each([
+    ["an unknown parameter", "/admin/v1/events?access_token=secret-value", "access_token"],
+    ["a parameter twice", "/admin/v1/events?account=a&account=b", "account"],
+    ["a number that is none", "/admin/v1/events?limit=many", "limit"],
+    ["a limit beyond the maximum", "/admin/v1/events?limit=100000", "limit"],
+    ["a NUL", "/admin/v1/events?account=a%00b", "account"],
+    ["an id that is none", "/admin/v1/events/1", "event_id"],
+    ["a cursor that is none", "/admin/v1/events?after=x", "after"],
+    ["a session without its account", "/admin/v1/events?session_id=s", "session_id"],
+    ["an unknown purpose", "/admin/v1/events?purpose=none", "purpose"],
+  ])("with %s is refused by name, and its value is not repeated", async (_, path, name) => {
+    const reply = await get(path);
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain(name);
+    expect(reply.text).not.toContain("secret-value");
+  });
+
+  it("has an answer with headers that keep it from caches and pages", async () => {
+    const { headers } = await get("/admin/v1/session");
+    expect(headers["cache-control"]).toBe("no-store");
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+    expect(headers["content-security-policy"]).toContain("default-src 'none'");
+  });
+
+  it("that fails too often to authenticate has to wait", async () => {
+    const wrong = { Authorization: `Bearer drs_adm_${"b".repeat(43)}` };
+    const ask = () => send({ url: listener.url, method: "GET", path: "/admin/v1/session", headers: wrong });
+    const statuses: number[] = [];
+    for (let round = 0; round < 40 && !statuses.includes(429); round++) statuses.push((await ask()).status);
+    expect(statuses).toContain(429);
+    expect((await get("/admin/v1/session")).status).toBe(200);
+  });
+});
+
+describe("what the admin API shows", () => {
+  it("gives an operator pseudonyms of accounts, sessions and idempotency keys", async () => {
+    const client = await listener.client(["operator"]);
+    const { events } = await client.call("listEvents", {});
+    const shown = JSON.stringify(events);
+    for (const name of ["customer-1", "session-1", event.idempotencyKey]) expect(shown).not.toContain(name);
+    const [again] = (await client.call("listEvents", {})).events;
+    expect(again?.account).toBe(events[0]?.account);
+  });
+
+  it("gives an analyst no field of high sensitivity, and names what is withheld", async () => {
+    const client = await listener.client(["analyst"]);
+    const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;
+    const { observations, withheld } = await client.call("readObservations", read);
+    expect(withheld).toEqual(["/probes/network/data/wifiSsid"]);
+    expect(JSON.stringify(observations)).not.toContain("home");
+    expect(JSON.stringify(observations)).toContain("isVpnActive");
+  });
+
+  it("gives an investigator the exact bytes", async () => {
+    const client = await listener.client(["investigator"]);
+    const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;
+    expect(Buffer.from(await client.call("readExactEvent", read)).toString()).toBe(OBSERVATIONS);
+  });
+
+  it("gives others than the auditor no entries of others", async () => {
+    const person = "reader-of-own";
+    const own = await listener.client(["analyst"], { person });
+    await own.call("listEvents", { account: "customer-1" });
+    const { entries } = await own.call("listAudit", { limit: 1000 });
+    expect(entries.length).toBeGreaterThan(0);
+    expect(entries.filter(({ actor }) => !actor.startsWith(`${person} (`))).toEqual([]);
+    const auditor = await listener.client(["auditor"]);
+    expect((await auditor.call("listAudit", {})).entries.some(({ actor }) => actor.startsWith(person))).toBe(true);
+  });
+
+  it("pages through events without a gap", async () => {
+    const account = "customer-of-pages";
+    const stored = [];
+    for (let index = 0; index < 5; index++) stored.push(await past.store(index, { account }));
+    const client = await listener.client(["analyst"]);
+    const seen = [];
+    let after: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof client.call<"listEvents">>> = await client.call("listEvents", {
+        account,
+        limit: 2,
+        ...(after !== null && { after }),
+      });
+      seen.push(...page.events.map(({ event_id }) => event_id));
+      after = page.next;
+    } while (after !== null);
+    expect(seen).toEqual(stored.map(({ eventId }) => eventId));
+  });
+
+  it("finds by session, platform, purpose, time and idempotency key", async () => {
+    const account = "customer-of-filters";
+    const ios = await past.store(1, { account, platform: "ios", sessionId: "session-9" });
+    const android = await past.store(2, { account });
+    const client = await listener.client(["analyst"]);
+    const found = async (filter: Record<string, string>) =>
+      (await client.call("listEvents", { account, ...filter })).events.map(({ event_id }) => event_id);
+    expect(await found({ session_id: "session-9" })).toEqual([ios.eventId]);
+    expect(await found({ platform: "android" })).toEqual([android.eventId]);
+    expect(await found({ idempotency_key: android.idempotencyKey })).toEqual([android.eventId]);
+    expect(await found({ purpose: "default" })).toEqual([ios.eventId, android.eventId]);
+    expect(await found({ from: new Date(Date.now() - 5_400_000).toISOString() })).toEqual([ios.eventId]);
+    expect(await found({ to: new Date(Date.now() - 5_400_000).toISOString() })).toEqual([android.eventId]);
+    const all = await client.call("listEvents", { platform: "ios" });
+    expect(all).toMatchObject({ next: null, searched_until: null });
+    expect(all.events.map(({ event_id }) => event_id)).toEqual([ios.eventId]);
+  });
+});
+
+describe("what is done through the admin API", () => {
+  it("is audited before it is answered, with person, roles and way", async () => {
+    const client = await listener.client(["investigator"], { person: "audited" });
+    const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute", ticket: "T-1" } as const;
+    await client.call("readExactEvent", read);
+    await client.call("listEvents", { account: "customer-1" });
+    await client.call("readEvent", { event_id: event.eventId });
+    await expect(client.call("listAdminTokens", {})).rejects.toBeInstanceOf(AdminRequestError);
+    const entries = await listAudit(scene.system.pool, { actorPrefix: "audited (", limit: 10 });
+    expect(entries.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
+      "admin-token.list denied",
+      "event.read done",
+      "event.list done",
+      "event.read_raw done",
+    ]);
+    expect(entries[3]).toMatchObject({
+      via: "api",
+      roles: ["investigator"],
+      account: "customer-1",
+      event_id: event.eventId,
+      reason: "dispute 4711",
+      category: "dispute",
+      ticket: "T-1",
+    });
+  });
+
+  it("reports no error where a caller made a mistake", () => {
+    expect(listener.errors).toEqual([]);
+  });
+});

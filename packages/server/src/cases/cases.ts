@@ -1,0 +1,152 @@
+/** Cases: why a person opens events. A case covers an account, an action or an event, for 8 hours. */
+import { randomUUID } from "node:crypto";
+import type { CATEGORIES } from "@device-risk-signals/admin-api";
+import type { Clock } from "../ports.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
+
+export type CaseCategory = (typeof CATEGORIES)[number];
+export type CaseScope = "account" | "action" | "event";
+
+/** 8 hours. */
+const VALID_MS = 8 * 3_600_000;
+
+export interface WantedCase {
+  readonly person: string;
+  readonly category: CaseCategory;
+  readonly ticket: string | undefined;
+  readonly reason: string;
+  readonly scope: CaseScope;
+  /** The account, action id or event id. */
+  readonly subject: string;
+}
+
+export interface CaseRow {
+  readonly case_id: string;
+  readonly category: CaseCategory;
+  readonly ticket: string | null;
+  readonly reason: string;
+  readonly scope: CaseScope;
+  readonly subject: string;
+  readonly opened_by: string;
+  readonly opened_at: string;
+  readonly expires_at: string;
+  readonly closed_at: string | null;
+  readonly events_opened: number;
+}
+
+const COLUMNS = `case_id, category, ticket, reason, scope, coalesce(account, action_id, event_id::text) as subject, opened_by,
+  ${instant("opened_at")}, ${instant("expires_at")}, ${instant("closed_at")}, events_opened`;
+const TYPES = {
+  case_id: "uuid",
+  category: "text",
+  ticket: "text?",
+  reason: "text",
+  scope: "text",
+  subject: "text",
+  opened_by: "text",
+  opened_at: "text",
+  expires_at: "text",
+  closed_at: "text?",
+  events_opened: "int8",
+} as const;
+
+const OPEN = sql(
+  `insert into access_case (case_id, category, ticket, reason, scope, account, action_id, event_id, opened_by, opened_at,
+      expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${COLUMNS}`,
+  ["uuid", "text", "text?", "text", "text", "text?", "text?", "uuid?", "text", "timestamptz", "timestamptz"],
+  TYPES,
+);
+
+export async function openCase(executor: Executor, clock: Clock, wanted: WantedCase): Promise<CaseRow> {
+  const { person, category, ticket, reason, scope, subject } = wanted;
+  const now = clock.now();
+  const { rows } = await query(executor, OPEN, [
+    randomUUID(),
+    category,
+    ticket ?? null,
+    reason,
+    scope,
+    scope === "account" ? subject : null,
+    scope === "action" ? subject : null,
+    scope === "event" ? subject : null,
+    person,
+    new Date(now).toISOString(),
+    new Date(now + VALID_MS).toISOString(),
+  ]);
+  return rows[0] as CaseRow;
+}
+
+const LIST = sql(
+  `select ${COLUMNS} from access_case
+    where ($1::text is null or opened_by = $1)
+      and ($2::boolean is null or $2 = (closed_at is null and expires_at > $3))
+    order by access_case.opened_at desc, case_id`,
+  ["text?", "bool?", "timestamptz"],
+  TYPES,
+);
+
+export interface CaseFilter {
+  readonly person: string | undefined;
+  readonly isOpen: boolean | undefined;
+}
+
+/** Newest first. */
+export async function listCases(executor: Executor, clock: Clock, filter: CaseFilter): Promise<readonly CaseRow[]> {
+  const now = new Date(clock.now()).toISOString();
+  return (await query(executor, LIST, [filter.person ?? null, filter.isOpen ?? null, now])).rows as CaseRow[];
+}
+
+const CLOSE = sql(
+  `update access_case set closed_at = $3 where case_id = $1 and opened_by = $2 and closed_at is null returning ${COLUMNS}`,
+  ["uuid", "text", "timestamptz"],
+  TYPES,
+);
+
+/** @returns `undefined` where the person has no such case that is not closed. */
+export async function closeCase(
+  executor: Executor,
+  clock: Clock,
+  caseId: string,
+  person: string,
+): Promise<CaseRow | undefined> {
+  const { rows } = await query(executor, CLOSE, [caseId, person, new Date(clock.now()).toISOString()]);
+  return rows[0] as CaseRow | undefined;
+}
+
+export interface CoveredEvent {
+  readonly account: string;
+  readonly actionId: string;
+  readonly eventId: string;
+}
+
+const USE = sql(
+  `update access_case set events_opened = events_opened + 1 where case_id = $1
+      -- guard(true): a case is used by the person who opened it
+      -- fails: packages/server/src/admin/cases.test.ts › of another person
+      and opened_by = $2
+      -- guard(true): a closed or expired case opens nothing
+      -- fails: packages/server/src/admin/cases.test.ts › closed
+      and closed_at is null and expires_at > $3
+      -- guard(true): a case opens what it covers
+      -- fails: packages/server/src/admin/cases.test.ts › does not cover
+      and (account = $4 or action_id = $5 or event_id = $6)
+    returning ${COLUMNS}`,
+  ["uuid", "text", "timestamptz", "text", "text", "uuid"],
+  TYPES,
+);
+
+/** Counts an event that is opened with the case. @returns `undefined` where the case does not allow it. */
+export async function useCase(
+  executor: Executor,
+  clock: Clock,
+  caseId: string,
+  person: string,
+  { account, actionId, eventId }: CoveredEvent,
+): Promise<CaseRow | undefined> {
+  const now = new Date(clock.now()).toISOString();
+  const { rows } = await query(executor, USE, [caseId, person, now, account, actionId, eventId]);
+  return rows[0] as CaseRow | undefined;
+}

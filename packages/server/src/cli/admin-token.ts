@@ -1,0 +1,108 @@
+import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { issueAdminToken, listAdminTokens, MAX_TTL_MS, revokeAdminToken } from "../identity/admin-tokens.ts";
+import {
+  type Context,
+  escapeControls,
+  inOwnersTransaction,
+  agentOf,
+  print,
+  printJson,
+  printRows,
+  withConnection,
+  withTransaction,
+} from "./context.ts";
+import { example, name, ttl, uuid } from "./options.ts";
+
+const MAX_PERSON_LENGTH = 128;
+
+interface IssueOptions {
+  readonly person: string;
+  readonly role: readonly Role[];
+  readonly ttl: number;
+  readonly json?: boolean;
+}
+
+export function adminTokenCommand(context: Context): Command {
+  const command = new Command("admin-token")
+    .description("Tokens for the admin API; kept as hashes only. A token belongs to a person.")
+    .addHelpText("after", example("drs admin-token issue --person j.doe --role auditor"));
+
+  command
+    .command("issue")
+    .description("Issue a token with fixed roles. It is shown once.")
+    .requiredOption("--person <name>", "who uses it, as the audit log names them", person)
+    .requiredOption("--role <role...>", `one or more of ${ROLE_NAMES.join(", ")}`, role)
+    .addOption(
+      new Option("--ttl <duration>", "how long it is valid; at most 90d").argParser(adminTtl).default(86_400_000, "1d"),
+    )
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs admin-token issue --person j.doe --role analyst investigator --ttl 30d"))
+    .action(async (options: IssueOptions) => {
+      const issued = await withConnection(context, "change", (connection) =>
+        inOwnersTransaction(connection, async (owner) => {
+          const { clock } = connection;
+          const wanted = { person: options.person, roles: options.role, ttlMs: options.ttl };
+          const token = await issueAdminToken(owner, clock, wanted);
+          const { token_id, person: of, roles, expires_at } = token;
+          const entry = { ...agentOf(context), operation: "admin-token.issue", outcome: "done" };
+          await writeAudit(owner, clock, { ...entry, detail: { token_id, person: of, roles, expires_at } });
+          return token;
+        }),
+      );
+      if (options.json) return printJson(context, issued);
+      print(context, issued.token);
+      const roles = issued.roles.join(", ");
+      print(
+        context,
+        escapeControls(`For ${issued.person} (${roles}), until ${issued.expires_at}. It is not shown again.`),
+      );
+    });
+
+  command
+    .command("list")
+    .description("List admin tokens, newest first. The tokens themselves are not kept.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs admin-token list"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const rows = await withConnection(context, "read", ({ pool }) => listAdminTokens(pool));
+      printRows(context, rows, json, "No admin tokens.");
+    });
+
+  command
+    .command("revoke")
+    .description("Revoke an admin token; it is refused from then on.")
+    .argument("<token-id>", "the token_id that `list` shows", uuid)
+    .addHelpText("after", example("drs admin-token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
+    .action(async (tokenId: string) => {
+      await withTransaction(context, async (executor, clock) => {
+        const of = await revokeAdminToken(executor, clock, tokenId);
+        if (of === undefined) throw new OperatorError("not-found", `There is no active admin token ${tokenId}.`);
+        const entry = { ...agentOf(context), operation: "admin-token.revoke", outcome: "done" };
+        await writeAudit(executor, clock, { ...entry, detail: { token_id: tokenId, person: of } });
+      });
+      print(context, `Revoked ${tokenId}.`);
+    });
+  return command;
+}
+
+function person(text: string): string {
+  const value = name("a person's name", MAX_PERSON_LENGTH)(text.trim());
+  if (/[()]/.test(value)) throw new InvalidArgumentError("a person's name has no parentheses.");
+  return value;
+}
+
+/** Commander calls it for each role of the list. */
+function role(text: string, before: readonly Role[] = []): readonly Role[] {
+  const found = ROLE_NAMES.find((known) => known === text);
+  if (!found) throw new InvalidArgumentError(`The roles are ${ROLE_NAMES.join(", ")}.`);
+  return [...new Set([...before, found])];
+}
+
+function adminTtl(text: string): number {
+  const value = ttl(text);
+  if (value > MAX_TTL_MS) throw new InvalidArgumentError("It must be at most 90d.");
+  return value;
+}

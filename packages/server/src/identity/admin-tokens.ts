@@ -1,0 +1,150 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import type { Role } from "@device-risk-signals/admin-api";
+import type { Clock } from "../ports.ts";
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
+
+/** `drs_adm_` and 32 random bytes in base64url. */
+const TOKEN = /^drs_adm_[A-Za-z0-9_-]{43}$/;
+
+/** 90 days. */
+export const MAX_TTL_MS = 90 * 86_400_000;
+
+const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+export interface IssuedAdminToken {
+  readonly token: string;
+  readonly token_id: string;
+  readonly person: string;
+  readonly roles: readonly Role[];
+  readonly expires_at: string;
+}
+
+const ISSUE = sql(
+  `insert into admin_token (token_hash, token_id, person, roles, is_initial, issued_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7)`,
+  ["bytea", "uuid", "text", "text[]", "bool", "timestamptz", "timestamptz"],
+);
+
+export interface WantedAdminToken {
+  readonly person: string;
+  readonly roles: readonly Role[];
+  readonly ttlMs: number;
+  /** Whether `npm start` makes it; the next start revokes it. */
+  readonly isInitial?: boolean;
+}
+
+/** Issues a token. Only its hash is stored: the token is shown here and never again. */
+export async function issueAdminToken(
+  owner: OwnerTransaction,
+  clock: Clock,
+  { person, roles, ttlMs, isInitial = false }: WantedAdminToken,
+): Promise<IssuedAdminToken> {
+  const token = `drs_adm_${randomBytes(32).toString("base64url")}`;
+  const tokenId = randomUUID();
+  const now = clock.now();
+  const expiresAt = new Date(now + ttlMs).toISOString();
+  await query(owner, ISSUE, [
+    hashOf(token),
+    tokenId,
+    person,
+    [...roles],
+    isInitial,
+    new Date(now).toISOString(),
+    expiresAt,
+  ]);
+  return { token, token_id: tokenId, person, roles, expires_at: expiresAt };
+}
+
+export interface AdminTokenRow {
+  readonly token_id: string;
+  readonly person: string;
+  readonly roles: Role[];
+  readonly issued_at: string;
+  readonly expires_at: string;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+const LIST = sql(
+  `select token_id, person, roles, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("last_used_at")},
+      ${instant("revoked_at")}
+    from admin_token order by admin_token.issued_at desc, token_id`,
+  [],
+  {
+    token_id: "uuid",
+    person: "text",
+    roles: "text[]",
+    issued_at: "text",
+    expires_at: "text",
+    last_used_at: "text?",
+    revoked_at: "text?",
+  },
+);
+
+/** Newest first. */
+export async function listAdminTokens(executor: Executor): Promise<AdminTokenRow[]> {
+  return (await query(executor, LIST)).rows.map((row) => ({ ...row, roles: [...row.roles] as Role[] }));
+}
+
+const REVOKE = sql(
+  "update admin_token set revoked_at = $2 where token_id = $1 and revoked_at is null returning person",
+  ["uuid", "timestamptz"],
+  { person: "text" },
+);
+
+/** @returns the person of the token; `undefined`: there is no such active token. */
+export async function revokeAdminToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
+  const { rows } = await query(executor, REVOKE, [tokenId, new Date(clock.now()).toISOString()]);
+  return rows[0]?.person;
+}
+
+const REVOKE_INITIAL = sql(
+  "update admin_token set revoked_at = $1 where is_initial and revoked_at is null returning token_id",
+  ["timestamptz"],
+  { token_id: "uuid" },
+);
+
+/** Revokes the tokens that earlier starts made. @returns their ids. */
+export async function revokeInitialTokens(executor: Executor, clock: Clock): Promise<readonly string[]> {
+  const { rows } = await query(executor, REVOKE_INITIAL, [new Date(clock.now()).toISOString()]);
+  return rows.map(({ token_id }) => token_id);
+}
+
+export interface AdminTokenHolder {
+  readonly token_id: string;
+  readonly person: string;
+  readonly roles: readonly Role[];
+  readonly expires_at: string;
+}
+
+const FIND = sql(
+  `select token_id, person, roles, ${instant("expires_at")},
+      coalesce(last_used_at < $2::timestamptz - interval '1 minute', true) as is_use_due
+    from admin_token where token_hash = $1
+      -- guard(true): a revoked token is refused
+      -- fails: packages/server/src/admin/routes.test.ts › a revoked token
+      and revoked_at is null
+      -- guard(true): an expired token is refused
+      -- fails: packages/server/src/admin/routes.test.ts › an expired token
+      and expires_at > $2`,
+  ["bytea", "timestamptz"],
+  { token_id: "uuid", person: "text", roles: "text[]", expires_at: "text", is_use_due: "bool" },
+);
+const RECORD_USE = sql("update admin_token set last_used_at = $2 where token_id = $1", ["uuid", "timestamptz"]);
+
+/** Looks a token up, and records its use once a minute. @returns its holder, or `undefined` for a token that is not active. */
+export async function findHolder(
+  executor: Executor,
+  clock: Clock,
+  token: string,
+): Promise<AdminTokenHolder | undefined> {
+  if (!TOKEN.test(token)) return undefined;
+  const now = new Date(clock.now()).toISOString();
+  const row = (await query(executor, FIND, [hashOf(token), now])).rows[0];
+  if (!row) return undefined;
+  const { token_id, person, roles, expires_at, is_use_due } = row;
+  if (is_use_due) await query(executor, RECORD_USE, [token_id, now]);
+  return { token_id, person, roles: roles as readonly Role[], expires_at };
+}

@@ -1,0 +1,31 @@
+import { type Permission, PERMISSIONS, ROLE_NAMES, ROLES, scopeOf } from "@device-risk-signals/admin-api";
+
+const SCOPES = { full: "yes", pseudonyms: "pseudonyms", "low-and-medium": "low and medium sensitivity", own: "own" };
+
+/** The roles of the admin API and the permissions of each. */
+export function permissionsPage(): string {
+  const roles = ROLE_NAMES.map((role) => `| \`${role}\` | ${ROLES[role]} |`);
+  const permissions = (Object.keys(PERMISSIONS) as Permission[]).map((permission) => {
+    const cells = ROLE_NAMES.map((role) => {
+      const scope = scopeOf(permission, [role]);
+      return scope === undefined ? "–" : SCOPES[scope];
+    });
+    return `| \`${permission}\` | ${PERMISSIONS[permission].meaning} | ${cells.join(" | ")} |`;
+  });
+  return `<!-- Generated from packages/admin-api by \`npm run generate\`. Do not edit. -->
+
+# Roles and permissions
+
+| role | task |
+| --- | --- |
+${roles.join("\n")}
+
+| permission | allows to | ${ROLE_NAMES.join(" | ")} |
+| --- | --- | ${ROLE_NAMES.map(() => "---").join(" | ")} |
+${permissions.join("\n")}
+
+*pseudonyms*: accounts, sessions and idempotency keys are shown as keyed MACs. *own*: only what the caller did. Fields of
+high sensitivity, and fields that the catalog does not know, are left out where the table says *low and medium
+sensitivity*.
+`;
+}

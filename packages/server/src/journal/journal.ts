@@ -72,7 +72,10 @@ export type JournalEntry = ErasureEntry | HoldOrderEntry;
 
 export const isHoldOrder = (entry: JournalEntry): entry is HoldOrderEntry => "hold_id" in entry;
 
-/** An operator's statement that an entry is permanently lost; it takes the entry's place in the chain. */
+/**
+ * An operator's statement that an entry is permanently lost. A verification of the chain counts it in place of the
+ * entry. It is stored separately, and a damaged entry remains where it is.
+ */
 export interface AcceptedLoss {
   readonly version: 1;
   readonly kind: "loss";

@@ -73,9 +73,9 @@ async function filesOf(path = ""): Promise<Record<string, string>> {
 }
 
 describe("on an outdated schema", () => {
-  /** What needs no up-to-date schema. */
-  const EXCEPTED = new Set(["migrate", "serve", "config", "receipt verify"]);
-  const commands = leafCommands().filter((name) => !EXCEPTED.has(name));
+  /** Commands that work on an outdated schema. */
+  const WITHOUT_SCHEMA = new Set(["migrate", "serve", "config", "receipt verify"]);
+  const commands = leafCommands().filter((name) => !WITHOUT_SCHEMA.has(name));
   const lines = [...commands.map((name) => [...name.split(" "), ...(REQUIRED[name] ?? [])]), ["serve", "--no-migrate"]];
 
   async function expectNothingDone(environment: Environment): Promise<void> {
@@ -295,7 +295,8 @@ describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQ
     ["key", "rotate", "--dry-run"],
   ];
   const AUDITED = ["event list", "event get", "request list", "account export"];
-  const EXCEPTED = new Set(["migrate", "serve", "config", "receipt verify", "doctor"]);
+  /** Other commands that a read-only standby does not stop. */
+  const ON_A_STANDBY = new Set(["migrate", "serve", "config", "receipt verify", "doctor"]);
 
   test("every command that only reads prints what it prints on the primary", async () => {
     const calls = Object.entries(reading()).flatMap(([name, many]) =>
@@ -317,7 +318,7 @@ describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQ
   });
 
   test("a read that is audited, and every change, name the primary", async () => {
-    const others = leafCommands().filter((name) => !(name in reading()) && !EXCEPTED.has(name));
+    const others = leafCommands().filter((name) => !(name in reading()) && !ON_A_STANDBY.has(name));
     expect(others).toEqual(expect.arrayContaining(AUDITED));
     for (const name of others) {
       const args = name === "event get" ? [event?.eventId ?? ""] : (REQUIRED[name] ?? []);

@@ -62,7 +62,7 @@ export interface Settings {
     /** Maximum bytes of request bodies in memory; above it, 503. Must be a whole number from 1048576 to 4294967296. Default: `67108864`. Variable: `DRS_MAX_BUFFER_BYTES`. */
     readonly maxBufferBytes?: number;
   };
-  /** What to do when `session_id` is not the action's session value: no action, an audit entry, or a 403. Must be one of off, record, enforce. Default: `record`. Variable: `DRS_SESSION_BINDING`. */
+  /** What to do when `session_id` is not the action's session value: ignore it, write an audit entry, or answer 403. Must be one of off, record, enforce. Default: `record`. Variable: `DRS_SESSION_BINDING`. */
   readonly sessionBinding?: "off" | "record" | "enforce";
   readonly actions?: {
     /** Secret of signed action ids (at least 32 bytes); with it, ids of the form `v1.…` are verified without the table. Must be a string of at least 32 bytes. Variable: `DRS_ACTION_SIGNING_SECRET`. */

@@ -183,7 +183,7 @@ export const SETTINGS = {
     "DRS_SESSION_BINDING",
     oneOf("off", "record", "enforce"),
     "record",
-    "What to do when `session_id` is not the action's session value: no action, an audit entry, or a 403.",
+    "What to do when `session_id` is not the action's session value: ignore it, write an audit entry, or answer 403.",
   ),
   "actions.signingSecret": secret(
     "DRS_ACTION_SIGNING_SECRET",

@@ -27,7 +27,7 @@ export const OPERATOR_ERRORS = {
   "partly-done": {
     exitCode: 3,
     retryable: false,
-    when: "A command did what it may: a hold keeps the rest. See `drs hold list`.",
+    when: "The command is done, except for what a legal hold keeps. See `drs hold list`.",
   },
   "configuration-invalid": {
     ...FAILED,

@@ -39,7 +39,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** Has events for several pages of a listing. */
+/** An account that has events for several pages of a listing. */
 const PAGED = "reader-of-pages";
 
 const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);

@@ -61,7 +61,7 @@ interface Sent {
   readonly key: string;
   readonly body: string;
   readonly event: string;
-  /** Of the first answer; `undefined` where none came. */
+  /** The status of the first answer; `undefined` if there was none. */
   status?: number;
   eventId?: string;
 }

@@ -29,7 +29,7 @@ const TITLES: Readonly<Record<DependencyName, string>> = {
   jwks: "JWKS",
 };
 
-/** Of dependencies that are databases. */
+/** The variables that name dependencies which are databases. */
 const VARIABLES = {
   database: "DRS_DATABASE_URL",
   key_store: "DRS_KEY_DATABASE_URL",
@@ -56,13 +56,13 @@ afterAll(async () => {
 });
 
 interface Stage {
-  /** Of commands and servers that reach the dependency through the proxy. */
+  /** The environment of commands and servers that reach the dependency through the proxy. */
   readonly environment: Record<string, string>;
   readonly proxy: TcpProxy;
   readonly owner: pg.Client;
   /** Keeps others waiting, in the database of the events. */
   readonly blocker: pg.Client;
-  /** The same in the dependency, where it is a database. */
+  /** A connection of the test to the dependency, if it is a database. */
   readonly own: pg.Client;
   readonly who: Credentials;
   readonly close: () => Promise<void>;
@@ -166,7 +166,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal", "introspec
         proxy.fail(trouble);
         if (trouble !== "silent on established connections") {
           await until(async () => {
-            // Not waited for one after the other: they are in work at once.
+            // Both requests are sent before the first answer: they are processed at the same time.
             const replies = await Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
             for (const { status, headers } of replies) {
               expect([201, 503], trouble).toContain(status);
@@ -257,7 +257,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
       await own.query("commit");
       const since = Date.now() / 1000;
       await until(async () => (await lastPass()) > since, 10_000);
-      // Of a pass that found no other worker at it, whose backend would hold the lock.
+      // Looks for a backend of a pass; a pass that found another worker holds no lock.
       await until(async () => {
         const { rows } = await owner.query<{ held: boolean }>("select pg_try_advisory_xact_lock(7236518) as held");
         return rows[0]?.held === true;

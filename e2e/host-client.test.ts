@@ -71,7 +71,7 @@ async function stored(key: string): Promise<{ event_id: string; account: string 
   return (await client.query<{ event_id: string; account: string }>(text, [key])).rows;
 }
 
-/** As an app that calls again whenever the result says so. */
+/** Sends as an app does that calls `send` again whenever the result says `later`. */
 async function sendUntilSettled(sender: SignalClient, event: RawSignalEvent): Promise<SendResult> {
   for (;;) {
     const result = await sender.send({ action: action(), event });

@@ -51,7 +51,7 @@ async function withoutKey(): Promise<Environment> {
   return { ...environment, DRS_DEPENDENCY_TIMEOUT: "2s" };
 }
 
-/** In base64. */
+/** Makes a random key in base64. */
 function newKey(): string {
   const key = randomBytes(32).toString("base64");
   secrets.push(key);

@@ -103,7 +103,7 @@ describe("keys in a file", () => {
     const server = await startServer(environment);
     const event = await store(environment, server, "one");
     await server.stop();
-    // As one that was killed right after the new version was made.
+    // The file is left as by a rotation that was killed right after it had made the new version.
     await writeFile(file, `${old}\n${next}\n`);
     const [wrapping, made] = await versions(environment);
     const early = await command(environment, "key", "destroy", wrapping?.version ?? "", "--yes");

@@ -169,7 +169,7 @@ const secretsOf = (url: string): Promise<readonly string[]> =>
     (await keys.query<{ id: string }>("select id from drs_keys.secret")).rows.map(({ id }) => id),
   );
 
-/** As `pg_dump --data-only --inserts --on-conflict-do-nothing --table drs_keys.secret` does, into psql. */
+/** Does what `pg_dump --data-only --inserts --on-conflict-do-nothing --table drs_keys.secret` into psql does. */
 async function addMissingSecrets(to: string, from: string): Promise<void> {
   const { rows } = await withKeys(from, (keys) =>
     keys.query<{ id: string; wrapped: Buffer }>("select id, wrapped from drs_keys.secret"),

@@ -23,7 +23,7 @@ interface Restored {
   readonly drs: (...args: readonly string[]) => Promise<Printed>;
   readonly use: (copy: Copy) => Promise<void>;
   readonly start: () => Promise<void>;
-  /** Of the account under the hold. */
+  /** Events of the account under the hold. */
   readonly events: readonly PastEvent[];
   readonly read: (event: PastEvent) => Promise<Printed>;
 }

@@ -20,7 +20,7 @@ function request(actionId: string, probes: string, more = ""): string {
   );
 }
 
-/** By what is costly about them. */
+/** Makes costly bodies, by the part that is costly. */
 export const COSTLY: Readonly<Record<string, (actionId: string) => string>> = {
   "names with an escape, read by the slow reader": (actionId) =>
     request(actionId, `"p":${success(`"\\n":0,${fill(member)}`)}`),

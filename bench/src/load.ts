@@ -50,7 +50,7 @@ function template(index: number): [Buffer, Buffer] {
   return [Buffer.from(before), Buffer.from(after)];
 }
 
-/** The same body each time, under another key: its session is not named. */
+/** Makes one body for all requests of a kind, each under another idempotency key: the session is not named. */
 function costlyTemplate(kind: string): [Buffer, Buffer] {
   const body = COSTLY[kind]?.(options.actionId);
   if (body === undefined) throw new TypeError(`no costly body ${kind}`);

@@ -122,7 +122,7 @@ function medians(all: readonly Figures[]): Figures {
   ) as unknown as Figures;
 }
 
-/** Of each round, then the median: what slows both down at one time does not count. */
+/** Computes the ratio of each round, then the median: what slows both down at one time does not count. */
 function ratioOf(name: keyof Figures): number {
   const [theirs = [], own = []] = [...found.values()];
   return median(own.map((figures, round) => figures[name] / (theirs[round]?.[name] ?? Number.NaN)));

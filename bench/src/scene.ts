@@ -16,7 +16,7 @@ export interface Scene {
   readonly url: (database: string) => string;
   /** A new database, and a connection to it. */
   readonly createDatabase: (name: string, options?: string) => Promise<pg.Client>;
-  /** Of a server on the database of the events, without a limit for an account. */
+  /** The environment of a server on the database of the events, without a limit for an account. */
   readonly environmentOf: (database: string) => Record<string, string>;
   readonly close: () => Promise<void>;
 }
@@ -88,7 +88,7 @@ export async function load(settings: Omit<LoadOptions, "run">): Promise<LoadResu
   return result;
 }
 
-/** The same for requests that the server is expected to reject. */
+/** Sends requests that the server is expected to reject. */
 export async function hostileLoad(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
   const text = JSON.stringify({ ...settings, run: ++runs });
   const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), text], {

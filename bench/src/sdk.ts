@@ -15,7 +15,7 @@ const require = createRequire(import.meta.url);
 const packages = join(import.meta.dirname, "../../packages");
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** As Metro does: a file next to it for the platform replaces a file. */
+/** Resolves files as Metro does: a file for the platform replaces the file next to it. */
 function platformFiles(platform: string): Plugin {
   return {
     name: "platform-files",
@@ -58,7 +58,7 @@ async function timed(rounds: number, work: () => unknown): Promise<number> {
   return median(times);
 }
 
-/** As many lines as make up the bytes, shaped as on a clean phone: four mappings a library, many of them nameless. */
+/** Makes memory maps of this size, shaped as on a clean phone: four mappings a library, many of them nameless. */
 function mapsOf(bytes: number): string {
   const permissions = ["r--p", "r-xp", "r--p", "rw-p", "rw-p"];
   const lines: string[] = [];

@@ -113,7 +113,7 @@ describe("paths", () => {
 });
 
 describe("what is in the way is said, with exit code 1", () => {
-  /** Has a cluster, which no rejection changes. */
+  /** A home with a cluster, which no rejection changes. */
   let existing: Home;
 
   beforeAll(async () => {

@@ -66,7 +66,7 @@ describe("an account", () => {
     expect(await read(theirs.eventId)).toBe(theirs.text);
 
     const namedBefore = await namedOf(who.account);
-    // Its token is deleted; with a new one, late retries get their former answers.
+    // The account's token is deleted; with a new one, late retries get their former answers.
     const [first] = mine;
     for (const _ of scene.servers)
       await until(async () => first !== undefined && (await post(first.request)).status === 401);

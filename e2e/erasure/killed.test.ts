@@ -32,7 +32,7 @@ describe("killed", () => {
     await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount !== 0);
     child.kill("SIGKILL");
     await ended;
-    // Without its client, the statement that waits would go on.
+    // The statement that waits would continue after its client was killed.
     await scene.owner.query(`select pg_terminate_backend(pid) ${waiting}`);
     await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount === 0);
     await holder.query("rollback");

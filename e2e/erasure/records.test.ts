@@ -125,7 +125,7 @@ describe("a receipt", () => {
       await writeFile(bad, one);
       expect((await drs("receipt", "verify", bad, "--public-key", key)).code, one).toBe(1);
     }
-    // The same key has signed something else.
+    // The signing key of receipts has signed another text.
     const seed = await scene.system.secrets.find("receipts/1");
     const head = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed ?? Buffer.alloc(0)]);
     const signing = createPrivateKey({ key: head, format: "der", type: "pkcs8" });

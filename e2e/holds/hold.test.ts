@@ -112,7 +112,7 @@ describe("lifting a hold", () => {
 });
 
 describe("the idempotency key of a held event", () => {
-  /** As if the replay window of everything that was deleted were over. */
+  /** Ends the replay window of every deleted event. */
   async function passWindow(): Promise<void> {
     await scene.owner.query("update event_partition set dropped_at = dropped_at - interval '31 days'");
     await scene.owner.query("update tombstone set made_at = made_at - interval '31 days'");

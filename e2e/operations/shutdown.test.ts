@@ -38,7 +38,7 @@ describe("SIGTERM", () => {
     expect(objects(stdout)).toHaveLength(2);
     expect(objects(stdout)[0]).toMatchObject({ event_id: answer.json["event_id"] });
     const audit = objects((await command(environment, "audit", "list", "--json")).stdout);
-    // Written every second: in one entry, or in two.
+    // Counts are written every second: in one entry, or in two.
     const draining = audit.filter(({ outcome, account }) => outcome === "draining" && account === "who");
     expect(draining.reduce((sum, { occurrences }) => sum + Number(occurrences), 0)).toBe(2);
   });

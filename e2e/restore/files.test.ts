@@ -33,7 +33,7 @@ describe("the embedded database, from a copy of its files", () => {
 
   afterEach(() => home.remove());
 
-  /** As `cp -a`: PostgreSQL wants its folders as they were. */
+  /** Keeps modes and owners: PostgreSQL rejects its folders otherwise. */
   const copy = async (from: string, to: string): Promise<void> => void (await run("cp", ["-a", from, to]));
 
   const backUp = (folder: string) => async (): Promise<() => Promise<void>> => {

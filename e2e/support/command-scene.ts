@@ -13,7 +13,7 @@ interface Opened {
   readonly server: ServerProcess;
 }
 
-/** Made at the top of a test file: its hooks start and stop the server. */
+/** A server and its commands. Create it at the top of a test file: its hooks start and stop the server. */
 export class CommandScene {
   #database: TestDatabase | undefined;
   #opened: Opened | undefined;

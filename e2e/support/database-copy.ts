@@ -4,12 +4,12 @@ import { afterAll, beforeAll } from "vitest";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "./database.ts";
 import { until } from "./embedded.ts";
 
-/** Its members are there from the hooks of the file on. */
+/** A cluster whose members exist from the hooks of the file on. */
 export interface AdministeredCluster {
   readonly database: TestDatabase;
   /** A connection that may rename and connect databases. */
   readonly admin: pg.Client;
-  /** Deleted at the end of the file. */
+  /** A folder that is deleted at the end of the file. */
   readonly folder: string;
 }
 

@@ -3,7 +3,7 @@ import { afterEach, expect } from "vitest";
 import { type Home, makeEmptyHome, until } from "./embedded.ts";
 import { type CommandResult, runDrs, type ServerProcess, startServer } from "./server.ts";
 
-/** Made at the top of a test file: its hook cleans up at the end of each test. */
+/** An embedded database per test. Create it at the top of a test file: its hook cleans up at the end of each test. */
 export class EmbeddedScene {
   /** Run at the end of the test, the last one first. */
   readonly leftovers: (() => Promise<unknown>)[] = [];

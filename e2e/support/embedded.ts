@@ -9,7 +9,7 @@ export interface Home {
   readonly path: string;
   readonly dataDir: string;
   readonly keyDir: string;
-  /** Of servers and commands; ports are chosen by the system. */
+  /** The environment of servers and commands; the system chooses the ports. */
   readonly environment: Record<string, string>;
   /** Process ids of the PostgreSQL on the data directory: one or none. */
   postgres(): Promise<number[]>;
@@ -72,7 +72,7 @@ export async function until(condition: () => boolean | Promise<boolean>, withinM
   }
 }
 
-/** Process ids of its child processes. */
+/** Process ids of the children of `parent`. */
 export async function childrenOf(parent: number): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(

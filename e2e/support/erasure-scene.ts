@@ -20,7 +20,7 @@ export interface Stored {
   readonly request: Omit<Parameters<typeof send>[0], "url">;
 }
 
-/** Made at the top of a test file: its hooks start and stop everything. */
+/** Servers on one database. Create it at the top of a test file: its hooks start and stop everything. */
 export class ErasureScene {
   readonly #folder = useFolder();
   readonly #opened = useTestSystem("file", () => ({
@@ -68,7 +68,7 @@ export class ErasureScene {
   readonly party = (account = `erased-${this.#accounts++}`): Promise<Credentials> =>
     makeCredentials(this.system, account);
 
-  /** By one server and then by the other. */
+  /** Posts to one server and then to the other, in turns. */
   readonly post = (request: Stored["request"]): Promise<Reply> =>
     send({ ...request, url: this.servers[this.#turn++ % this.servers.length]?.url ?? "" });
 

@@ -13,7 +13,10 @@ import { useFolder } from "./use-folder.ts";
 
 export const WHY = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
 
-/** Made at the top of a test file: its hooks open and close everything, and lift each hold at the end of its test. */
+/**
+ * A server with holds. Create it at the top of a test file: its hooks open and close everything, and lift each hold at
+ * the end of its test.
+ */
 export class HoldScene {
   readonly #folder = useFolder();
   readonly #opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(this.folder, "journal") }));

@@ -19,7 +19,10 @@ export interface Stored {
   readonly request: Omit<Parameters<typeof send>[0], "url">;
 }
 
-/** Made at the top of a test file: its hooks start and stop everything. Each test begins with a period of 30 days. */
+/**
+ * A server whose events expire. Create it at the top of a test file: its hooks start and stop everything. Each test
+ * begins with a period of 30 days.
+ */
 export class RetentionScene {
   readonly #folder = useFolder();
   readonly #opened = useTestSystem("file", () => ({ DRS_REPLAY_WINDOW: "1h" }));
@@ -81,7 +84,7 @@ export class RetentionScene {
     body: JSON.stringify(transport(this.who)),
   });
 
-  /** To the server of now: each start has another port. */
+  /** Posts to the running server: each start has another port. */
   readonly post = (request: Stored["request"]): Promise<Reply> => send({ ...request, url: this.server.url });
 
   readonly store = async (): Promise<Stored> => {

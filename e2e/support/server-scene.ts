@@ -15,7 +15,7 @@ export interface Stage {
   readonly other: Credentials;
 }
 
-/** Made at the top of a test file: its hooks stop each server at the end of its test. */
+/** Servers of one file. Create it at the top of a test file: its hooks stop each server at the end of its test. */
 export class ServerScene {
   #database: TestDatabase | undefined;
   readonly #running: ServerProcess[] = [];
@@ -58,7 +58,7 @@ export class ServerScene {
   readonly stage = async (settings: Record<string, string> = {}): Promise<Stage> =>
     this.stageOn({ ...(await this.environment()), ...settings });
 
-  /** The same on a database of the caller's. */
+  /** Makes a stage on a database of the caller's. */
   readonly stageOn = async (environment: Record<string, string>): Promise<Stage> => {
     const who = await credentials(environment, "who");
     const other = await credentials(environment, "other");

@@ -39,7 +39,7 @@ export async function startServer(
   environment: Readonly<Record<string, string>>,
   { cwd = ROOT, root = ROOT }: StartOptions = {},
 ): Promise<ServerProcess> {
-  // As `npm start` does.
+  // The options are those of `npm start`.
   const child = spawn(process.execPath, ["--max-semi-space-size=4", drs(root), "serve"], {
     cwd,
     env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", ...environment }),

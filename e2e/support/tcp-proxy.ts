@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export type Trouble =
   /** Established connections stay open and forward nothing more; new ones are accepted and forward nothing. */
   | "silent"
-  /** The same, but new connections work. */
+  /** Established connections get no answer, and new connections work. */
   | "silent on established connections"
   /** Connections are reset, and so are new ones. */
   | "reset"

@@ -4,7 +4,9 @@ import type { System } from "../../packages/server/src/app/system.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./database.ts";
 import { openTestSystem } from "./parties.ts";
 
-/** Its members are there from the hooks on: a test reads them from here, not from a copy at the top of its file. */
+/**
+ * A system whose members exist from the hooks on: a test reads them from here, not from a copy at the top of its file.
+ */
 export interface TestSystem {
   readonly database: TestDatabase;
   readonly environment: Record<string, string>;

@@ -124,7 +124,7 @@ function expectProblem(answer: Reply, status: number): void {
   expect(answer.headers["content-type"]).toBe("application/problem+json");
 }
 
-/** As no serialiser writes it: white space, numbers and escapes would not survive a parse. */
+/** Makes an event as no serialiser writes it: white space, numbers and escapes would not survive a parse. */
 function rawEvent(): string {
   return String.raw`{ "session_id": "${CUSTOMER.sessionId}",
     "event_type":"device_intel_collection", "schema_version":1.0, "collected_at":"${new Date().toISOString()}",

@@ -5,7 +5,7 @@
 import { inspect } from "node:util";
 import type { ActionRegistry, EndpointOptions, SessionVerifier } from "@device-risk-signals/server";
 
-/** For these examples only: a session token in a repository is no secret. */
+/** A customer of these examples only: a session token in a repository is no secret. */
 export const CUSTOMER = { account: "customer-1", token: "example-session-token", sessionId: "session-1" };
 export const PAYMENT = { actionId: "payment-42", actionType: "payment" };
 

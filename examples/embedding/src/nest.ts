@@ -18,7 +18,7 @@ class DeviceSignals implements OnApplicationShutdown {
     return this.endpoint.close();
   }
 
-  /** To be imported by the host's own module; a dynamic module needs no decorator. */
+  /** Returns the module that the host's own module imports; a dynamic module needs no decorator. */
   static async register(environment: Parameters<StartHost>[0]): Promise<DynamicModule> {
     const signals = new DeviceSignals(await createEndpoint({ ...optionsFromEnvironment(environment), ...host }));
     return { module: DeviceSignals, providers: [{ provide: DeviceSignals, useValue: signals }] };

@@ -55,7 +55,7 @@ function Members({ name, field, value }: { readonly name: string; readonly field
 
 const NO_UNIT = new Set<string | undefined>([undefined, "none"]);
 
-/** As in the event: no rounding, no other unit. */
+/** Shows a value as the event has it: without rounding, in the same unit. */
 export function valueText(value: unknown, unit: string | undefined): string {
   const text = typeof value === "string" ? `“${value}”` : JSON.stringify(value);
   return NO_UNIT.has(unit) ? text : `${text} ${unit}`;

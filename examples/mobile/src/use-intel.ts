@@ -12,7 +12,7 @@ import { PROBE_IDS } from "./probes";
 
 export interface Collected {
   readonly event: CollectedEvent;
-  /** Milliseconds, as `onProbe` reported them. */
+  /** Durations in milliseconds, as `onProbe` reported them. */
   readonly durations: ReadonlyMap<ProbeId, number>;
 }
 

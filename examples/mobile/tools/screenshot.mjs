@@ -15,7 +15,7 @@ import { promisify } from "node:util";
 const APP = join(import.meta.dirname, "..");
 const PICTURE = join(APP, "docs/inspector.png");
 const CHROMIUM = process.env["CHROMIUM"] ?? "chromium";
-/** Only for this picture, and so no dependencies of the app. */
+/** Packages that only this picture needs; they are no dependencies of the app. */
 const FOR_THE_WEB = ["react-dom@19.2.3", "react-native-web@0.21.4"];
 const SIZE = { width: 412, height: 892 };
 
@@ -114,7 +114,7 @@ async function take(web) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    // In a process of its own, while this one serves.
+    // The browser runs in a process of its own, while this one serves.
     await promisify(execFile)(CHROMIUM, [
       "--headless=new",
       "--no-sandbox",

@@ -1,7 +1,7 @@
 import { host, type HostAbortSignal } from "./host-globals.ts";
 
 export interface Bounds {
-  /** For `fetch`; `undefined` where the platform has no `AbortController`. */
+  /** The signal for `fetch`; `undefined` where the platform has no `AbortController`. */
   readonly signal: unknown;
   /** Whether the caller has stopped waiting: then the work must start no further step. */
   isOver(): boolean;
@@ -39,7 +39,7 @@ export function bounded<Value>(
   });
 }
 
-/** Returns `timeout` when the whole pause has passed. */
+/** Waits. Returns `timeout` when the whole pause has passed. */
 export function pause(ms: number, signal: HostAbortSignal | undefined): Promise<"timeout" | "aborted"> {
   return bounded(() => new Promise<never>(() => {}), ms, signal);
 }

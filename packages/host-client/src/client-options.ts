@@ -17,9 +17,9 @@ export interface ClientOptions {
   /** Version of the SDK that collected, 1 to 32 characters. */
   readonly sdkVersion: string;
   readonly platform: "android" | "ios";
-  /** Maximum length: 64 characters. */
+  /** The app's version, at most 64 characters. */
   readonly appVersion?: string | undefined;
-  /** Needed where `crypto.getRandomValues` is absent, as it is in Hermes. */
+  /** Makes random bytes. Needed where `crypto.getRandomValues` is absent, as it is in Hermes. */
   readonly randomBytes?: RandomBytes | undefined;
   /** How long the server accepts an event after its `collected_at`. Default 24 hours, as the server's. */
   readonly freshnessMs?: number | undefined;

@@ -15,7 +15,10 @@ export function textProblem(name: string, value: unknown, max: number, min = 1):
   return !fits && `${name} must have ${min} to ${max} characters`;
 }
 
-/** As a duration in milliseconds it is about eleven days. Twice that is still less than the longest timer (31 bits). */
+/**
+ * The largest option. As a duration in milliseconds it is about eleven days; twice that is less than the longest timer
+ * (31 bits).
+ */
 const MAX_INTEGER = 1_000_000_000;
 
 /** The problems of options that must be whole numbers from 1 to `max`. */

@@ -59,7 +59,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
       await storage.setItem(aside, text);
       await storage.removeItem(place);
     } catch {
-      // Reported again at the next start.
+      // The next start reports the entry again.
     }
   }
 
@@ -93,10 +93,10 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   }
 
   return {
-    /** By idempotency key, in the order in which they are to be tried. */
+    /** Entries by idempotency key, in the order in which they will be tried. */
     entries: entries as ReadonlyMap<string, ShelvedEntry>,
     read: () => exclusively(read),
-    /** Durable when it returns; `undefined` when the outbox is full. */
+    /** Adds an entry durably. Returns `undefined` when the outbox is full. */
     add: (request: SignalRequest) => exclusively(() => add(request)),
     /**
      * Removes the entry, or puts its next state behind the others, so that one event can't keep the rest waiting. A

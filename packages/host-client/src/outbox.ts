@@ -14,7 +14,7 @@ const UNCOUNTED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =
   | RefusedReason
-  /** Tried too often; by the device's clock the freshness never ended. */
+  /** The event was tried too often, and by the device's clock its freshness never ended. */
   | "exhausted"
   /** The storage returned something that is no entry. It was moved to the item `<name>.aside`. */
   | "corrupt";
@@ -22,7 +22,7 @@ export type DroppedReason =
 /** An event that left the outbox without being known to be stored. May be logged. */
 export interface Dropped {
   readonly reason: DroppedReason;
-  /** Absent for a corrupt entry, as is the key. */
+  /** The event's action; absent for a corrupt entry, as is the key. */
   readonly action?: Action;
   readonly key?: string;
   readonly status?: number | undefined;
@@ -49,9 +49,9 @@ export type OutboxResult = SendResult & { readonly queued: boolean };
 export interface FlushReport {
   readonly stored: number;
   readonly replayed: number;
-  /** Events given up meanwhile; `onDropped` was called for each. */
+  /** Number of events given up meanwhile; `onDropped` was called for each. */
   readonly dropped: number;
-  /** Events that are still in the outbox. */
+  /** Number of events that are still in the outbox. */
   readonly left: number;
   /** The reason why it stopped before the end. `storage`: the storage could not be read. */
   readonly stopped?: LaterReason | "storage" | undefined;
@@ -131,7 +131,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return result;
   }
 
-  /** Durable when it returns; `undefined` when the outbox is full. Rejects when the storage fails. */
+  /** Stores an event durably. Returns `undefined` when the outbox is full. Rejects when the storage fails. */
   async function keep(request: SignalRequest, bounds: Bounds): Promise<ShelvedEntry | undefined> {
     await shelf.read();
     for (const entry of shelf.entries.values()) {
@@ -157,7 +157,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch {
       return report(signal.aborted ? "aborted" : "storage");
     }
-    // A copy: an entry that has to wait moves to the end of the map.
+    // Iterates over a copy: an entry that has to wait moves to the end of the map.
     const keys = [...shelf.entries.keys()];
     for (const key of keys) {
       const entry = shelf.entries.get(key);

@@ -17,7 +17,7 @@ export type LaterReason =
   | "busy"
   /** Something else answered, such as a captive portal: any 4xx without a problem document of the server too. */
   | "unintelligible"
-  /** The promise of `token` was rejected: no token is available at the moment. */
+  /** The function `token` failed: no token is available at the moment. */
   | "no-token"
   /** No user is signed in, or the server rejected the refreshed token too. */
   | "signed-out"
@@ -33,7 +33,7 @@ export interface RequestError {
 
 /** Holds neither token nor payload, and may be logged. */
 export type SendResult =
-  /** Stored by this request. `attempts` counts the requests of this call. */
+  /** The event was stored by this request. `attempts` counts the requests of this call. */
   | { readonly outcome: "stored"; readonly eventId: string; readonly attempts: number }
   /** Was stored before, by an attempt whose answer was lost or by an earlier call. */
   | { readonly outcome: "replayed"; readonly eventId: string; readonly attempts: number }

@@ -9,7 +9,7 @@ export interface Sending {
   readonly action: Action;
   /** The event as `collect` returned it. */
   readonly event: RawSignalEvent;
-  /** Ends requests and pauses; the result is then `later`, `aborted`. */
+  /** A signal that ends requests and pauses; the result is then `later`, `aborted`. */
   readonly signal?: HostAbortSignal | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface SignalClient {
   send(sending: Sending): Promise<SendResult>;
   /** The first half of `send`, for a host that keeps requests by itself: the one request of this event object. */
   prepare(sending: Pick<Sending, "action" | "event">): SignalRequest;
-  /** The second half of `send`. */
+  /** Sends a request that `prepare` made: the second half of `send`. */
   deliver(request: SignalRequest, options?: { readonly signal?: HostAbortSignal | undefined }): Promise<SendResult>;
 }
 

@@ -8,7 +8,7 @@
 
 namespace {
 
-/** As many calls run at once; one waits for another only when all of them are held up by the system. */
+/** Maximum number of calls at the same time; one waits for another only when the system holds up all of them. */
 constexpr NSInteger kWidth = 16;
 
 NSString *const kCancelled = @"cancelled";

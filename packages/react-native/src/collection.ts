@@ -206,7 +206,7 @@ export class Collection {
     return !this.#withdrawn.has(probe) && (now === checked || (now instanceof Consent && now.probes.has(probe)));
   }
 
-  /** Milliseconds until the deadline. */
+  /** Milliseconds that are left until the deadline. */
   #left(): number {
     return this.#deadline - this.#host.monotonic();
   }

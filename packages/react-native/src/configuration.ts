@@ -4,16 +4,16 @@ import { type Members, membersOf } from "./members.ts";
 import { type Problem } from "./misuse.ts";
 
 export interface FieldSelection {
-  /** Only these fields are collected, and the required ones. */
+  /** The only fields that are collected, in addition to the required ones. */
   readonly include?: readonly string[];
-  /** All but these. A required field can't be left out: disable the probe instead. */
+  /** Fields that are not collected. A required field can't be left out: disable the probe instead. */
   readonly exclude?: readonly string[];
 }
 
 export interface ProbeConfiguration {
-  /** Default: the catalog's (`docs/data-dictionary.md`). */
+  /** Whether the probe runs. Default: as the catalog says (`docs/data-dictionary.md`). */
   readonly enabled?: boolean;
-  /** Milliseconds, up to 60,000. */
+  /** Time limit of the probe in milliseconds, up to 60,000. */
   readonly timeoutMs?: number;
   readonly fields?: FieldSelection;
 }
@@ -27,12 +27,12 @@ export interface ProbeReport {
 
 /** A plain object from any source: it is checked as a whole, and every problem is reported at once. */
 export interface Configuration {
-  /** Default: none, and every probe is skipped. */
+  /** The consent. Default: none, and every probe is skipped. */
   readonly consent?: Consent | ConsentFunction;
   readonly probes?: Readonly<Partial<Record<ProbeId, ProbeConfiguration>>>;
-  /** Milliseconds for a whole collection, up to 120,000. Default 10,000. */
+  /** Time limit of a whole collection in milliseconds, up to 120,000. Default 10,000. */
   readonly deadlineMs?: number;
-  /** Its exceptions are ignored. */
+  /** Called after each probe. Its exceptions are ignored. */
   readonly onProbe?: (report: ProbeReport) => void;
 }
 

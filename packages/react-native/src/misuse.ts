@@ -15,7 +15,7 @@ export class MisuseError extends TypeError {
   }
 }
 
-/** As the platform names it (DOM): `error.name === "AbortError"`. */
+/** An aborted call, named as the platform names it (DOM): `error.name === "AbortError"`. */
 export class AbortError extends Error {
   override readonly name = "AbortError";
 

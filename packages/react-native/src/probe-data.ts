@@ -7,7 +7,7 @@ import { type FieldFacts, factsOf, type ProbeId } from "@device-risk-signals/con
 import { entriesOf } from "./entries.ts";
 import { type Members, membersOf } from "./members.ts";
 
-/** In UTF-16 units. */
+/** Maximum length of a text in UTF-16 units. */
 const MAX_STRING_LENGTH = 1_024;
 const MAX_LIST_LENGTH = 256;
 /** Maximum size of the values of one probe as JSON: 19 probes stay below the endpoint's limit of 262,144 bytes. */

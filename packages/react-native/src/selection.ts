@@ -6,9 +6,9 @@ import type { Sources } from "./native/native-interface.ts";
 
 /** The source of each selected field of a probe on one platform. Made before any native work. */
 export interface Selection {
-  /** All of them; empty when no selected field exists on the platform. */
+  /** All selected fields; empty when none of them exists on the platform. */
   readonly all: ReadonlySet<string>;
-  /** Read by native code under their names. */
+  /** Names of the selected fields that native code reads. */
   readonly native: readonly string[];
   /** Concluded from what native code reads for them. */
   readonly judged: ReadonlyMap<string, Judgement>;

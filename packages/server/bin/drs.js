@@ -11,7 +11,7 @@ if (major < 24 || (major === 24 && minor < 6)) {
   );
   process.exit(1);
 }
-// Not in the shared temporary folder, where others could leave code for us to run.
+// The cache is not in the shared temporary folder, where others could leave code for us to run.
 module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 const { main } = await import("../src/main.ts");
 process.exitCode = await main(process.argv.slice(2));

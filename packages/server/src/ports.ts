@@ -14,7 +14,7 @@ export interface Clock {
 
 /** Measures spans of time: setting the system's clock does not change it. */
 export interface MonotonicClock {
-  /** Milliseconds since any moment; never less than before. */
+  /** Milliseconds since any moment; the value never decreases. */
   now(): number;
 }
 
@@ -40,7 +40,7 @@ export interface RegisteredAction {
   readonly actionType: string;
   /** The session value that the action was issued with. */
   readonly sessionId?: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the session ends: milliseconds since the Unix epoch. */
   readonly expiresAt: number;
 }
 
@@ -67,7 +67,7 @@ export interface AssignedPurpose {
   readonly beyond?: "record" | "refuse";
 }
 
-/** Facts about accounts. */
+/** What the core must know of an account before it seals an event. */
 export interface Accounts {
   /** Whether later events of the account are rejected, because it was erased permanently. */
   isRefused(account: string): boolean;
@@ -118,7 +118,9 @@ export interface Sealed {
   readonly keyId: string;
   /** The epoch in which the data key was chosen: in another epoch the event must be sealed again. */
   readonly epoch: Epoch;
-  /** Counted up when a connection to the database was lost: what was known before may be of another database. */
+  /**
+   * A number that increases when a connection to the database was lost: earlier knowledge may be of another database.
+   */
   readonly generation: number;
 }
 

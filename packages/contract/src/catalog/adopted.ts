@@ -12,7 +12,7 @@ interface AdoptedField {
 
 export interface AdoptedFields {
   readonly paths: readonly FieldPath[];
-  /** By probe, then by field. */
+  /** The adopted fields by probe, then by name. */
   readonly probes: ReadonlyMap<string, ReadonlyMap<string, AdoptedField>>;
 }
 

@@ -49,7 +49,7 @@ export function checkAgainstCatalog(probes: Readonly<Record<string, unknown>>): 
   return departures;
 }
 
-/** On the path of every event: one look-up and one `typeof` for each field that is as published. */
+/** Compares fields on the path of every event: one look-up and one `typeof` for each field that is as published. */
 function checkFields(
   departures: Departure[],
   parent: FieldPath,

@@ -55,7 +55,7 @@ export interface Range {
   readonly integer?: true;
 }
 
-/** API levels of Android, major versions of iOS. */
+/** API levels of Android or major versions of iOS. */
 export interface Systems {
   readonly since?: number;
   readonly until?: number;
@@ -81,7 +81,7 @@ export interface Field extends Vocabulary {
   /** One line: what the value says, and what it does not say where that is easily mistaken. */
   readonly meaning: string;
   readonly unit?: Unit;
-  /** Where the SDK fills it. Empty: kept for the contract, never filled. */
+  /** The platforms on which the SDK fills the field. Empty: kept for the contract, never filled. */
   readonly platforms: readonly Platform[];
   /** Required in a `success` outcome of its probe. */
   readonly required: boolean;
@@ -107,11 +107,14 @@ export interface Probe {
 
 export interface FieldOptions {
   readonly on?: Platform | "both" | "never";
-  /** Without platforms: of each platform that fills the field. */
+  /** The closed vocabulary of a text, the same on each platform that fills the field or by platform. */
   readonly values?: readonly string[] | ByPlatform<readonly string[]>;
   readonly form?: Form;
   readonly raw?: true;
-  /** Without platforms: of each platform that fills the field. Default: that of the unit. */
+  /**
+   * The range of a number, the same on each platform that fills the field or by platform. Default: the range of the
+   * unit.
+   */
   readonly range?: Range | ByPlatform<Range>;
   readonly systems?: ByPlatform<Systems>;
   readonly required?: true;
@@ -130,7 +133,7 @@ const PLATFORMS: Readonly<Record<NonNullable<FieldOptions["on"]>, readonly Platf
 const AMOUNT: Range = { min: 0 };
 const WHOLE: Range = { min: 0, integer: true };
 
-/** What numbers of a unit can be, unless a field says otherwise. */
+/** The range of the numbers of a unit, unless a field says otherwise. */
 const RANGES: Readonly<Record<Unit, Range>> = {
   ms: AMOUNT,
   ns: AMOUNT,

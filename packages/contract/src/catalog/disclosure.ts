@@ -5,7 +5,7 @@ export interface Disclosure {
   readonly play: string;
   /** Apple, App Privacy: data type. */
   readonly apple: string;
-  /** What the answer depends on, where it does. */
+  /** The condition on which the answer depends, if there is one. */
   readonly note?: string;
 }
 

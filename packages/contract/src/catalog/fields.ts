@@ -14,7 +14,7 @@ export interface FieldFacts {
   readonly type: FieldType;
   readonly platforms: readonly Platform[];
   readonly required: boolean;
-  /** On iOS the value is a constant that observes nothing; readers treat it as omitted there. */
+  /** The value is a constant on iOS, which observes nothing; readers treat it as omitted there. */
   readonly constantOnIos: boolean;
   /** Members of an object; it takes no others. */
   readonly fields?: ReadonlyMap<string, FieldFacts>;
@@ -26,7 +26,7 @@ export interface ProbeFacts {
   readonly fields: ReadonlyMap<string, FieldFacts>;
 }
 
-/** In the contract's order. */
+/** All probe IDs, in the contract's order. */
 export const PROBE_IDS = Object.keys(FIELD_INDEX) as readonly ProbeId[];
 
 const TYPES: Readonly<Record<string, FieldType>> = {
@@ -68,7 +68,7 @@ function read(index: string): ReadonlyMap<string, FieldFacts> {
 
 const facts = new Map<ProbeId, ProbeFacts>();
 
-/** Read at the first question, not at import. */
+/** The index is built at the first question, not at import. */
 export function factsOf(probe: ProbeId): ProbeFacts {
   const known = facts.get(probe);
   if (known) return known;

@@ -3,7 +3,7 @@
 export interface Form {
   /** A phrase for the data dictionary. */
   readonly name: string;
-  /** Of the whole text; without flags, in the syntax that ECMAScript, Java and ICU share. */
+  /** A regular expression for the whole text, without flags, in the syntax that ECMAScript, Java and ICU share. */
   readonly pattern: string;
 }
 

@@ -53,7 +53,7 @@ function isProvided({ systems }: Field, platform: Platform, system: number | und
   return system === undefined || (system >= since && system <= until);
 }
 
-/** The API level, or the major version of iOS, as far as the event says it. */
+/** The API level, or the major version of iOS, if the event says it. */
 function systemOf(platform: Platform, probes: Data): number | undefined {
   const { androidBuild, systemVersion } = dataOf(probes, "device_identity");
   const system =

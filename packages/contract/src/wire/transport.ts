@@ -4,12 +4,12 @@ import type { RawSignalEvent } from "../generated/raw-signal-event.ts";
 export interface TransportRequest {
   /** The server-issued action that the collection is bound to. 1 to 128 code points. */
   readonly action_id: string;
-  /** Host-defined vocabulary. 1 to 64 code points. */
+  /** The action's type, of a vocabulary that the host defines: 1 to 64 code points. */
   readonly action_type: string;
-  /** 1 to 32 code points. */
+  /** The SDK's version, 1 to 32 code points. */
   readonly sdk_version: string;
   readonly platform: "android" | "ios";
-  /** At most 64 code points; absent means empty. */
+  /** The app's version, at most 64 code points; absent means empty. */
   readonly app_version?: string;
   readonly observations: RawSignalEvent;
 }

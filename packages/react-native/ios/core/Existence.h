@@ -20,16 +20,16 @@ struct Presence {
 Presence lookAtAll(const std::vector<std::string> &names, const std::function<Existence(const std::string &)> &look,
                    const Token &token);
 
-/** Of `access(path, F_OK)`: `error` is 0 where it succeeded, else errno. */
+/** Reads the result of `access(path, F_OK)`: `error` is 0 where it succeeded, else errno. */
 Existence existenceOf(int error);
 
-/** Of `access(path, W_OK)`: a denial is an answer here. */
+/** Reads the result of `access(path, W_OK)`: a denial is an answer here. */
 Existence writabilityOf(int error);
 
-/** Of `readlink`: what exists and is no link says EINVAL. */
+/** Reads the result of `readlink`: what exists and is no link says EINVAL. */
 Existence linkOf(int error);
 
-/** Of a connection to a port of the loopback interface. */
+/** Reads the result of a connection to a port of the loopback interface. */
 Existence listenerOf(int error);
 
 }  // namespace drs

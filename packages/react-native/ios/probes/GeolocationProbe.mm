@@ -56,7 +56,7 @@ void readGeolocationOnMain(DRSReading *reading) {
   if (CLLocation *location = manager.location) readLocation(reading, location);
 }
 
-/** Not on the main thread, which it may hold up. */
+/** Runs on the queue, not on the main thread, which it may hold up. */
 void readGeolocation(DRSReading *reading) {
   [reading field:@"locationServicesEnabled" read:^{ return boolean(CLLocationManager.locationServicesEnabled); }];
 }

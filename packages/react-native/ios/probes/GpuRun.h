@@ -14,7 +14,7 @@ namespace drs {
 
 /** What a short drawing run took, in milliseconds. */
 struct GpuTimes {
-  /** Of each operation: from its commit to its completion, as the app sees it. */
+  /** The duration of each operation, from its commit to its completion, as the app sees it. */
   std::vector<double> operations;
   double gpu = 0;
   double whole = 0;

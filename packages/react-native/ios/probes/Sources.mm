@@ -75,7 +75,7 @@ NSNumber *flag(id value) { return [value isKindOfClass:NSNumber.class] ? boolean
 
 NSNumber *port(id value) { return [value isKindOfClass:NSNumber.class] ? number([value doubleValue]) : nil; }
 
-/** Only the host of an automatic configuration's URL: the rest may hold secrets. */
+/** Returns only the host of an automatic configuration's URL: the rest may hold secrets. */
 NSString *hostOf(id address) {
   NSString *known = text(address);
   return known == nil ? nil : text([NSURL URLWithString:known].host);

@@ -2,7 +2,7 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 
 /** A permission that the app may declare, and what a probe then observes in addition. */
 export interface Unlocked {
-  /** Without `android.permission.` before it. */
+  /** The permission's name without `android.permission.` before it. */
   readonly permission: string;
   readonly probe: string;
   readonly fields: readonly string[];

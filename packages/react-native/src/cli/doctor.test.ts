@@ -45,7 +45,7 @@ it("an Expo app needs the plugin", () => {
   expect(problems()).toEqual([]);
 });
 
-/** As much of Expo's package as an app's config takes: it runs `app.config.js` with what `app.json` holds. */
+/** Installs as much of Expo's package as an app's config takes: it runs `app.config.js` with what `app.json` holds. */
 const installExpo = (file = "@expo/config/index.js") =>
   write(
     `node_modules/${file}`,

@@ -77,7 +77,7 @@ function varyAnswer(given: NativeAnswer, seed: number | undefined): NativeAnswer
   return { ...given, fields: Object.fromEntries(fields) as Record<string, unknown> };
 }
 
-/** From 0 to 1, by a multiplicative hash of seed and name. */
+/** A number from 0 to 1, by a multiplicative hash of seed and name. */
 function shareOf(seed: number, name: string): number {
   let hash = Math.imul(seed | 0, 2_654_435_761);
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 16_777_619);

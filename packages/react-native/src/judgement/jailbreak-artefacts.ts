@@ -38,7 +38,7 @@ export function imagesNamed(names: string): (path: string) => string | undefined
 
 /** Tweaks that hide a jailbreak. */
 const BYPASS = ["shadow", "choicy", "flyjb", "flyjbx", "hidejb", "liberty", "abypass"];
-/** As they are called on disk; some begin with blanks or signs so that they are loaded first. */
+/** Names of tweaks as they are on disk; some begin with blanks or signs so that they are loaded first. */
 const BYPASS_TWEAKS =
   "Shadow.dylib Choicy.dylib FlyJB.dylib FlyJBX.dylib HideJB.dylib zzzzzLiberty.dylib ABypass.dylib !ABypass2.dylib";
 

@@ -36,14 +36,14 @@ export const ROOT_MANAGERS = [
   ),
 ];
 
-/** Of RootBeer's `knownDangerousAppsPackages`, and the managers of Xposed, its successors and LSPatch. */
+/** RootBeer's `knownDangerousAppsPackages`, and the managers of Xposed, its successors and LSPatch. */
 export const DANGEROUS_APPS = [
   ...under("com.", "dimonvideo.luckypatcher chelpus.lackypatch chelpus.luckypatcher"),
   ...under("org.", "lsposed.manager lsposed.lspatch meowcat.edxposed.manager"),
   ...under("", "de.robv.android.xposed.installer cc.madkite.freedom"),
 ];
 
-/** Of RootBeer's `knownRootCloakingPackages` the packages that hide root, and Hide My Applist. */
+/** The packages of RootBeer's `knownRootCloakingPackages` that hide root, and Hide My Applist. */
 export const ROOT_CLOAKERS = under(
   "com.",
   "devadvance.rootcloak amphoras.hidemyroot formyhm.hideroot tsng.hidemyapplist",

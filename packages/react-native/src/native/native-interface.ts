@@ -32,7 +32,7 @@ export interface ProxySettings {
 export interface Calculated {
   /** `count` results of `x = (x * 1664525 + 1013904223) mod 2^32`, from `seed`. */
   readonly integers: readonly number[];
-  /** For each input in turn: sine, cosine, exponential, natural logarithm, square root. */
+  /** Five results for each input in turn: sine, cosine, exponential, natural logarithm, square root. */
   readonly floats: readonly number[];
   /** `-0`, as it came out of native code. */
   readonly negativeZero: number;

@@ -12,7 +12,7 @@ import { query, sql } from "../postgres/statement.ts";
 export interface NewAction {
   readonly account: string;
   readonly actionType: string;
-  /** Absent: one is made. */
+  /** The action's id; if it is absent, the server makes one. */
   readonly actionId?: string;
   readonly sessionId?: string;
   readonly ttlMs: number;

@@ -66,7 +66,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   );
   const pool = openPool(database, { max: config.database.pool, onError });
   opened.add("database", () => pool.end());
-  // As the serving login first: an up-to-date schema needs no owner.
+  // The serving login looks first: an up-to-date schema needs no owner.
   if (!isUpToDate(await findPending(pool))) {
     // guard(false): a command does not migrate
     // fails: e2e/reading.test.ts › on an outdated schema
@@ -103,7 +103,10 @@ export interface Logins {
   readonly clusterDirectory: string | undefined;
 }
 
-/** The logins of the events' database; starts or joins the embedded one. */
+/**
+ * Finds the serving and the owner's login of the events' database. Starts the embedded PostgreSQL, or joins a running
+ * one.
+ */
 async function findLogins(
   config: Config,
   { asServer, migrates, onError }: Omit<ConnectOptions, "access">,

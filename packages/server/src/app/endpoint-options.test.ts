@@ -12,7 +12,7 @@ const SECRET = "a secret of thirty-two characters";
 const sessions = { verify: async () => undefined };
 const actions = { find: async () => undefined };
 
-/** Of what JavaScript may pass. */
+/** Problems of any value that JavaScript may pass. */
 function problemsOf(options: unknown): readonly string[] {
   try {
     resolveOptions(options as never);

@@ -5,7 +5,7 @@ import { safeMessage } from "../messages/own-message.ts";
 import type { OnError } from "../ports.ts";
 import { constraintOf, sqlState, translateDriverError } from "../postgres/errors.ts";
 
-/** The same error in a row is logged once a second at most: a database that is away must not fill the disk. */
+/** A repeated error is logged once a second at most: a database that is away must not fill the disk. */
 const EVERY_MS = 1_000;
 
 /**

@@ -9,7 +9,7 @@ export function guarded(onError: (error: unknown, operation: string) => unknown)
     try {
       Promise.resolve(onError(cause, operation)).catch(() => {});
     } catch {
-      // As above.
+      // An exception is dropped like a rejection.
     }
   };
 }

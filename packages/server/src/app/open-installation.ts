@@ -10,7 +10,7 @@ import { databaseAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
 export interface Installation extends OpenConnection, Keys {
-  /** Absent for an external database without a configured journal: then nothing can be erased. */
+  /** The journal; absent for an external database without a configured journal: then nothing can be erased. */
   readonly journal: ErasureJournal | undefined;
   /** Options of connections to the journal, where it is a database. */
   readonly journalDatabase: DatabaseOptions | undefined;

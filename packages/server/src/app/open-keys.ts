@@ -36,7 +36,10 @@ export interface Keys {
   readonly receipts: () => Promise<ReceiptSigner>;
 }
 
-/** Only a change makes secrets that are missing. @throws installation-missing, key-store-mismatch, Unavailable */
+/**
+ * Opens the key store. Only a change creates missing secrets. @throws installation-missing, key-store-mismatch,
+ * Unavailable
+ */
 export async function openKeys({ access, config, dependencies, opened, pool }: OpenConnection): Promise<Keys> {
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);

@@ -31,7 +31,8 @@ export function superviseDependencies(system: System, onError: OnError): Supervi
       // guard(drop): a key that was found before a replay seals nothing after it
       // fails: packages/server/src/app/supervision.test.ts › a key that was found
       await system.accountKeys.refreshAll();
-      // In one go: what is sealed under a key or partition that was known before is of an earlier generation.
+      // All caches are cleared in one turn: what is sealed under an earlier key or partition is of an earlier
+      // generation.
       system.accountKeys.clear();
       system.partitions.clear();
     },

@@ -62,8 +62,8 @@ const WRITE_AUDIT = sql(
 );
 
 /**
- * Durable when the promise resolves, so that the caller returns nothing before its audit entry is written; in a
- * transaction, durable when it is committed.
+ * Writes an entry. It is durable when the promise resolves, so that the caller returns nothing before it is written; in
+ * a transaction, it is durable when this is committed.
  * @returns the id of the entry.
  */
 export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<string> {

@@ -63,7 +63,7 @@ export async function withCloseStack<T>(
   return await work(opened, onError);
 }
 
-/** Like `withConnection`, with the key store and the erasure journal. */
+/** Runs `work` with the connection of `withConnection`, the key store and the erasure journal. */
 export function withInstallation<T>(
   context: Context,
   access: Access,
@@ -83,8 +83,8 @@ export function withTransaction<T>(
 }
 
 /**
- * Like `withTransaction`, for what only the owner of the tables may change: purposes, holds, requests. @param isTried
- * everything is done, and rolled back.
+ * Runs `work`, a change that only the owner of the tables may make (purposes, holds, requests), in one transaction.
+ * @param isTried everything is done, and rolled back.
  */
 export function inOwnersTransaction<T>(
   { administration }: OpenConnection,

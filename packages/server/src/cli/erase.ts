@@ -157,7 +157,7 @@ async function run(context: Context, installation: Installation, options: RunOpt
     // guard(drop): a receipt that can't be written stops an erasure first
     // fails: e2e/erasure/records.test.ts › can't be written stops it
     if (options.receipt !== undefined) await requireWritable(resolve(context.directory, options.receipt));
-    // Nothing is left where another command was quicker.
+    // Another command may have been quicker: then nothing is left.
     sequence =
       (await erase(context, { ...installation, compared }, subject, options)) ?? (await requireKnown(pool, mac));
   }
@@ -196,7 +196,7 @@ async function findBefore(pool: OpenConnection["pool"], mac: Buffer, plan: Erasu
   return (await findErasures(pool, { subjectMacs: [mac] }))[0]?.sequence;
 }
 
-/** Before anything is erased. */
+/** Tests that the receipt can be written, before anything is erased. */
 async function requireWritable(file: string): Promise<void> {
   const opened = await open(file, "a", 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
@@ -207,7 +207,7 @@ async function requireWritable(file: string): Promise<void> {
   await opened.close();
 }
 
-/** The audit log has the order, under the keyed MAC of its subject, before anything is deleted. */
+/** Erases a subject. The audit has the order, under the keyed MAC of its subject, before anything is deleted. */
 async function erase(
   context: Context,
   installation: Installation & { readonly compared: Comparison },
@@ -231,7 +231,7 @@ async function erase(
   return sequence;
 }
 
-/** Looks before it asks. */
+/** Accepts the loss of an entry. It verifies the loss before it asks for confirmation. */
 async function acceptLossOf(
   context: Context,
   installation: Installation,
@@ -313,7 +313,10 @@ function requireSubject({ account: of, purpose, action, event }: SubjectOptions,
   if (purpose !== undefined && of === undefined) command.error("error: --purpose needs --account");
 }
 
-/** What a listing is of: an account and what is under each of its purposes, too. `undefined` where nothing is named. */
+/**
+ * The subjects whose erasures are listed: for an account also each of its purposes. `undefined` if the command names
+ * none.
+ */
 async function subjectsOf(
   pool: OpenConnection["pool"],
   options: SubjectOptions,
@@ -335,7 +338,7 @@ async function subjectOf(pool: OpenConnection["pool"], options: SubjectOptions):
   return { kind: "purpose", account: of, purpose: code };
 }
 
-/** What nothing is kept of was erased before, or is not known at all. */
+/** Finds the earlier erasure of a subject of which nothing is left. @throws not-found if the subject is unknown. */
 async function requireKnown(pool: OpenConnection["pool"], mac: Buffer): Promise<number> {
   const [before] = await findErasures(pool, { subjectMacs: [mac] });
   if (!before) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");

@@ -210,7 +210,10 @@ async function printSnapshot(
   printRows(context, columns, false, "No events.");
 }
 
-/** Pages of the events after a given one, `limit` events at most; none where that event does not exist. */
+/**
+ * Yields pages of the events after the event `behind`: at most `limit` events in total, and nothing if `behind` is
+ * undefined.
+ */
 async function* pagesBehind(
   executor: Executor,
   filter: EventFilter,

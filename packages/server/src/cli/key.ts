@@ -204,7 +204,7 @@ async function destroy(context: Context, version: string, { dryRun = false, yes,
       await confirm(context, { what, yes });
       const entry = { ...agentOf(context), operation: "key.destroy", detail: { version } };
       await withMaintenanceLock(database, async () => {
-        // Again: much can happen while a person thinks.
+        // The state is read again: much can happen while a person thinks.
         await look(installation);
         await writeAudit(pool, clock, { ...entry, outcome: "begun" });
         await keyEncryption.destroy(version);

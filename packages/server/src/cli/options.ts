@@ -20,7 +20,7 @@ export function name(what: string, maxLength: number): (text: string) => string 
   };
 }
 
-/** Like `name`, for text that a person writes for others: it is trimmed, and must not be empty. */
+/** Reads a text that a person writes for others: it is trimmed, and must not be empty. */
 export function written(what: string, maxLength: number): (text: string) => string {
   const read = name(what, maxLength);
   return (text) => read(text.trim());

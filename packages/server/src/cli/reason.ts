@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 
 /** Returns the reader of a `--reason`, which trims the text. Its exceptions are usage errors: exit code 2. */
 export function reasonReader({ environment }: Context): (text: string) => string {
-  // Of a value that can't be read, `loadConfig` complains.
+  // `loadConfig` reports a value that can't be read.
   const minLength = readSetting("service.reasonMinLength", environment);
   return (text) => {
     const reason = text.trim();

@@ -30,7 +30,7 @@ async function auditPass(executor: Executor, clock: Clock, agent: Agent, pass: P
 interface Overdue {
   readonly overdue_partitions: number;
   readonly overdue_rows: number;
-  /** A sentence. */
+  /** Describes a pass in one sentence. */
   readonly what: string;
 }
 
@@ -68,7 +68,8 @@ export function retentionCommand(context: Context): Command {
       const agent = agentOf(context);
       const expired = await withInstallation(context, "change", async (installation) => {
         const { database, pool, clock } = installation;
-        // As a server's pass: nothing is deleted before the journal's orders are applied.
+        // A pass of the command begins as a server's pass does: nothing is deleted before the journal's orders are
+        // applied.
         // guard(drop): a pass on a restored database replays first
         // fails: e2e/restored-orders.test.ts › finds it by the copy of the first
         for (const line of describeReplayed(await recover(installation))) context.stderr.write(`${line}\n`);

@@ -45,7 +45,7 @@ export type SettingsResult =
 /** Groups of options that were made of variables. */
 const FROM_VARIABLES = new WeakSet<object>();
 
-/** The same as options; a problem that they have with others names their variables. */
+/** Reads settings as options; a problem between settings names their variables. */
 export function readSettings(environment: Environment, directory: string): SettingsResult {
   const { choices, problems } = readVariables(environment);
   const settled = resolveConfig(choices, problems, variableOf, directory);
@@ -65,7 +65,7 @@ export function checkSettings(settings: object, directory: string): ConfigResult
   return resolveConfig(choices, problems, namesIn(settings), directory);
 }
 
-/** What the person who set it, or has to set it, calls a setting: the path of its option, or its variable. */
+/** The name of a setting for the person who has to set it: the path of its option, or its variable. */
 function namesIn(settings: object): (path: Path) => string {
   return (path) => (FROM_VARIABLES.has(groupOf(settings, path)) ? variableOf(path) : path);
 }
@@ -96,7 +96,7 @@ function* membersOf(group: object, prefix = ""): Generator<readonly [string, unk
   }
 }
 
-/** Of any realm. Members of other objects would be ignored. */
+/** Whether a value is a plain object, of any realm. Members of other objects would be ignored. */
 export function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

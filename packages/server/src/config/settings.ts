@@ -26,7 +26,7 @@ import {
 export interface Setting<T> {
   readonly variable: `DRS_${string}`;
   readonly kind: Kind<T>;
-  /** As it would be written in the environment; absent means that there is none. */
+  /** The default, written as in the environment; absent means that there is none. */
   readonly fallback?: string;
   readonly secret?: true;
   /** Whether its group of options can't do without it. */
@@ -345,10 +345,10 @@ export const SETTINGS = {
 
 export type Path = keyof typeof SETTINGS;
 
-/** In the order of `docs/configuration.md`. */
+/** All paths, in the order of `docs/configuration.md`. */
 export const PATHS = Object.keys(SETTINGS) as readonly Path[];
 
-/** Of an endpoint that a host embeds: all but those of the standalone service and the commands. */
+/** Paths of the options of `createEndpoint`: all settings except those of the standalone service and the commands. */
 export const OPTIONS: readonly Path[] = PATHS.filter((path) => !path.startsWith("service."));
 
 export const settingOf = (path: Path): Setting<unknown> => SETTINGS[path];

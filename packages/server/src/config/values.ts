@@ -7,7 +7,7 @@ export type Read<T> = (text: string) => Result<T>;
 
 export interface Kind<T> {
   readonly read: Read<T>;
-  /** Of anything that JavaScript may pass. */
+  /** Checks any value that JavaScript may pass. */
   readonly check: (value: unknown) => Result<T>;
   /** The option's type, in TypeScript. */
   readonly type: string;
@@ -30,7 +30,7 @@ const NOT_EMPTY = { problem: "must not be empty" };
 
 export const text = textKind((raw) => (raw === "" ? NOT_EMPTY : { value: raw }), "a string that is not empty");
 
-/** Of a file or a folder. */
+/** The path of a file or a folder. */
 export const path = textKind(text.read, "a path");
 
 const isBoolean = (value: unknown): Result<boolean> =>
@@ -87,7 +87,7 @@ export function durationWithin(least: string, most: string): Kind<number> {
   };
 }
 
-/** At most a hundred years: a receipt states the date on which such a time from now ends. */
+/** A duration of at most a hundred years: a receipt states the date on which such a time from now ends. */
 export const duration = durationWithin("0ms", "36500d");
 
 const isName = (item: unknown): item is string => typeof item === "string" && item !== "";

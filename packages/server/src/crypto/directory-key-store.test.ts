@@ -15,7 +15,7 @@ const idOf = (name: string): string => createHash("sha256").update(name).digest(
 const synced: string[] = [];
 const { open } = files;
 
-// Not by `vi.mock`: modules that another test file has loaded would keep the real function.
+// The test does not use `vi.mock`: modules that another test file has loaded would keep the real function.
 beforeAll(() => {
   files.open = async (...args: Parameters<typeof open>) => {
     const handle = await open(...args);

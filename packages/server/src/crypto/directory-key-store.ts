@@ -29,7 +29,8 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     const path = pathOf(id);
     try {
       const wrapped = await readFile(path);
-      // Its writer may not have synced its name yet; what is sealed under it must not outlive it.
+      // The process that wrote the file may not have synced its name yet; what is sealed under the secret must not
+      // outlive it.
       await syncFolders(path);
       return wrapped;
     } catch (error) {

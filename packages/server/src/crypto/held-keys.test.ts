@@ -27,7 +27,7 @@ describe("keys that are held in memory", () => {
   const open = async (searchEveryMs?: number): Promise<LocalKeyEncryption> =>
     new LocalKeyEncryption(await holdKeys(load, TEXTS, searchEveryMs));
 
-  /** As another server does, which has both keys. */
+  /** Wraps as another server does that has both keys. */
   const wrappedBySecond = (): Promise<Buffer> =>
     new LocalKeyEncryption({ ...TEXTS, read: async () => [first, second] }).wrap(secret, CONTEXT);
 

@@ -8,13 +8,13 @@ import { OperatorError } from "../errors/operator-error.ts";
 export interface KeyEncryption {
   /** Where the keys come from, for people. */
   readonly description: string;
-  /** Oldest first; the last one is the current one. */
+  /** The known versions, oldest first; the last one is the current one. */
   versions(): Promise<readonly string[]>;
   /** @param context what the secret is bound to. */
   wrap(secret: Buffer, context: Buffer): Promise<Buffer>;
   /** @throws secret-damaged */
   unwrap(wrapped: Buffer, context: Buffer): Promise<Buffer>;
-  /** Under which version it is wrapped. @throws secret-damaged */
+  /** The version under which a secret is wrapped. @throws secret-damaged */
   versionOf(wrapped: Buffer): string;
   /** Makes a new version the current one. @throws key-versions-fixed where versions are made elsewhere. */
   rotate(): Promise<string>;
@@ -37,7 +37,7 @@ const FORMAT = 2;
 
 /** Where keys of 32 bytes come from, oldest first. */
 export interface KeySource {
-  /** For people. */
+  /** Where the keys come from, in words for messages. */
   readonly description: string;
   read(): Promise<readonly Buffer[]>;
   /** Looks for a key that `read` lacks; absent where `read` asks the source itself. */

@@ -11,7 +11,7 @@ export interface KeyStorePlace {
   readonly remove: () => Promise<void>;
 }
 
-/** As `Secrets` names them. */
+/** The id of a secret as `Secrets` computes it. */
 const idOf = (name: string): string => createHash("sha256").update(name).digest("hex");
 
 export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlace>): void {

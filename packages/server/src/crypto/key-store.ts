@@ -36,7 +36,7 @@ export interface KeyStore {
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
   /** Replaces a watermark; durable when the promise resolves. @throws Unavailable */
   writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;
-  /** A line for people: where it is. */
+  /** Where the key store is, in one line for messages. */
   readonly description: string;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ export const keysOf = (...keys: readonly Buffer[]): LocalKeyEncryption =>
 
 export interface MemoryKeyStore {
   readonly store: KeyStore;
-  /** Its contents, to tamper with. */
+  /** The contents of the store, to tamper with. */
   readonly entries: Map<string, Buffer>;
   readonly creations: () => number;
 }
@@ -34,7 +34,7 @@ export function memoryKeyStore(): MemoryKeyStore {
     },
     findMissing: async (ids) => ids.filter((id) => !entries.has(id)),
     async *ids() {
-      // Of one moment: what comes meanwhile is not among them.
+      // The ids are those of one moment: what is created meanwhile is not among them.
       yield Array.from(entries.keys());
     },
     description: "memory",

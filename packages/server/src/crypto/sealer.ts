@@ -20,9 +20,11 @@ export interface PartitionSecrets {
 
 /** Finds the partition of a purpose and time. */
 export interface PartitionDirectory {
-  /** Immediate where it is known. @throws Unavailable */
+  /** Finds the secrets of a partition, without a promise if they are known. @throws Unavailable */
   find(purpose: number, receivedAt: number): PartitionSecrets | Promise<PartitionSecrets>;
-  /** The same, read from the database. @throws Unavailable */
+  /**
+   * Reads the secrets of a partition from the database, and creates the partition if it is missing. @throws Unavailable
+   */
   ensure(purpose: number, receivedAt: number): Promise<PartitionSecrets>;
   /** Records durably that the secret was created. @throws Unavailable */
   recordCreated(secret: string): Promise<void>;
@@ -42,7 +44,7 @@ export interface CachingSealer extends Sealer {
 
 /** Finds the key that the events of an account and purpose are sealed under. */
 export interface AccountKeys {
-  /** Immediate where it is known. @throws Unavailable */
+  /** The present key, without a promise if it is known. @throws Unavailable */
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
   /** Reads erasures and accepted losses after the current epoch. @throws Unavailable */
   refresh(): Promise<void>;
@@ -116,7 +118,7 @@ export function createSealer(
     generation: number,
   ): Promise<CurrentKey & { key: KeyObject }> {
     const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
-    // After a failover the record of the secret may be missing, and then the secret may be another one than before.
+    // The record of the secret may be missing after a failover: then the secret may be another one than before.
     const known = partition.wasCreated && presentDataKeys().find(partition.secret, keyId);
     if (known) return { keyId, epoch, key: known };
     const account = await secrets.find(accountSecretName(keyId));
@@ -127,7 +129,7 @@ export function createSealer(
         presentDataKeys().remember(id, partition.end, keyId, key);
       return { keyId, epoch, key };
     }
-    // Erased a moment ago, or its loss was accepted: then there is another by now.
+    // The key was erased a moment ago, or its loss was accepted: then another key exists by now.
     await accountKeys.refresh();
     const next = await accountKeys.current(identity.account, identity.purpose);
     if (next.keyId !== keyId) return keyForWriting(identity, partition, generation);
@@ -143,11 +145,11 @@ export function createSealer(
     { secret: id, wasCreated }: PartitionSecrets,
   ): Promise<{ id: string; secret: Buffer }> {
     const name = partitionSecretName(id);
-    // After a failover the record may be missing, and then another secret may have its name.
+    // The record may be missing after a failover: then another secret may have this name.
     let secret = await (wasCreated ? secrets.findRecent(name) : secrets.findForUse(name));
     if (!secret) {
       const present = await partitions.ensure(identity.purpose, identity.receivedAt);
-      // Its loss was accepted.
+      // The loss of the secret was accepted meanwhile.
       if (present.secret !== id) return partitionSecret(identity, present);
       // guard(false): a lost secret is not created again under its name
       // fails: packages/server/src/crypto/sealer.test.ts › the secret of a partition

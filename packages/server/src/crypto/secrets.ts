@@ -39,7 +39,10 @@ export class Secrets {
     return this.find(name);
   }
 
-  /** Like `findForUse`, from memory where it was read since `forgetRecent`. A missing one is searched each time. */
+  /**
+   * Finds a secret in memory if it was read since `forgetRecent`, otherwise as `findForUse`. A missing one is searched
+   * each time.
+   */
   findRecent(name: string): Promise<Buffer | undefined> {
     this.#remember(name);
     const recent = this.#recent.get(name);
@@ -57,7 +60,9 @@ export class Secrets {
     this.#recent.clear();
   }
 
-  /** Durable before it is returned. The second caller gets the secret of the first one. */
+  /**
+   * Finds or creates a secret. It is durable before it is returned; the second caller gets the secret of the first one.
+   */
   findOrCreate(name: string): Promise<Buffer> {
     return this.#making.join(name, async () => {
       const secret = await this.#findOrCreate(name);

@@ -17,7 +17,7 @@ const TAG_BYTES = 16;
 interface TransitBody {
   readonly plaintext?: string;
   readonly ciphertext?: string;
-  /** In base64. */
+  /** The context of the key, in base64. */
   readonly context?: string;
 }
 
@@ -95,7 +95,7 @@ export interface Vault {
   readonly key: TransitKey;
   /** Variables of a server that uses it; the file of wrapped keys is the caller's. */
   readonly environment: Readonly<Record<string, string>>;
-  /** As `vault write -field=ciphertext transit/encrypt/drs`. */
+  /** Wraps a key as `vault write -field=ciphertext transit/encrypt/drs` does. */
   wrap(key: Buffer, context: string): string;
   behave(behaviour: Behaviour): void;
   close(): Promise<void>;
@@ -169,7 +169,7 @@ export async function startVault(parent: string, { derived = true, namespace }: 
   };
 }
 
-/** Of 127.0.0.1, by the system's openssl; it is its own authority. */
+/** Creates a self-signed certificate for 127.0.0.1 with the system's `openssl`. */
 async function makeCertificate(cert: string, key: string): Promise<void> {
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
   const names = ["-subj", "/CN=vault", "-addext", "subjectAltName=IP:127.0.0.1"];

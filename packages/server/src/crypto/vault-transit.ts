@@ -66,7 +66,7 @@ async function unwrapAll(vault: VaultOptions, context: string, signal: AbortSign
 
 interface WrappedKey {
   readonly ciphertext: string;
-  /** Where it is, for people. */
+  /** The place of the key, for messages: the line of a file. */
   readonly line: string;
 }
 

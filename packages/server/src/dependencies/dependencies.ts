@@ -25,7 +25,7 @@ export interface Health {
   readonly required: boolean;
   /** Lines for people, one for each problem; empty when it is up. */
   readonly problems: readonly string[];
-  /** Milliseconds since the Unix epoch, where something is wrong. */
+  /** When the problem began: milliseconds since the Unix epoch. */
   readonly since?: number;
 }
 

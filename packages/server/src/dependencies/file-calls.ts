@@ -12,9 +12,10 @@ export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 const MAX_RUNNING = 2;
 
 /**
- * For calls that can't be cancelled: one that expired continues in a thread. While it hangs, no other begins, and before it
- * expires, at most one runs next to it. Waiting for a place counts towards the deadline.
- * @param bounded gives up a call with dependency-silent. @param hanging the error of a call that does not begin.
+ * Bounds calls that can't be cancelled: one that expired continues in a thread. While it hangs, no other begins, and
+ * before it expires, at most one runs next to it. Waiting for a place counts towards the deadline.
+ * @param bounded gives up a call with dependency-silent.
+ * @param hanging the error of a call that does not begin.
  */
 export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Bounded {
   const waiting: (() => void)[] = [];

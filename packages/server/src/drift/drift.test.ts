@@ -191,7 +191,7 @@ describe("names come from clients", () => {
   });
 });
 
-/** As many unknown fields as asked for, each with a name of its own. */
+/** Makes this many unknown fields, each with a name of its own. */
 const novelties = (count: number, prefix: string): Record<string, unknown> =>
   fonts(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, 1])));
 
@@ -267,7 +267,7 @@ describe("two writers", () => {
     const writers = [openLog(), openLog(), openLog()];
     for (let round = 0; round < 20; round++) {
       for (const [index, { log }] of writers.entries()) {
-        // In another order each.
+        // Each event has the names in another order.
         const names = Array.from({ length: 30 }, (_, at) => `n${(at * (index + 1) * 7) % 31}`);
         log.observe("1.0.0", fonts(Object.fromEntries(names.map((name) => [name, true]))));
       }

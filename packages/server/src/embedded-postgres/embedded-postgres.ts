@@ -55,7 +55,7 @@ const SETTINGS = [
 ];
 
 export interface EmbeddedOptions {
-  /** Absolute. */
+  /** The absolute path of the data directory. */
   readonly dataDir: string;
   /** Whether this user is the server; a data directory has one server at a time. */
   readonly asServer: boolean;
@@ -150,7 +150,7 @@ export class EmbeddedPostgres {
     try {
       return await tryLockSession(user, LOCKS.embeddedUsers);
     } catch (error) {
-      // Of two users that leave together, the other one was the last and stops PostgreSQL under this one.
+      // Two users leave at the same time: the other one was the last, and stops PostgreSQL under this one.
       if (isTransient(error)) return false;
       throw error;
     }
@@ -167,7 +167,7 @@ export class EmbeddedPostgres {
           "dump it with the old version and restore it with this one (docs/operator.md, Upgrade)",
       );
     }
-    // Under a name of its own, then renamed: of two that start together, one finds the other's.
+    // The cluster is made under a name of its own, then renamed: if two servers start together, one finds the other's.
     const draft = join(this.#options.dataDir, `initdb-${randomUUID()}`);
     await mkdir(draft, { mode: 0o700 });
     await this.#launcher.own(draft);
@@ -202,7 +202,8 @@ export class EmbeddedPostgres {
           });
         }
         const absent = ["ENOENT", "ECONNREFUSED"].includes((error as NodeJS.ErrnoException).code ?? "");
-        // It ended right after its start: another one holds the directory, or remains of a killed one still do.
+        // PostgreSQL ended right after its start: another one uses the directory, or processes of a killed one still
+        // do.
         const failed = child !== undefined && child.exitCode !== null;
         if (absent && (child === undefined || failed)) {
           if (failed) await sleep(250);
@@ -382,7 +383,10 @@ const directoryUnfit = (folder: string, cause: NodeJS.ErrnoException): OperatorE
     { cause },
   );
 
-/** Inside the data directory, or, where that path is too long for a socket, in a private folder with a name made from it. */
+/**
+ * The folder of the socket: the data directory, or, where that path is too long, a private folder with a name made from
+ * it.
+ */
 async function socketDirectory(dataDir: string, launcher: Launcher): Promise<string> {
   const near = join(dataDir, "socket");
   const name = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);

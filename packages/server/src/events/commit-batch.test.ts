@@ -55,7 +55,7 @@ it("takes keys by the rows that came back, not by the command tag", async () => 
 it("commits nothing that was sealed when another erasure and another loss were the last ones, even with an equal sum", async () => {
   const client = new pg.Client({ ...system.database, pipeline: true });
   await client.connect();
-  // Without the entry of the journal that an erasure names.
+  // Foreign keys are off: `journal_entry` has no row that the erasure could name.
   await owner.query("set session_replication_role = replica");
   try {
     await owner.query(

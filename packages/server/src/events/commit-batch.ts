@@ -33,7 +33,7 @@ const CLAIM_KEYS = sql(
   { event_id: "uuid" },
 );
 
-/** The lock first: what the next statement sees of erasures, no other transaction changes any more. */
+/** The lock is taken first: no other transaction changes what the next statement sees of erasures. */
 const BEGIN = "begin; select join_ingestion()";
 
 const LATEST = sql(`select ${ERASURE} as erasure, ${LOSS} as loss, ${POLICY} as policy`, [], {

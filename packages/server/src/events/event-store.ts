@@ -24,7 +24,7 @@ import { type Given, query, sql, type Statement } from "../postgres/statement.ts
 const MAX_BATCH_EVENTS = 64;
 /** One batch is prepared while another waits for the disk. */
 const LANES = 2;
-/** Milliseconds that an event waits, under load, for others to share its transaction. */
+/** Maximum time in milliseconds that an event waits, under load, for others to share its transaction. */
 const BATCH_LINGER_MS = 5;
 /** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
 const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
@@ -195,7 +195,7 @@ export class PostgresEventStore implements EventStore {
     } catch (error) {
       if (isTransient(error)) this.#drop(lane);
       if (!isPartitionMissing(error)) throw error;
-      // It is another one than they were sealed for.
+      // The new partition is not the one that the events were sealed for.
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
       return events.map(() => "stale");
     }

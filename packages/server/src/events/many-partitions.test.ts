@@ -27,7 +27,7 @@ import { type EventFilter, findEvent, listEvents } from "./read-events.ts";
 const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(1_000, 5_000));
 const IS_LONG_RUN = PARTITIONS > 1_000;
 const MAX_LOCKS = 200;
-/** Of a transaction of the owner, which holds those of the newest partitions to its end. */
+/** Maximum number of locks of the owner's transaction, which keeps those of the newest partitions to its end. */
 const MAX_LOCKS_OF_AN_ORDER = 400;
 const MAX_PLANNING_MS = 40;
 const DAY_HOURS = 24;
@@ -36,7 +36,7 @@ let database: TestDatabase;
 let system: System;
 let owner: pg.Client;
 let past: Past;
-/** Oldest first: a month ago, a week ago and now, each of another purpose. */
+/** Events of a month ago, a week ago and now, oldest first, each of another purpose. */
 let events: PastEvent[];
 
 beforeAll(async () => {

@@ -40,7 +40,7 @@ export interface PartitionFilter {
 /** Maximum number of ledger rows of an account that are read to find its partitions. */
 const MAX_ROWS = 10_000;
 
-/** Columns of a row `p` of `event_partition`. */
+/** The columns of a row `p` of `event_partition`. */
 export const PARTITION_COLUMNS = `p.partition_id, p.purpose, extract(epoch from p.lower_bound)::float8 * 1000 as lower_ms,
   extract(epoch from p.upper_bound)::float8 * 1000 as upper_ms`;
 
@@ -66,7 +66,7 @@ const FIND_PARTITIONS = sql(
   PARTITION_TYPES,
 );
 
-/** Newest first. */
+/** Finds partitions, newest first. */
 export async function findPartitions(executor: Executor, filter: PartitionFilter = {}): Promise<readonly Partition[]> {
   return (
     await query(executor, FIND_PARTITIONS, [
@@ -122,7 +122,7 @@ export async function groupByPartition<Key extends { readonly purpose: number; r
   return groups;
 }
 
-/** Milliseconds; more than the time between the receipt of an event and its commit. */
+/** A time in milliseconds that is longer than the time between the receipt of an event and its commit. */
 export const RECENT_MS = 3_600_000;
 
 /** Relations of a partition that a statement locks: the table and its indexes. */
@@ -177,7 +177,7 @@ export const SAMPLE_PARTITION: Partition = {
 export interface PartitionQuery<Values extends readonly unknown[], Row> {
   /** The statement over a slice. */
   readonly over: (partitions: readonly Partition[], values: readonly unknown[]) => Composed<Row>;
-  /** For the compiler alone. */
+  /** Exists for the compiler only. */
   readonly types?: { readonly values: Values };
 }
 

@@ -190,7 +190,7 @@ describe("ahead of time", () => {
     await store.append(newEvent({ receivedAt: day(8) }));
     await owner.query("begin");
     try {
-      // As a batch that is under way.
+      // The transaction has inserted an event, as a batch does that is under way.
       await owner.query(
         `insert into event select account, purpose, received_at + interval '1 second', event_id, collected_at,
         schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id

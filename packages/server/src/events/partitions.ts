@@ -42,8 +42,8 @@ const ENSURE = sql(
 const RECORD_CREATED_SECRET = sql("select record_created_secret($1)", ["uuid"]);
 
 /**
- * The partitions of `event`: found, or made on demand by a function of the owner's. Made ahead of time by `prepare`, so
- * that no request has to wait for it.
+ * Finds the partitions of `event`; a function of the owner's creates a missing one. `prepare` creates them ahead of
+ * time, so that no request has to wait.
  */
 export class Partitions implements PartitionDirectory {
   readonly #executor: Executor;

@@ -38,7 +38,7 @@ async function scene(): Promise<{ system: System; owner: pg.Client; close: () =>
 describe("what is listed", () => {
   let system: System;
   let close: () => Promise<void>;
-  /** Newest first. */
+  /** The stored events, newest first. */
   let events: NewEvent[];
 
   beforeAll(async () => {
@@ -172,7 +172,7 @@ describe("each access pattern uses its index", () => {
         from pg_inherits i join pg_class c on c.oid = i.inhrelid`,
     );
     wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]));
-    // As autovacuum would, which looks at partitions and not at the whole.
+    // Analyses the partitions and not the whole table, as autovacuum does.
     for (const { part, is_table } of rows) if (is_table) await owner.query(`analyze ${part}`);
     const found = await owner.query<{ event_id: string }>(
       "select event_id from event order by received_at desc offset 2000 limit 1",

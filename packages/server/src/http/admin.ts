@@ -10,7 +10,7 @@ import type { TlsFiles } from "./server.ts";
 export interface AdminOptions {
   /** Host names that requests may use, in lower case; IP addresses and loopback names always pass. */
   readonly hosts: readonly string[];
-  /** Called with what should not happen. */
+  /** Called with unexpected errors. */
   readonly onError: OnError;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;

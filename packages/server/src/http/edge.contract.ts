@@ -180,7 +180,7 @@ export function describeEdge(
           ["a", "a"],
           ["", "a"],
         ];
-        // Joined, an empty one at the end leaves no more than a comma behind.
+        // A joined header has no trace of an empty value at its end except a comma.
         if (keepsLines) twice.push(["a", ""]);
         for (const keys of twice) {
           const answer = await post("{}", { "Idempotency-Key": keys });

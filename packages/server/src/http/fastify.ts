@@ -43,5 +43,5 @@ function route(fastify: FastifyInstance, path: string, respond: Respond): void {
   fastify.all(path, { errorHandler }, handler);
 }
 
-/** To a JSON media type of a text, Fastify adds a charset; bytes leave as they are. */
+/** Fastify adds a charset to the media type of a text that is JSON; bytes leave unchanged. */
 const bytesOf = ({ body }: Answer): Buffer => Buffer.from(body);

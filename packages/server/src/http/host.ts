@@ -26,7 +26,7 @@ export function isForListener(request: IncomingMessage, names: readonly string[]
   return isIP(host) !== 0 || host === "localhost" || host.endsWith(".localhost") || names.includes(host);
 }
 
-/** Without port, brackets and a final dot, in lower case. */
+/** The host without port, brackets and a final dot, in lower case. */
 function hostOf(authority: string): string {
   const [, address, name = ""] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/.exec(authority) ?? [];
   return address ?? name.toLowerCase().replace(/\.$/, "");

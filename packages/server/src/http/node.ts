@@ -68,7 +68,7 @@ function sourceAddress(request: IncomingMessage, proxyHops: number): string {
 }
 
 export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  // As a string, so that head and body leave in one write.
+  // The body stays a string: then Node sends headers and body in one write.
   const { body } = answer;
   const headers: Record<string, string | number> = { ...answer.headers, "Content-Length": Buffer.byteLength(body) };
   if (request.complete) {

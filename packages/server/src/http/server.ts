@@ -27,10 +27,10 @@ export interface TlsFiles {
 export interface EndpointServerOptions {
   readonly ingest: Ingest;
   readonly proxyHops: number;
-  /** Milliseconds for a request to arrive in full. */
+  /** Time limit in milliseconds for a request to arrive in full. */
   readonly requestTimeout: number;
   readonly tls?: TlsFiles;
-  /** Called with what should not happen. */
+  /** Called with unexpected errors. */
   readonly onError: OnError;
 }
 
@@ -137,7 +137,7 @@ function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly st
   setTimeout(() => socket.destroy(), READ_PROBLEM_TIMEOUT_MS).unref();
 }
 
-/** How long a client may take to read what it did wrong. */
+/** Time limit for a client to read the problem document. */
 const READ_PROBLEM_TIMEOUT_MS = 1_000;
 
 interface Exchange {

@@ -4,9 +4,9 @@ import { RejectedRequest } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
 
 export interface AdmitOptions {
-  /** Milliseconds. */
+  /** Maximum age of `collected_at` in milliseconds. */
   readonly maxAge: number;
-  /** Milliseconds. */
+  /** Maximum time in milliseconds by which `collected_at` may be ahead. */
   readonly maxFuture: number;
   readonly sessionBinding: "off" | "record" | "enforce";
 }
@@ -28,7 +28,10 @@ export interface Admitted {
   readonly sessionMismatch: boolean;
 }
 
-/** Erased accounts, freshness, action, session binding, purpose. A replay is exempt from all of them: the caller looks into the ledger. */
+/**
+ * Checks erased accounts, freshness, action, session binding and purpose. A replay is exempt from all of them: the
+ * caller looks into the ledger.
+ */
 export async function admit(
   account: string,
   valid: ValidRequest,

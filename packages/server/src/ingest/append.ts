@@ -13,14 +13,15 @@ export interface AppendEventPorts {
   readonly assign: () => Assignment | RejectedRequest;
 }
 
-/** Stored, for the purpose that was active when it was committed. */
+/** The result for a stored event: the purpose that was active when it was committed. */
 export interface Stored {
   readonly stored: Assignment;
 }
 
 /**
- * Seals an event and stores it. An erasure meanwhile, by any server, destroyed the data key it was sealed under; a policy that
- * was applied meanwhile may give it another purpose: then it is sealed again, unless it is rejected from then on.
+ * Seals an event and stores it. If an erasure ran meanwhile, on any server, the data key of the sealed event no longer
+ * exists. If a policy was applied meanwhile, the event may have another purpose. In both cases `append` seals the event
+ * again, unless the account or the policy now rejects it.
  *
  * @returns the ledger's entry when the idempotency key is in use.
  * @throws Unavailable

@@ -4,10 +4,10 @@ import { type IngestRequest, type RejectedRequest, rejectRequest } from "./reque
 import { sourceOf } from "../identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
-/** Longer tokens are rejected without verification. */
+/** Maximum length of a token; longer ones are rejected without verification. */
 const MAX_TOKEN_LENGTH = 8_192;
 
-/** RFC 6750 §2.1: `b64token`. */
+/** The syntax of a token (RFC 6750 §2.1, `b64token`). */
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
 const CHALLENGE_NONE = { "WWW-Authenticate": "Bearer" };

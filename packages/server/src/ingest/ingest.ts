@@ -88,7 +88,7 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
 
 const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 
-/** Facts about a request that are known even if a later stage rejects it. */
+/** What is known of a request even if a later stage rejects it. */
 interface Progress {
   /** The account for the audit; absent before authentication, and for a retry of an erased event. */
   account?: string;

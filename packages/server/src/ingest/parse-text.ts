@@ -29,7 +29,7 @@ export function parseText(bytes: Buffer, scan: TextScan = scanText(bytes)): unkn
 const LARGE_BYTES = 65_536;
 const LARGE_MEMBERS = 4_096;
 
-/** The same. A large text is read in turns, between which other requests are answered. */
+/** Parses a text; a large one is read in turns, between which other requests are answered. */
 export async function parseTextInTurns(bytes: Buffer, scan: TextScan = scanText(bytes)): Promise<unknown> {
   if (bytes.length <= LARGE_BYTES && scan.members <= LARGE_MEMBERS) return parseText(bytes, scan);
   const text = decode(bytes);
@@ -67,7 +67,7 @@ function invalid(code: ViolationCode, detail: string, pointer = ""): RejectedReq
   return new RejectedRequest({ code: "text-invalid", errors: [{ pointer, code, detail }] });
 }
 
-/** Where the parser stopped. Of its message only the number is used: the rest quotes the text. */
+/** The position where the parser stopped. Only the number of its message is used: the rest quotes the text. */
 function placeOf(error: unknown, text: string): string {
   const position = /at position (\d{1,9})/.exec((error as Error).message)?.[1];
   return position === undefined ? `, or ends too early (${text.length} characters)` : ` (at character ${position})`;

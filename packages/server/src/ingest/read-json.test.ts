@@ -44,7 +44,7 @@ const { json } = fc.letrec<{ json: Json; list: Json[]; object: Record<string, Js
     tie("object"),
   ),
   list: fc.array(tie("json"), { maxLength: 4 }),
-  // Of entries, so that "__proto__" is a member as any other.
+  // Objects are made of entries, so that "__proto__" is a member like any other.
   object: fc
     .uniqueArray(fc.tuple(text, tie("json")), { maxLength: 5, selector: ([name]) => name })
     .map((entries) => Object.fromEntries(entries)),

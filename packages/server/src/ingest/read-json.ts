@@ -75,7 +75,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     for (at++; ; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) break;
-      // Also false behind the end of the text.
+      // The condition is also false behind the end of the text, where `code` is NaN.
       if (!(code >= SPACE)) return undefined;
       if (code === BACKSLASH) {
         escaped = true;
@@ -176,7 +176,7 @@ function unescape(string: string): string | undefined {
   }
 }
 
-/** As `JSON.parse` does it: `__proto__` is a member as any other. */
+/** Sets a member as `JSON.parse` does: `__proto__` is a member like any other. */
 function setOwn(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

@@ -12,7 +12,7 @@ export interface IngestRequest {
   readonly method: string;
   readonly headers: RequestHeaders;
   readonly body: ByteStream;
-  /** Source address. */
+  /** The source address, for the throttle of failed authentications. */
   readonly peer: string;
 }
 

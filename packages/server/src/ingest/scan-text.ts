@@ -11,7 +11,7 @@ export interface TextScan {
   readonly escapes: boolean;
 }
 
-/** Never throws; for bytes that are not JSON the figures have no meaning. */
+/** Scans the bytes. It never throws; for bytes that are not JSON the figures have no meaning. */
 export function scanText(bytes: Uint8Array): TextScan {
   const { length } = bytes;
   let members = 0;

@@ -141,7 +141,7 @@ describe("the throttle by account", () => {
     throttle.take("first");
     throttle.take("second");
     for (let count = 2; count < MAX_NAMES; count++) throttle.take(`name-${count}`);
-    // Used again, so that "second" is the longest unused now.
+    // This use makes "second" the name that was unused for longest.
     expect(throttle.take("first").isAllowed).toBe(true);
     throttle.take("one too many");
     expect(throttle.take("first").isAllowed, "still remembered").toBe(false);

@@ -59,16 +59,16 @@ export function failureThrottle(rate: number, burst: number, clock: MonotonicClo
 
 interface Level {
   readonly ok: boolean;
-  /** Whole requests that may come at once. */
+  /** Maximum number of requests that may come at once. */
   readonly left: number;
-  /** Milliseconds until one may come; 0 where one may now. */
+  /** Milliseconds until one request may come; 0 if one may come now. */
   readonly waitMs: number;
 }
 
 interface Bucket {
-  /** Requests in it; beyond a burst it is debt. */
+  /** Requests in the bucket; what exceeds a burst is debt. */
   level: number;
-  /** When it had that level. */
+  /** The time at which the bucket had that level. */
   at: number;
 }
 

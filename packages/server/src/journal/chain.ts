@@ -18,7 +18,7 @@ export interface Link extends EntryReference {
 /** An entry that another store knows the journal to have. */
 export interface KnownEntry {
   readonly sequence: number;
-  /** Absent where only the number is known. */
+  /** The digest of the entry; absent if only its number is known. */
   readonly digest?: string;
   /** The store that knows it, for people: "the database". */
   readonly knownBy: string;

@@ -12,7 +12,7 @@ export type HoldOrderKind = (typeof HOLD_ORDER_KINDS)[number];
 /** Members of every entry of the journal. */
 export interface EntryBase {
   readonly version: 1;
-  /** Counted from 1, without a gap. */
+  /** The number of the entry, counted from 1 without a gap. */
   readonly sequence: number;
   readonly installation: string;
   readonly at: string;
@@ -52,7 +52,7 @@ export interface HoldPlacedEntry extends EntryBase {
   readonly kind: "hold-placed";
   readonly hold_id: string;
   readonly subject: HeldSubject;
-  /** Of the form `2027-01-31`. */
+  /** The date of the next review, such as `2027-01-31`. */
   readonly review_on: string;
 }
 
@@ -109,15 +109,15 @@ export interface StoredText {
  * it was restored from a backup, what it must delete and what it must hold.
  */
 export interface ErasureJournal {
-  /** Every entry from a sequence on, ascending, also those after a gap. @throws Unavailable */
+  /** Yields every entry from a sequence on, ascending, also those after a gap. @throws Unavailable */
   read(from: number): AsyncIterable<StoredText>;
-  /** Durable when the promise resolves. @throws journal-entry-exists, Unavailable */
+  /** Appends an entry. It is durable when the promise resolves. @throws journal-entry-exists, Unavailable */
   append(sequence: number, text: string): Promise<void>;
-  /** Every accepted loss. @throws Unavailable */
+  /** Yields every accepted loss. @throws Unavailable */
   readLosses(): AsyncIterable<StoredText>;
-  /** Durable when the promise resolves. @throws journal-loss-exists, Unavailable */
+  /** Appends an accepted loss. It is durable when the promise resolves. @throws journal-loss-exists, Unavailable */
   appendLoss(sequence: number, text: string): Promise<void>;
-  /** A line for people: where it is. */
+  /** Where the journal is, in one line for messages. */
   readonly description: string;
   close(): Promise<void>;
 }

@@ -32,7 +32,7 @@ export async function readLatestEntry(keyStore: KeyStore): Promise<EntryReferenc
   return { sequence: Number(sequence), digest };
 }
 
-/** Written only by the holder of the journal's lock, so the sequence never falls. */
+/** Writes the latest entry. Only the holder of the journal's lock calls it, so the sequence never decreases. */
 export async function writeLatestEntry(keyStore: KeyStore, { sequence, digest }: EntryReference): Promise<void> {
   await keyStore.writeWatermark(KEY_STORE_WATERMARKS.journalHead, `${sequence} ${digest}`);
 }

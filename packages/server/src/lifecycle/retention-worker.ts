@@ -122,7 +122,7 @@ export class RetentionWorker {
 
   async #pass(): Promise<void> {
     const { replay, executor, onError, onPass } = this.#options;
-    // Nothing is deleted before the journal's orders are applied: a hold may be among them.
+    // Orders of the journal are applied before anything is deleted: a hold may be among them.
     const pass = await replay()
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch((error: unknown) => onError(error, "retention pass"));

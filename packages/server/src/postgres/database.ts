@@ -54,7 +54,7 @@ export function boundTo(dependency: Dependency, database: DatabaseOptions): Data
   return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };
 }
 
-/** The same for statements that may take long: they run for as long as their backend works. */
+/** Options for statements that may take long: they run for as long as their backend works. */
 export function withoutStatementTimeout({ bound, ...database }: DatabaseOptions): DatabaseOptions {
   return { ...database, statement_timeout: 0, ...(bound && { bound: { ...bound, isPatient: true } }) };
 }
@@ -135,7 +135,7 @@ export async function withClient<T>(
   }
 }
 
-/** The same as the owner. */
+/** Runs `work` on a connection of the owner. */
 export const withOwner = <T>(owner: OwnerDatabase, work: (connection: OwnerConnection) => Promise<T>): Promise<T> =>
   withClient(owner, (client) => work(client as Connection as OwnerConnection));
 

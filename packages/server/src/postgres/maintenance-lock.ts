@@ -39,7 +39,7 @@ export function withMaintenanceLock<T>(
   });
 }
 
-/** Like `withMaintenanceLock`, unless another worker has the lock: then `undefined`. */
+/** Runs `work` under the maintenance lock, unless another worker has the lock: then returns `undefined`. */
 export function tryWithMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,

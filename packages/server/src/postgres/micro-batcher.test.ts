@@ -128,7 +128,7 @@ describe("a failing batch", () => {
 });
 
 describe("waiting for company", () => {
-  /** Milliseconds that one lone item takes. */
+  /** Measures the milliseconds that one lone item takes. */
   async function alone(batcher: MicroBatcher<number, string>): Promise<number> {
     const started = performance.now();
     await batcher.add(-1);

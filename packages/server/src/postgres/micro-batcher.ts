@@ -2,12 +2,9 @@ export interface MicroBatcherOptions<Item, Result> {
   /** Works on items together; results in the order of the items. */
   readonly work: (items: readonly Item[], lane: number) => Promise<readonly Result[]>;
   readonly maxItems: number;
-  /** Batches under way at once. */
+  /** Maximum number of batches that run at the same time. */
   readonly lanes: number;
-  /**
-   * Milliseconds that an item waits for others at most, and only while items come so fast that there will be
-   * some; 0 for never.
-   */
+  /** Maximum time in milliseconds that an item waits for others, and only while items come fast enough; 0 for never. */
   readonly linger?: number;
 }
 
@@ -53,7 +50,8 @@ export class MicroBatcher<Item, Result> {
     const { linger = 0 } = this.#options;
     const expected = linger / this.#gap;
     if (expected < WORTH_WAITING_FOR || this.#waiting.length >= ENOUGH) {
-      // After the current turn of the event loop, so that one batch has what arrived in one read of the sockets.
+      // A batch starts after the current turn of the event loop, so that it has what arrived in one read of the
+      // sockets.
       clearTimeout(this.#timer);
       this.#scheduled = "soon";
       setImmediate(() => this.#start());

@@ -70,7 +70,7 @@ export async function beginErasure(
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
   }
-  // Long work first, while ingestion continues; then the little that came meanwhile.
+  // The long work is done first, while ingestion continues; then the little that came meanwhile.
   const before = await findErased(releasingLocks(executor), subject);
   const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
@@ -125,7 +125,7 @@ async function findEventsOf(executor: Executor, subject: ErasureSubject): Promis
   return ids;
 }
 
-/** With literals: a prepared statement is described by its text alone. */
+/** The statement has literals: PostgreSQL plans a prepared statement by its text alone. */
 const FIND_RECENT = composed(
   (partitions: readonly Partition[], actionId: string) => {
     const literal = (value: unknown): string => escapeLiteral(String(value));

@@ -142,7 +142,7 @@ const FIND_ERASURES = sql(
   },
 );
 
-/** Newest first. */
+/** Finds erasures, newest first. */
 export async function findErasures(executor: Executor, filter: ErasureFilter = {}): Promise<readonly ErasureRow[]> {
   const { rows } = await query(executor, FIND_ERASURES, [
     filter.subjectMacs ?? null,
@@ -170,7 +170,7 @@ export async function hasUnfinishedErasures(executor: Executor): Promise<boolean
 export interface ErasureState {
   readonly erasures: number;
   readonly unfinished: number;
-  /** Whether one has been unfinished for longer than the limit. */
+  /** Whether an erasure has been unfinished for longer than the limit. */
   readonly stuck: boolean;
 }
 

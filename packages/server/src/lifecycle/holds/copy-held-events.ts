@@ -150,7 +150,7 @@ export function findHeldOfPartition(executor: Transaction, partition: Partition)
 interface Ledger {
   readonly from: string;
   readonly where: string;
-  /** The same about an event `e`. */
+  /** The condition of `where`, on an event `e`. */
   readonly isTaken: string;
   readonly values: readonly unknown[];
 }

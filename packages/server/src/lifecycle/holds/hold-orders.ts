@@ -55,7 +55,7 @@ export async function orderHold(
   return placed;
 }
 
-/** The same for the next review. @returns whether such a hold is active. */
+/** Orders the next review of a hold, in the database and in the journal. @returns whether such a hold is active. */
 export async function orderReview(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,
@@ -70,7 +70,7 @@ export async function orderReview(
   return isReviewed;
 }
 
-/** The same for its end. @returns as `liftHold` does. */
+/** Orders the end of a hold, in the database and in the journal. @returns as `liftHold` does. */
 export async function orderLift(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,

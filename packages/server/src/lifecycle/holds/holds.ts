@@ -19,7 +19,7 @@ export interface NewHold {
   readonly subject: HoldSubject;
   readonly reason: string;
   readonly approver: string;
-  /** Of the form `2027-01-31`. */
+  /** The date of the next review, such as `2027-01-31`. */
   readonly reviewOn: string;
   readonly actor: string;
 }
@@ -194,7 +194,7 @@ export async function listHolds(executor: Executor): Promise<readonly HoldRow[]>
 }
 
 export interface HoldReview {
-  /** Of the form `2027-01-31`. */
+  /** The date of the next review, such as `2027-01-31`. */
   readonly reviewOn: string;
   readonly approver: string;
 }

@@ -25,8 +25,8 @@ const LIST_HOLD_SECRETS = sql(
 );
 
 /**
- * For a restored database with holds that have ended since: their secrets are destroyed, and a replay may have to copy
- * under such a hold what it then moves to another one. The next pass ends them again.
+ * Makes new secrets in a restored database for holds that have ended since: their secrets are destroyed, and a replay
+ * may have to copy under such a hold what it then moves to another one. The next pass ends them again.
  * @param destroyed names of secrets that the key store has destroyed for entries that the database lacks.
  * @throws Unavailable
  */

@@ -21,7 +21,7 @@ interface ResolvedHold extends UnresolvedHold {
 }
 
 export interface ResolveOptions {
-  /** For use in a transaction: an executor that releases the locks of each read. */
+  /** An executor for use in a transaction, which releases the locks of each read. */
   readonly reading?: Executor;
   /** Runs work on a connection of the owner, who alone may name the subject of a hold. */
   readonly asOwner: (work: (owner: OwnerExecutor) => Promise<void>) => Promise<void>;

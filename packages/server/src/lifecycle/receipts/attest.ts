@@ -75,7 +75,10 @@ interface DeletedKinds {
   readonly waits: boolean;
 }
 
-/** From when on backups hold nothing of it either; `null` where a period is not declared, or something still waits. */
+/**
+ * Computes from when on backups hold nothing of the deleted data; `null` if a period is not declared, or something
+ * waits for the end of a hold.
+ */
 function horizon(
   { backups }: AttestPorts,
   from: number,

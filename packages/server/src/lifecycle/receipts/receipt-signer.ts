@@ -33,7 +33,9 @@ export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
   return signerOf(await secrets.findOrCreate(SECRET));
 }
 
-/** Like `receiptSigner`, but creates no key. @returns `undefined` where no key was made yet. @throws Unavailable */
+/**
+ * Finds the signer of receipts, and creates no key. @returns `undefined` where no key was made yet. @throws Unavailable
+ */
 export async function findReceiptSigner(secrets: Secrets): Promise<ReceiptSigner | undefined> {
   const seed = await secrets.find(SECRET);
   return seed && signerOf(seed);

@@ -36,7 +36,7 @@ export interface ReplayPorts extends ComparisonPorts {
   readonly secrets: Secrets;
   readonly sealer: Sealer;
   readonly pseudonymizer: Pseudonymizer;
-  /** Kept from one call to the next. */
+  /** The search for names of replayed holds; the caller keeps it from one call to the next. */
   readonly holdSearch: SearchBackoff;
 }
 
@@ -112,7 +112,9 @@ function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnecti
   });
 }
 
-/** Without the owner's login a pass deletes nothing; events are stored all the same. */
+/**
+ * Names replayed holds with the owner's login. Without it a pass deletes nothing, and events are stored all the same.
+ */
 async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) => Promise<void>): Promise<void> {
   return asOwner(ports, work).catch((error: unknown) => {
     if (!hasCode(error, "journal-owner-needed")) throw error;
@@ -124,7 +126,7 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) =>
   });
 }
 
-/** Of what a restored database lacks, nothing is known but what the journal holds. */
+/** The origin of an order that a restored database lacks: only the journal knows of it. */
 const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
 /** @returns how many of each the database lacked. */
@@ -147,7 +149,7 @@ async function applyAll(
     await inOneTransaction(connection, async (owner) => {
       await lockHolds(owner);
       await lockJournal(owner);
-      // Its writer has committed by now, or another server was quicker.
+      // The writer of the entry has committed by now, or another server was quicker.
       if ((await findLatestApplied(owner)).sequence >= link.sequence) return;
       if (!isReadable(link)) await recordLoss(owner, link);
       else if (isHoldOrder(link.entry)) {
@@ -221,7 +223,7 @@ export async function destroyErasedSecrets(
   return erasures.length;
 }
 
-/** The same, and the secrets of dropped partitions. */
+/** Destroys the secrets of missing entries and of dropped partitions. */
 async function replayIntoKeyStore(ports: ReplayPorts, journal: ErasureJournal): Promise<number> {
   const { executor, keyStore, secrets } = ports;
   const erasures = await destroyErasedSecrets(ports, journal);

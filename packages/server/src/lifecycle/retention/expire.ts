@@ -36,7 +36,7 @@ export interface ExpiryOptions {
   /** Seals held events again, before their partition is dropped. */
   readonly sealer: Sealer;
   readonly pseudonymizer: Pseudonymizer;
-  /** Milliseconds that an idempotency key is kept after its event is deleted. */
+  /** Time in milliseconds for which an idempotency key is kept after its event is deleted. */
   readonly replayWindow: number;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;

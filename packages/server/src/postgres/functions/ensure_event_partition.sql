@@ -32,7 +32,7 @@ begin
       end loop;
       name := format('event_p%s_%s', in_purpose, to_char(lower_at,
         case unit when 'month' then 'YYYYMM' when 'week' then 'IYYY"w"IW' when 'day' then 'YYYYMMDD' else 'YYYYMMDDHH24' end));
-      -- Made apart and attached: that takes no lock which ingestion would have to wait for.
+      -- The table is made separately and then attached: this takes no lock that ingestion would have to wait for.
       execute format(
         'create table %I (like event including defaults including constraints including storage)', name);
       execute format('alter table %I set (toast_tuple_target = 8160)', name);

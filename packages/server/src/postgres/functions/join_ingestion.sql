@@ -1,4 +1,4 @@
--- Taken by each commit batch: an erasure waits for the batches that hold it.
+-- Called by each commit batch: an erasure waits for the batches that have this lock.
 create or replace function join_ingestion() returns void
 language sql as $$
   select pg_advisory_xact_lock_shared(7236520)

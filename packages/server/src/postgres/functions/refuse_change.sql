@@ -1,4 +1,4 @@
--- For triggers of tables whose rows are immutable.
+-- A trigger function for tables whose rows are immutable.
 create or replace function refuse_change() returns trigger
 language plpgsql as $$
 begin

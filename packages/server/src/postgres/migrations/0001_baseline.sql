@@ -32,7 +32,8 @@ create table purpose (
   created_at timestamptz not null default now(),
   legal_basis text,
   owner text,
-  -- Counted from `received_at`, as calendar arithmetic in UTC. Null: kept without end, as before the first policy.
+  -- The period counts from `received_at`, as calendar arithmetic in UTC. Null: kept without end, as before the first
+  -- policy.
   raw_retention interval check (raw_retention > interval '0'),
   derived_retention interval check (derived_retention > interval '0'),
   -- What the purpose covers of an event; null: all. An event is stored exactly, so the rest is recorded or refused.

@@ -55,7 +55,7 @@ internal class ObservedWindow private constructor(
   val screenshots: ScreenshotObserver?,
   private val recording: RecordingObserver?
 ) {
-  /** Null when it is unknown. */
+  /** Whether a recording shows the window; null when it is unknown. */
   val isVisibleInRecording: Boolean?
     get() = recording?.isVisible
 

@@ -43,7 +43,7 @@ internal object Api28 {
 
   fun signers(app: PackageInfo): Array<Signature>? = app.signingInfo?.apkContentsSigners
 
-  /** Null for several signers: they have no history. */
+  /** The history of the signer; null for several signers, which have none. */
   fun signerHistory(app: PackageInfo): Array<Signature>? =
     app.signingInfo?.takeUnless { it.hasMultipleSigners() }?.signingCertificateHistory
 }

@@ -11,7 +11,7 @@ import java.io.IOException
 
 /** A file's text; [truncated] where it exceeds the reader's bound. */
 internal class Text(val text: String, val truncated: Boolean) {
-  /** As the interface has it. */
+  /** The text as a member of the interface. */
   fun members(): Map<String, Any> = mapOf("text" to text, "truncated" to truncated)
 }
 

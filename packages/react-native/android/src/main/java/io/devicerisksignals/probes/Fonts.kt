@@ -6,14 +6,16 @@ import io.devicerisksignals.platform.sha256
 private const val SYSTEM_FONTS = "system/fonts"
 private const val PRODUCT_FONTS = "product/fonts"
 
-/** By the names of the files, not by their content: to parse each font takes seconds on slow devices. */
+/** Reads the names of the files, not their content: to parse each font takes seconds on slow devices. */
 internal fun fonts(scope: CallScope): Fields = mapOf(
   "fontsDigest" to {
     fontFileNames(scope)?.distinct()?.sorted()?.ifEmpty { null }?.let { sha256(it.joinToString("\n").toByteArray()) }
   }
 )
 
-/** Null where it is not known whether there is a second folder: a digest over a part would be another one. */
+/**
+ * Lists the font files. Null if it is not known whether there is a second folder: a digest over a part would differ.
+ */
 private fun fontFileNames(scope: CallScope): List<String>? = when (scope.files.exists(PRODUCT_FONTS)) {
   true -> scope.files.names(SYSTEM_FONTS) + scope.files.names(PRODUCT_FONTS)
   false -> scope.files.names(SYSTEM_FONTS)

@@ -52,7 +52,7 @@ private class GpuRun(
 
 private fun runOffscreen(token: CallToken): GpuRun {
   val context = token.attempt { OffscreenContext() } ?: return GpuRun("no_context")
-  // Not handed to the token: a context is closed on the thread that made it.
+  // The context is not handed to the token: it is closed on the thread that made it.
   return context.use {
     val names = listOf(
       GLES20.GL_RENDERER,

@@ -88,7 +88,7 @@ private fun memory(scope: CallScope): Fields {
   )
 }
 
-/** From the line `VmRSS:   123456 kB` of the process's status. */
+/** Reads the line `VmRSS: 123456 kB` of the process's status. */
 private fun residentBytes(scope: CallScope): Long? {
   val status = scope.files.text("proc/self/status", STATUS_BYTES, scope.token).text
   val kibibytes = Regex("^VmRSS:\\s+([0-9]+) kB$", RegexOption.MULTILINE).find(status)?.groupValues?.get(1)

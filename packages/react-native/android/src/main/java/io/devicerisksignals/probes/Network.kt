@@ -99,7 +99,7 @@ private fun link(scope: CallScope): Fields {
   )
 }
 
-/** For a proxy by script the host is the script's: the rest of its address may hold secrets. */
+/** Reads the proxy. A proxy by script is named by the host of the script: the rest of its address may hold secrets. */
 private fun proxy(scope: CallScope): Fields {
   val proxy = Once { scope.service<ConnectivityManager>().defaultProxy }
   val script = Once { proxy.value?.pacFileUrl?.takeUnless { it.toString().isEmpty() } }

@@ -12,7 +12,7 @@ import io.devicerisksignals.platform.SettingsTable
 
 private const val ENFORCE_BYTES = 16
 
-/** Only what one read answers; the rest of the probe is judged from evidence. */
+/** Reads the fields that one read answers; the others are concluded from evidence. */
 internal fun osIntegrity(scope: CallScope): Fields = mapOf(
   "isDebuggerAttached" to Debug::isDebuggerConnected,
   "isDebuggerWaiting" to Debug::waitingForDebugger,

@@ -64,7 +64,7 @@ internal class LoopbackScan(
     return start(socket.getInputStream(), token).contentEquals(REJECTION)
   }
 
-  /** As many bytes as the rejection begins with, or fewer where the stream ends before. */
+  /** Reads as many bytes as the rejection begins with, or fewer where the stream ends before. */
   private fun start(input: InputStream, token: CallToken): ByteArray {
     val bytes = ByteArray(REJECTION.size)
     var length = 0

@@ -25,7 +25,7 @@ internal fun numbers(scope: CallScope, argument: Any?): Map<String, Any> {
   )
 }
 
-/** From 2^-1022, the smallest normal double, to 2^-1074. */
+/** The number of bits from 2^-1022, the smallest normal double, to 2^-1074. */
 private const val SUBNORMAL_BITS = 52
 
 private fun functionsOf(x: Double) = listOf(sin(x), cos(x), exp(x), ln(x), sqrt(x))

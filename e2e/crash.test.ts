@@ -15,7 +15,7 @@ import { rounds } from "./support/soak.ts";
 
 const KILLS = rounds(3, 20);
 const WORKERS = 16;
-/** Milliseconds that a worker waits after a rejection: an outage is no reason to send thousands of events. */
+/** Time in milliseconds that a worker waits after a rejection: an outage is no reason to send thousands of events. */
 const PAUSE = 200;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

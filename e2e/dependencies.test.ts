@@ -14,7 +14,7 @@ import { childrenOf, makeHome, until } from "./support/embedded.ts";
 import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy, type Trouble } from "./support/tcp-proxy.ts";
 
-/** Long enough for a busy machine. */
+/** A deadline that is long enough for a busy machine. */
 const TIMEOUT_MS = 700;
 const DRAIN_MS = 3_000;
 const TROUBLES: readonly Trouble[] = ["silent", "silent on established connections", "reset", "delayed"];

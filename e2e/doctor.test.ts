@@ -8,7 +8,7 @@ let database: TestDatabase;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  // It turns fsync off for all databases of its PostgreSQL.
+  // The test turns fsync off for all databases of its PostgreSQL.
   database = await startDatabase();
   environment = await database.environment();
   // The first server makes the keys of the installation.

@@ -95,7 +95,7 @@ async function expectReadable(environment: Environment, ...events: readonly Even
   }
 }
 
-/** How many secrets each version wraps, oldest first. */
+/** Number of secrets that each version wraps, oldest version first. */
 async function countByVersion(environment: Environment): Promise<readonly number[]> {
   const { stdout } = await run(environment, "key", "list", "--json");
   return objects<{ secrets: number }>(stdout).map((version) => version.secrets);

@@ -61,7 +61,7 @@ it("none of them departed from the catalog, and one that does is counted", async
   const odd = { ...event, probes } as unknown as typeof event;
   const result = await clientFor("android").send({ action: { id: who.actionId, type: who.actionType }, event: odd });
   expect(result).toMatchObject({ outcome: "stored" });
-  // What is counted is written at the latest when the server stops.
+  // A server writes its counts at the latest when it stops.
   await server.stop();
   const { stdout, code } = await runDrs(environment, ["drift", "list", "--json"]);
   expect(code).toBe(0);

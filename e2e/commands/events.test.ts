@@ -18,7 +18,7 @@ describe("events", () => {
     readonly action_type: string;
     readonly sdk_version: string;
   }
-  /** More than one query of a long listing fetches. */
+  /** A number of events that more than one query of a long listing fetches. */
   const MANY = 1_100;
   const stored: Stored[] = [];
 

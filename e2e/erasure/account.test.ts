@@ -10,7 +10,7 @@ import { ErasureScene, type Stored } from "../support/erasure-scene.ts";
 const scene = new ErasureScene();
 const { drs, party, post, store, erase, read, listed, keysOf, secretExists, tablesWith } = scene;
 
-/** What names an account: its identity and keys, secrets of any account, and its audit entries. */
+/** Rows and files that name an account: its identity and keys, secrets of any account, and its audit entries. */
 async function namedOf(account: string): Promise<object> {
   const { rows } = await scene.owner.query(
     `select (select count(*) from account_identity where account = $1) as identities,

@@ -140,7 +140,7 @@ describe("with concurrent work", () => {
       await client.query("select ensure_account_key($1, 1, $2)", [other.account, unused]);
       await client.query("select delete_account_key($1)", [unused]);
       expect(await keysOf(other.account)).toEqual([unused]);
-      // It has no secret: a key store without it would count as older than the database.
+      // The event has no secret: a key store without it would count as older than the database.
       await scene.owner.query("delete from account_key where key_id = $1", [unused]);
       for (const text of [
         "delete from erasure",

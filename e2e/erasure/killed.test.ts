@@ -39,7 +39,7 @@ describe("killed", () => {
     await holder.end();
   }
 
-  /** What the command waits for at each of its steps, and what is seen of it then. */
+  /** The lock that the command waits for at each of its steps, and what is visible of the erasure then. */
   const STEPS: readonly (readonly [string, string, { readonly inDatabase: boolean; readonly ledger: number }])[] = [
     [
       "when the journal has it and the database does not",

@@ -13,7 +13,7 @@ const { drs, party, store, erase, read, purposeOf, receiptOf } = scene;
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 describe("the register", () => {
-  /** More than five entries of the journal, whichever tests run. */
+  /** A number of entries of the journal that is greater than five, whichever tests run. */
   beforeAll(async () => {
     for (let count = 0; count < 6; count++) await erase("--account", (await party()).account);
   });

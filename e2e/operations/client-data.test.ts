@@ -1,4 +1,4 @@
-/** What an operator sees: no data of a client, in any log, metric or audit entry. */
+/** An operator sees no data of a client in any log, metric or audit entry. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-/** More requests and bytes at once than the server accepts: 503 or 429, and bounded memory. */
+/** The server gets more requests and bytes at once than it accepts: 503 or 429, and bounded memory. */
 import { readFile } from "node:fs/promises";
 import { Agent, type ClientRequest, request as httpRequest } from "node:http";
 import { describe, expect, test } from "vitest";

@@ -12,7 +12,7 @@ import {
 } from "../support/client.ts";
 import type { Parties } from "../support/parties.ts";
 
-/** What a rejection must look like. */
+/** The answer that a rejection must have. */
 export interface Expected {
   readonly status: number;
   readonly problem: ProblemCode;
@@ -112,7 +112,7 @@ export async function failuresOf(test: Case, url: string, parties: Parties): Pro
       require(fits, `header ${name} is ${found}`);
     }
   }
-  // Nothing stored, the key not burnt: a good request takes it.
+  // Checks that nothing is stored and the idempotency key is not in use: a good request can use it.
   const after = await scene.post(JSON.stringify(scene.good()));
   require(after.status === 201, `the key then gets ${after.status}: ${after.text.slice(0, 200)}`);
   return failures;

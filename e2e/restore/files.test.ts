@@ -145,7 +145,7 @@ describe("the embedded database, from a copy of its files", () => {
     expect(await accept("2")).toMatchObject({ code: 0, stderr: "" });
     server = await startServer(environment);
     expect(server.stderr()).toContain("the database lacked 3 erasures of the journal");
-    // What entry 2 erased is readable again: that is the loss.
+    // The events of entry 2 are readable again: that is the accepted loss.
     expect(await listed(environment)).toEqual([accounts[1]?.stored.eventId]);
     const doctor = await runDrs(environment, ["doctor"]);
     expect(doctor.stdout.toString()).toMatch(/^ok {4}erasures: .*the loss of entries 2 of the journal was accepted$/m);

@@ -12,7 +12,7 @@ import { eraseAndRestore } from "../support/erase-and-restore.ts";
 
 const run = promisify(execFile);
 
-/** Where Debian puts the programs that make and run clusters. */
+/** The folder in which Debian puts the programs that make and run clusters. */
 async function debianPostgres(): Promise<string | undefined> {
   const versions = await readdir("/usr/lib/postgresql").catch((): string[] => []);
   return versions.length === 0 ? undefined : join("/usr/lib/postgresql", versions.toSorted().at(-1) ?? "", "bin");

@@ -181,7 +181,7 @@ describe("a pass", () => {
 
   test("that is killed at any moment is finished by the next, and nothing twice", async () => {
     await applyPeriod("P1D");
-    // What knows the partitions as they are now.
+    // A connection that knows the partitions as they are now.
     const fresh = await openTestSystem(scene.environment);
     await fresh.partitions.prepare(1, Date.now(), 40);
     const made = await partitions("dropped_at is null and upper_bound > now()");

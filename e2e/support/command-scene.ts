@@ -56,7 +56,7 @@ export class CommandScene {
 
   readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
 
-  /** What a command lists with `--json`. */
+  /** Runs a command that lists with `--json`, and returns its rows. */
   readonly listed = async (...args: readonly string[]): Promise<Record<string, unknown>[]> => {
     const { code, stdout, stderr } = await this.drs(...args, "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -126,7 +126,7 @@ export class ErasureScene {
     return found;
   };
 
-  /** What the receipt of an erasure says. */
+  /** Reads what the receipt of an erasure says. */
   readonly receiptOf = async (erasureId: string): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await this.drs("receipt", "get", erasureId);
     expect(code, stderr).toBe(0);

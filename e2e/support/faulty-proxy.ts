@@ -10,7 +10,7 @@ export type Fault =
   | "cut after the commit"
   /** The answer breaks off in the middle of its body. */
   | "cut within the answer"
-  /** Nothing is passed on, and nothing is answered. */
+  /** The proxy passes nothing on and answers nothing. */
   | "silence"
   /** The server has answered; the answer comes after the client has stopped waiting. */
   | "slow"
@@ -42,15 +42,15 @@ export interface FaultyProxy {
   readonly url: string;
   /** Every request that arrived, in order. */
   readonly seen: readonly Seen[];
-  /** What happens to the next requests with this key; those after them, and those of other keys, pass. */
+  /** Sets what happens to the next requests with this key; later ones, and those of other keys, pass. */
   plan(key: string, errors: readonly Fault[]): void;
   close(): Promise<void>;
 }
 
 export interface ProxyOptions {
-  /** Where requests go; asked for each, so that a server may come back elsewhere. */
+  /** The address that requests are passed to; asked for each request, so that a server may come back elsewhere. */
   readonly target: () => string;
-  /** How long `slow` holds an answer back. */
+  /** Time in milliseconds for which `slow` holds an answer back. */
   readonly slowMs: number;
 }
 

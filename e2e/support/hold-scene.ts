@@ -22,7 +22,9 @@ export class HoldScene {
   readonly #opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(this.folder, "journal") }));
   #past: Past | undefined;
   #accounts = 0;
-  /** Where events are stored: each test has hours of its own, because a dropped partition is not made again. */
+  /**
+   * The time at which events are stored: each test has hours of its own, because a dropped partition is not made again.
+   */
   hoursAgo = 46;
 
   constructor() {

@@ -77,7 +77,7 @@ export function expectRetryLater(reply: Reply, status: number, problem: string):
   expect(reply.headers["retry-after"]).toMatch(WHOLE_SECONDS);
 }
 
-/** How many requests the server is answering. */
+/** Number of requests that the server is answering. */
 export async function inFlight({ adminUrl }: ServerProcess): Promise<number> {
   const { text } = await get(adminUrl, "/metrics");
   return Number(/^drs_requests_in_flight (\d+)$/m.exec(text)?.[1]);

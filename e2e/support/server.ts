@@ -9,7 +9,7 @@ export interface ServerProcess {
   readonly url: string;
   readonly adminUrl: string;
   readonly process: ChildProcess;
-  /** Everything printed on standard output so far. */
+  /** All text that was printed on standard output so far. */
   stdout(): string;
   stderr(): string;
   /** SIGTERM, and wait for the end. Returns the exit code. */

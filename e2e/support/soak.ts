@@ -1,5 +1,5 @@
 /** The share of the long rounds to run, from 0 to 1: `npm run soak` sets 1, `.ci/run` a small one. */
 const SHARE = Number(process.env["SOAK"] ?? 0);
 
-/** How many rounds a test makes: few in `npm test`, many in `npm run soak`. */
+/** Number of rounds that a test makes: few in `npm test`, many in `npm run soak`. */
 export const rounds = (short: number, long: number): number => Math.max(short, Math.ceil(long * SHARE));

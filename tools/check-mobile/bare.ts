@@ -86,7 +86,7 @@ function edit(file: string, before: string, after: string): void {
   writeFileSync(file, text.replace(before, after));
 }
 
-/** Both module kinds of the published packages, in plain Node: what needs no React Native. */
+/** Checks both module kinds of the published packages in plain Node: what needs no React Native. */
 async function checkModuleKinds(suite: Suite, runner: Runner): Promise<void> {
   const use = `
     sampleEvent({ scenario: "clean-ios" }).then(({ event_type }) => console.log(event_type, typeof createSignalClient));`;

@@ -21,7 +21,10 @@ export function copyExample(folder: string): void {
   });
 }
 
-/** From its lock file, with the packages as they were packed just now. @returns whether there is an app to check. */
+/**
+ * Installs the app by its lock file, with the packages as they were packed just now. @returns whether there is an app
+ * to check.
+ */
 export async function installExample(
   suite: Suite,
   folder: string,

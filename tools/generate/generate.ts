@@ -26,7 +26,7 @@ async function versionOf(folder: string): Promise<string> {
   return (JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as { version: string }).version;
 }
 
-/** Of the policy that the documents show; an installation prints its own. */
+/** Writes the record of the policy that the documents show; an installation prints its own. */
 async function recordPage(): Promise<string> {
   const policy = readPolicy(await readFile(join(root, "docs/privacy/purposes.yaml"), "utf8"));
   if (!policy.ok) throw new Error(policy.problems.join("\n"));

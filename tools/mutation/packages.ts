@@ -54,7 +54,7 @@ export const PACKAGES: readonly MutatedPackage[] = [
   {
     name: "classifiers",
     sources: [`${SDK}/judgement/*.ts`, ...NO_CODE],
-    // Not hostile.test.ts: it measures time, which instrumented code takes more of.
+    // The list leaves out hostile.test.ts: it measures time, and instrumented code takes longer.
     tests: [`${SDK}/judgement/{corpus,declared-artefacts,finding,judgement,observed,readers,rules}.test.ts`],
   },
 ];

@@ -12,7 +12,7 @@ interface Report {
   readonly numRuntimeErrorTestSuites?: number;
 }
 
-/** Of what failed the first is worth reading; each failure prints the whole screen. */
+/** Maximum length of the failures that are shown: the first one is worth reading, and each prints the whole screen. */
 const MAX_CHARACTERS = 20_000;
 
 /**

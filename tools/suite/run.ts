@@ -15,7 +15,7 @@ export function bin(name: string): string {
   return `node_modules/.bin/${name}`;
 }
 
-/** How much of what a failed program said is worth reading. */
+/** Maximum length of the output of a failed program that is shown. */
 const TAIL = 4_000;
 
 /** Runs programs in one folder, with the Node that runs this, without network beyond npm's, and without telemetry. */
@@ -38,7 +38,7 @@ export class Runner {
     };
   }
 
-  /** For any exit code. */
+  /** Runs a command, and resolves for any exit code. */
   run(command: string, args: readonly string[]): Promise<Done> {
     return new Promise((resolve) => {
       const options = { cwd: this.#folder, env: this.#environment, maxBuffer: 64 * 1024 * 1024 };
@@ -57,7 +57,7 @@ export class Runner {
     return out;
   }
 
-  /** What the lock file names, no script of any package. */
+  /** Installs what the lock file names, without install scripts of packages. */
   async install(): Promise<void> {
     await this.must("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund");
   }

@@ -10,7 +10,7 @@ export type Suite = "unit" | "integration" | "e2e";
 
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
-/** Has a lock file and a check of its own. */
+/** A folder with a lock file and a check of its own. */
 const OWN_LOCK = "tools/pack/";
 
 /** Support code that opens a system, or a part of one, in the process of the test. */

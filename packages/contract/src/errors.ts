@@ -6,7 +6,7 @@
 interface ProblemDefinition {
   readonly status: number;
   readonly title: string;
-  /** When it happens, and what the caller can do. */
+  /** When the rejection happens, and what the caller can do. */
   readonly when: string;
 }
 

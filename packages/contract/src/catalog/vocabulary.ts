@@ -3,13 +3,7 @@ import type { Field, Platform, Range } from "./declare.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-/**
- * Compares the values of successful outcomes with the vocabularies of the catalog: for samples, fixtures and tests of what
- * fills the fields. Never a reason to reject an event.
- *
- * @param probes of one event of that platform; types are `checkAgainstCatalog`'s.
- * @returns a line for each value that the platform's SDK does not produce; empty where all can come from a device.
- */
+/** @returns one line for each value that our SDK never produces on `platform`; empty if it can produce all of them. */
 export function outsideVocabulary(platform: Platform, probes: Readonly<Record<string, unknown>>): readonly string[] {
   const system = systemOf(platform, probes);
   return CATALOG.flatMap(({ id, fields }) => fieldsOutside(platform, system, `${id}.`, dataOf(probes, id), fields));

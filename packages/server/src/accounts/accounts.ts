@@ -4,7 +4,7 @@ import { query, sql } from "../postgres/statement.ts";
 
 const ENSURE_ACCOUNT_ID = sql("insert into account_identity (account) values ($1) on conflict do nothing", ["text"]);
 
-/** Gives an account a random id where it has none. */
+/** Gives an account a random id, if it has none. */
 export async function ensureAccountId(executor: Executor, account: string): Promise<void> {
   await query(executor, ENSURE_ACCOUNT_ID, [account]);
 }
@@ -35,7 +35,7 @@ const FIND_KEY_IDS = sql(
   { key_id: "uuid" },
 );
 
-/** Ids of the keys that events of an account are sealed under; of all purposes where none is given. */
+/** Ids of the keys that events of an account are sealed under: of one purpose, or of all. */
 export async function findKeyIds(executor: Executor, account: string, purpose?: number): Promise<string[]> {
   const { rows } = await query(executor, FIND_KEY_IDS, [account, purpose ?? null]);
   return rows.map(({ key_id }) => key_id);

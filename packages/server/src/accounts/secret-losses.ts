@@ -69,7 +69,7 @@ const ACCEPTED_SECRET_LOSSES = sql(
   },
 );
 
-/** The first one first. */
+/** Lists accepted losses, oldest first. */
 export async function acceptedSecretLosses(executor: Executor): Promise<readonly AcceptedSecretLoss[]> {
   const { rows } = await query(executor, ACCEPTED_SECRET_LOSSES);
   return rows;

@@ -89,7 +89,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   };
 }
 
-/** A pooler that drops settings hides the schema: its message says what to do. */
+/** Explains why the schema looks outdated: a pooler that drops settings hides it. */
 async function whyOutdated(config: Config, serving: Executor): Promise<Error> {
   const hidden = config.embedded ? undefined : await requireSettings(serving).catch((error: unknown) => error);
   if (hasCode(hidden, "pooler-unsupported")) return hidden;
@@ -132,7 +132,10 @@ export interface SchemaState {
   readonly servingLogin: string | undefined;
 }
 
-/** What a migration would apply; nothing is changed. @throws schema-outdated where there is no embedded database yet. */
+/**
+ * Finds what a migration would apply; nothing is changed. @throws schema-outdated where there is no embedded database
+ * yet.
+ */
 export async function inspectSchema(config: Config, onError: OnError, opened: CloseStack): Promise<SchemaState> {
   const { serving } = await findLogins(config, { asServer: false, migrates: false, onError }, opened);
   const pool = openPool(servingOptions(serving, true), { max: 1, onError });

@@ -71,7 +71,7 @@ export class DatabaseComparison {
       throw error;
     }
     if (this.#isReplaced) await forget();
-    // Another database may have taken its place meanwhile.
+    // Another database may have replaced this one meanwhile.
     if (connection !== this.#connections) return;
     this.#compared = present;
     this.#isReplaced = false;
@@ -83,7 +83,7 @@ export class DatabaseComparison {
     await this.#running;
   }
 
-  /** It is tried again at each look: the same error is reported once. */
+  /** The comparison is repeated at each check: the same error is reported once. */
   #report(error: unknown): void {
     const text = String(error);
     if (text !== this.#reported) this.#options.onError(error, "compare database with journal");

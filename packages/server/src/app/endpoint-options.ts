@@ -101,7 +101,7 @@ const accept = <T>(value: unknown): Result<T> => ({ value: value as T });
 const isFunction = <T>(value: unknown): Result<T> =>
   typeof value === "function" ? accept(value) : { problem: "must be a function" };
 
-/** Arrays have methods of these names. */
+/** Whether a host's object has the method. Arrays are excluded: they have methods of these names. */
 const hasMethod = (value: unknown, name: string): boolean =>
   !Array.isArray(value) &&
   !ArrayBuffer.isView(value) &&

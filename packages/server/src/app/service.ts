@@ -95,7 +95,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     },
     async stop() {
       const deadline = service.drainTimeoutMs;
-      // A second later nothing waits for a dependency any more.
+      // Calls that still wait a second after the deadline are abandoned.
       setTimeout(() => system.dependencies.abandon(), deadline + CLOSE_WITHIN_MS).unref();
       const drained = endpoint.drain().then(() => true);
       const isDrained = await Promise.race([drained, sleep(deadline, false, { ref: false })]);
@@ -142,7 +142,7 @@ function urlOf(server: Server, host: string, scheme: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** How long closing may take after all requests are answered, or their time is over. */
+/** Time limit for closing after all requests are answered, or their time is over. */
 const CLOSE_WITHIN_MS = 1_000;
 
 function closeListener(server: Server, withinMs = CLOSE_WITHIN_MS): Promise<void> {

@@ -21,7 +21,7 @@ export interface System extends Installation {
   readonly warnings: readonly Warning[];
   /** Names of what is being closed, for people. */
   readonly closing: Set<string>;
-  /** Never rejects. */
+  /** Closes everything. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function openSystem(config: Config, { asServer, migrates = true, on
   };
 }
 
-/** What the deletion of events takes, by a worker or a command. */
+/** The parts that a worker or a command needs to delete events. */
 export function erasurePorts(installation: Installation): Omit<RetentionOptions, "database" | "actor" | "signal"> {
   const { pool, clock, config, secrets, sealer, keyStore, pseudonymizer, journal, codec, receipts } = installation;
   const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };

@@ -28,7 +28,7 @@ export function traced(ingest: Ingest, route: string): Ingest {
   };
 }
 
-/** A span for a commit batch, after the fact: batches belong to many requests. */
+/** Records a span for a commit batch when it is done: a batch belongs to many requests. */
 export function traceCommit(events: number, seconds: number): void {
   const now = Date.now();
   const span = tracer.startSpan("commit batch", {

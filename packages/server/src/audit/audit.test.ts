@@ -55,7 +55,7 @@ const entry = (outcome: IngestAudit["outcome"], rest: Partial<IngestAudit> = {})
 
 const listed = (limit = 1_000): Promise<readonly AuditRow[]> => listAudit(opened.system.pool, { account, limit });
 
-/** All entries without an account since this test began. */
+/** Lists all entries without an account since this test began. */
 async function anonymous(): Promise<readonly AuditRow[]> {
   const rows = await listAudit(opened.system.pool, { limit: 100_000 });
   const since = new Date(now - 900_000).toISOString();

@@ -21,7 +21,7 @@ export interface Agent {
   readonly roles?: readonly string[];
 }
 
-/** An action of a person or a program; each has an entry of its own. */
+/** An action of a person or a program, which has an audit entry of its own. */
 export interface AuditEntry extends Agent {
   readonly operation: string;
   readonly outcome: string;
@@ -263,7 +263,7 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** Far more than the longest time that an event waits for its batch. */
+/** A time that is far longer than an event waits for its batch. */
 const BATCH_WITHIN = "5 minutes";
 
 function composeAudit({ eventId, account, actorPrefix, limit }: AuditFilter): { text: string; values: unknown[] } {

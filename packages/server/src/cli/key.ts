@@ -139,11 +139,11 @@ async function rotate(context: Context, { dryRun = false, json }: ChangeOptions)
 }
 
 interface Rotation {
-  /** The current version. */
+  /** The version that wraps new secrets. */
   readonly before: string;
-  /** Secrets under other versions, of a rotation that was interrupted. */
+  /** Number of secrets under other versions, after a rotation that was interrupted. */
   readonly unfinished: number;
-  /** Secrets that a rotation wraps again. */
+  /** Number of secrets that a rotation wraps again. */
   readonly secrets: number;
 }
 

@@ -32,7 +32,10 @@ export function describeOperator(identity: SystemIdentity, claimed: string | und
   return `cli:${name ?? `uid ${effectiveUid ?? "unknown"}`} (${known}${claim})`;
 }
 
-/** The result can't end its own quotes, holds no control character, and is a text that PostgreSQL accepts. */
+/**
+ * Quotes a text. The result can't end its own quotes, holds no control character, and is a text that PostgreSQL
+ * accepts.
+ */
 function quote(claim: string): string {
   return JSON.stringify([...claim.toWellFormed()].slice(0, MAX_CLAIM_LENGTH).join("")).replaceAll(
     /[^\x20-\x7e]/g,

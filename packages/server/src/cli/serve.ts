@@ -29,7 +29,7 @@ async function serve(context: Context, migrates: boolean): Promise<void> {
   try {
     for (const line of system.replayed) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
-    // Other commands start sooner without what only a server needs.
+    // The modules that only a server needs are imported here, so that other commands start sooner.
     const { startService } = await import("../app/service.ts");
     const service = await startService(system, logger);
     try {

@@ -22,7 +22,7 @@ export type ConfigResult =
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What was set: the value or its problem. */
+/** The result of reading one setting: its value or its problem. */
 type GivenValues = ReadonlyMap<Path, Result<unknown>>;
 
 interface Read {
@@ -30,7 +30,7 @@ interface Read {
   readonly problems: readonly string[];
 }
 
-/** Whether a variable is this server's, known or not. */
+/** Whether a variable belongs to this server, known or not. */
 export const isOwnVariable = (name: string): boolean => name.startsWith("DRS_");
 
 /** Reads the `DRS_` variables of an environment. Pure; reports every problem at once; values of secrets stay out of it. */

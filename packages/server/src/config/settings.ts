@@ -29,7 +29,7 @@ export interface Setting<T> {
   /** The default, written as in the environment; absent means that there is none. */
   readonly fallback?: string;
   readonly secret?: true;
-  /** Whether its group of options can't do without it. */
+  /** Whether the group of options that it belongs to requires the setting. */
   readonly required?: true;
   readonly meaning: string;
 }

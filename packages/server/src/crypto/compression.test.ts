@@ -28,7 +28,7 @@ describe("compressing", () => {
     const [first, second] = [payload(10_000, "noise"), payload(10_000, "noise")];
     const alone = new Compressor();
     const after = new Compressor();
-    // Both lanes of one have worked on the first, those of the other have not.
+    // Both lanes of `after` have compressed the first text, no lane of `alone` has.
     for (let lane = 0; lane < 2; lane++) await after.compress(first);
     expect(await after.compress(second)).toEqual(await alone.compress(second));
     const again = await after.compress(first);

@@ -11,7 +11,7 @@ import { describeKeyStore } from "./key-store.contract.ts";
 
 const idOf = (name: string): string => createHash("sha256").update(name).digest("hex");
 
-/** What was synced to the disk, in order. */
+/** Paths that were synced to the disk, in order. */
 const synced: string[] = [];
 const { open } = files;
 

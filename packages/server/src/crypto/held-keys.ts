@@ -4,7 +4,9 @@ import type { KeySource } from "./key-encryption.ts";
 /** The time limit of reading a source, and the signal that ends it earlier. */
 export type SourceDeadline = Pick<Deadline, "ms" | "stop">;
 
-/** A secret whose key is missing would otherwise ask the source for each event. */
+/**
+ * The shortest time between two reads: without it, a secret whose key is missing would ask the source for each event.
+ */
 const SEARCH_EVERY_MS = 5_000;
 
 /**

@@ -21,7 +21,7 @@ afterAll(() => folder.remove());
 
 const shell = (script: string, ...args: readonly string[]): readonly string[] => ["sh", "-c", script, "sh", ...args];
 
-/** The error, after a look for what the command printed or was given in all that it holds. */
+/** Returns the error after it has checked that nothing in it holds what the command printed or was given. */
 async function failure(command: readonly string[], deadline = DEADLINE): Promise<Error & { code: string }> {
   const error: unknown = await keysOfCommand(command, deadline).then(
     () => expect.unreachable("it gave keys"),

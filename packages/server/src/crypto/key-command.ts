@@ -42,7 +42,7 @@ async function outputOf(command: readonly string[], signal: AbortSignal): Promis
     // guard(false): a command that fails gives no key
     // fails: packages/server/src/crypto/key-command.test.ts › that fails is named with the cause
     if (code !== 0) reject(unusable(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
-    // A process that it left behind would keep the output open.
+    // A process that the command left behind would keep the output open.
     // guard(drop): processes that the command leaves behind are ended
     // fails: packages/server/src/crypto/key-command.test.ts › leaves a process behind
     endGroup(child);
@@ -87,7 +87,7 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The group has ended.
+    // The group of processes has ended.
   }
 }
 

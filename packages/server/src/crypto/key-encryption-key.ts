@@ -42,7 +42,7 @@ async function ownKeyFile({ directory = "" }: Config["keys"], creates: boolean):
 const textOf = (keys: readonly Buffer[]): Buffer =>
   Buffer.from(keys.map((key) => `${key.toString("base64")}\n`).join(""));
 
-/** One key a line, oldest first. */
+/** Opens a file with one key per line, oldest first. */
 function keyFile(path: string): KeySource {
   return {
     async read() {

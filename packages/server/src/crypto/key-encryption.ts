@@ -35,7 +35,7 @@ const NONCE_AT = 1 + KEY_ID_BYTES;
 const SECRET_AT = NONCE_AT + NONCE_BYTES;
 const FORMAT = 2;
 
-/** Where keys of 32 bytes come from, oldest first. */
+/** A source of keys of 32 bytes, oldest first. */
 export interface KeySource {
   /** Where the keys come from, in words for messages. */
   readonly description: string;
@@ -46,7 +46,7 @@ export interface KeySource {
   reload?(): Promise<readonly Buffer[]>;
   /** Replaces what is there; absent where it can't be changed from here. */
   write?(keys: readonly Buffer[]): Promise<void>;
-  /** What an operator does to change the keys. */
+  /** What an operator does to change the keys, in words for messages. */
   readonly advice: string;
 }
 
@@ -80,7 +80,7 @@ export class LocalKeyEncryption implements KeyEncryption {
   }
 
   async wrap(secret: Buffer, context: Buffer): Promise<Buffer> {
-    // Read again: another process may have made a new version.
+    // The keys are read again: another process may have made a new version.
     const key = (await this.#source.read()).at(-1);
     if (!key) throw new OperatorError("secret-damaged", "there is no key-encryption key");
     const nonce = randomBytes(NONCE_BYTES);

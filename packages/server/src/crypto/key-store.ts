@@ -2,7 +2,10 @@
  * Short texts next to the secrets, which show that the key store, or what it was used with, was restored from a backup.
  */
 export const KEY_STORE_WATERMARKS = {
-  /** What was applied to it: the erasure journal's latest entry and the number of dropped partitions. */
+  /**
+   * The watermark of what was applied to the key store: the journal's latest entry and the number of dropped
+   * partitions.
+   */
   applied: "mark",
   /** The latest entry that the erasure journal has. */
   journalHead: "journal-head",
@@ -21,18 +24,21 @@ export interface KeyStore {
    * @returns the stored one. @throws Unavailable
    */
   create(id: string, wrapped: Buffer): Promise<Buffer>;
-  /** The id has no secret when the promise resolves; that it had none before is no error. @throws Unavailable */
+  /**
+   * Destroys a secret. The id has no secret when the promise resolves; that it had none before is no error.
+   * @throws Unavailable
+   */
   destroy(id: string): Promise<void>;
   /**
    * Replaces the stored wrap by another wrap of the same secret; durable when the promise resolves. No process may
    * destroy secrets meanwhile. @returns whether `existing` was the stored one. @throws Unavailable
    */
   replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean>;
-  /** Which of the ids have no secret. @throws Unavailable */
+  /** Finds ids that have no secret. @throws Unavailable */
   findMissing(ids: readonly string[]): Promise<readonly string[]>;
-  /** Ids of all secrets, some at a time. @throws Unavailable */
+  /** Yields the ids of all secrets, some at a time. @throws Unavailable */
   ids(): AsyncIterable<readonly string[]>;
-  /** The text of a watermark, or `undefined`. @throws Unavailable */
+  /** Reads the text of a watermark, or `undefined`. @throws Unavailable */
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
   /** Replaces a watermark; durable when the promise resolves. @throws Unavailable */
   writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;

@@ -1,6 +1,6 @@
 import { key256, type Result } from "../config/values.ts";
 
-/** One key of 32 bytes a line, in base64, oldest first. The problem quotes nothing of the text. */
+/** Reads one key of 32 bytes per line, in base64, oldest first. The problem quotes nothing of the text. */
 export function keysOfText(text: string): Result<readonly Buffer[]> {
   const keys: Buffer[] = [];
   for (const line of text.trim().split("\n")) {

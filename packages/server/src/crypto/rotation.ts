@@ -5,7 +5,7 @@ export interface KeyVersion {
   readonly version: string;
   /** Whether new secrets are wrapped under it. */
   readonly current: boolean;
-  /** Secrets that are wrapped under it. */
+  /** Number of secrets that are wrapped under the version. */
   readonly secrets: number;
   /** Whether the key is at hand; without it those secrets can't be opened. */
   readonly known: boolean;

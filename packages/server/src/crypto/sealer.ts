@@ -30,7 +30,7 @@ export interface PartitionDirectory {
   recordCreated(secret: string): Promise<void>;
 }
 
-/** The ids of all secrets that a hold has had, the one in use last. @throws Unavailable */
+/** Finds the ids of all secrets that a hold has had, the one in use last. @throws Unavailable */
 export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 
 /** A sealer that keeps data keys in memory. */
@@ -48,7 +48,7 @@ export interface AccountKeys {
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
   /** Reads erasures and accepted losses after the current epoch. @throws Unavailable */
   refresh(): Promise<void>;
-  /** The last erasure and the last accepted loss that it knows of. */
+  /** The last erasure and the last accepted loss that the keys are known to have. */
   readonly epoch: Epoch;
   /** Number of times that it forgot all keys. */
   readonly generation: number;
@@ -226,7 +226,7 @@ export function createSealer(
     },
 
     async seal(identity, bytes) {
-      // Before all else: what is found from here on is of this generation or a later one.
+      // The generation is read before all else: what is found later is of this generation or a later one.
       const { generation } = accountKeys;
       const partition = await partitions.find(identity.purpose, identity.receivedAt);
       const [{ keyId, epoch, key }, compressed] = await Promise.all([

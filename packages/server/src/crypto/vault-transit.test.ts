@@ -51,7 +51,7 @@ const optionsOf = ({ url, tokenFile, caFile }: Vault = vault): VaultOptions => (
 const unwrap = (changes: Partial<VaultOptions> = {}, deadline = DEADLINE): Promise<readonly Buffer[]> =>
   keysOfVault({ ...optionsOf(), ...changes }, INSTALLATION, deadline);
 
-/** The error, after a look for secrets in all that it holds. */
+/** Returns the error after it has checked that nothing in it holds a secret. */
 async function failure(changes: Partial<VaultOptions> = {}, deadline = DEADLINE): Promise<Error & { code: string }> {
   const error: unknown = await unwrap(changes, deadline).then(
     () => expect.unreachable("it unwrapped"),

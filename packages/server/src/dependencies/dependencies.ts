@@ -21,7 +21,7 @@ type Trouble = "away" | "stalled" | "behind" | "lacking";
 export interface Health {
   readonly name: DependencyName;
   readonly title: string;
-  /** Whether no event can be stored without it. */
+  /** Whether the server can store no event without the dependency. */
   readonly required: boolean;
   /** Lines for people, one for each problem; empty when it is up. */
   readonly problems: readonly string[];
@@ -30,7 +30,7 @@ export interface Health {
 }
 
 export interface CallOptions {
-  /** Whether an error says that the dependency is away, and not that it answered. */
+  /** Whether an error says that the dependency is away, rather than that it answered. */
   readonly isAway?: (error: unknown) => boolean;
   readonly isProgressing?: () => Promise<boolean>;
   /** Whether a monitor calls: its calls are made even when others are rejected. */

@@ -311,21 +311,21 @@ export class EmbeddedPostgres {
     if (found?.rowCount === 0) throw noDatabase(this.#options.dataDir);
   }
 
-  /** Fast shutdown: ends connections, writes a checkpoint, leaves. */
+  /** Stops PostgreSQL by a fast shutdown: it ends connections, writes a checkpoint and exits. */
   async #stop(): Promise<void> {
     const running = await this.#readPidFile();
     if (!running) return;
     process.kill(running.pid, "SIGINT");
     const deadline = Date.now() + STOP_WITHIN_MS;
     while (Date.now() < deadline) {
-      // Another user may start the next one at once, and its file must stay.
+      // Another user may start the next PostgreSQL at once, and its file must stay.
       if ((await this.#readPidFile())?.instance !== running.instance) return;
       await sleep(POLL_MS);
     }
     throw new OperatorError("embedded-postgres-failed", "the embedded PostgreSQL did not stop in time");
   }
 
-  /** What PostgreSQL says of itself in `postmaster.pid`: process id, directory, start time, …, status. */
+  /** The lines of `postmaster.pid`, which PostgreSQL writes: process id, directory, start time, …, status. */
   async #readPidFile(): Promise<{ pid: number; instance: string; stopping: boolean } | undefined> {
     const content = await readFile(join(this.#cluster, "postmaster.pid"), "utf8").catch(() => undefined);
     if (content === undefined) return undefined;
@@ -334,7 +334,7 @@ export class EmbeddedPostgres {
   }
 }
 
-/** What a data directory may hold before there is a cluster in it. */
+/** Files that a data directory may hold before there is a cluster in it. */
 const OWN_NAMES = /^(initdb-.+|postgres\.log|socket|lost\+found)$/;
 
 const noDatabase = (dataDir: string): OperatorError =>
@@ -398,7 +398,7 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
       if (error.code !== "EEXIST") throw error;
     },
   );
-  // An existing one is never handed over: others may write to the temporary folder, and plant a link or a socket.
+  // An existing folder is never handed over: others may write to the temporary folder, and plant a link or a socket.
   const found = await lstat(folder);
   const { uid, mode } = found;
   if (!found.isDirectory() || (launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {

@@ -30,7 +30,10 @@ const AS_NOBODY: Launcher = {
   own: (folder) => chown(folder, NOBODY, NOBODY),
 };
 
-/** Root's files, seen from a user namespace that maps root to `nobody`: for folders that only root may enter. */
+/**
+ * Runs programs in a user namespace that maps root to `nobody`: they may read root's files, in folders that only root
+ * may enter.
+ */
 const IN_USER_NAMESPACE: Launcher = {
   ...PLAIN,
   wrap: (command, args) => [

@@ -10,7 +10,7 @@ interface OperatorErrorDefinition {
   readonly exitCode: ExitCode;
   /** Whether the same call may succeed later although no operator changes anything. */
   readonly retryable: boolean;
-  /** When it happens, and what to do. */
+  /** When the error happens, and what to do. */
   readonly when: string;
 }
 
@@ -229,7 +229,7 @@ export type OperatorErrorCode = keyof typeof OPERATOR_ERRORS;
 /** Additional data of errors of some codes, for the code that catches them. */
 export interface OperatorErrorDetails {
   "dependency-unusable": {
-    /** A sentence without its subject, for people. */
+    /** What is wrong with the dependency, as a sentence without its subject. */
     readonly problem: string;
   };
   "journal-damaged": { readonly sequence: number };

@@ -155,7 +155,7 @@ async function claimKeys(
   return events.filter((event) => ids.has(event.eventId));
 }
 
-/** Arrays that several statements of a batch take, encoded once. */
+/** Arrays that several statements of a batch need, encoded once. */
 interface SharedColumns {
   readonly accounts: Buffer;
   readonly keys: Buffer;

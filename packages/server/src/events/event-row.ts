@@ -25,7 +25,7 @@ export const EVENT_TYPES = {
   received_at: "text",
 } as const;
 
-/** Whether a hold covers the event `e`, in its partition or as a copy. */
+/** An expression that is true if a hold covers the event `e`, in its partition or as a copy. */
 export const HELD_COLUMN = "is_held(e.account, e.action_id, e.event_id) as held";
 
 /** Account, purpose, time of receipt and id of an event. */
@@ -55,7 +55,7 @@ export interface EventRow {
 export interface SealedRow extends EventRow {
   /** The hold whose secret seals it. */
   readonly hold_id: string | null;
-  /** The key of its account and purpose, for an event that no hold's secret seals. */
+  /** The account key, for an event that no hold's secret seals. */
   readonly key_id: string | null;
   readonly payload: Buffer;
 }

@@ -25,7 +25,7 @@ export interface Partition {
   readonly upper_ms: number;
 }
 
-/** Selects partitions; by default all that are not dropped. */
+/** A filter for partitions; by default all that are not dropped. */
 export interface PartitionFilter {
   readonly purpose?: number;
   /** Partitions that overlap this range: milliseconds since the Unix epoch, both ends included. */
@@ -91,7 +91,7 @@ export function withinOf({ purpose, lower_ms, upper_ms }: Partition, bind: Bind)
     `${event}.${view ? "partition_purpose" : "purpose"} = ${of} and ${event}.received_at >= ${lower} and ${event}.received_at < ${upper}`;
 }
 
-/** A statement with a branch for each partition. */
+/** Composes a statement with a branch for each partition. */
 export function branchesOf(
   partitions: readonly Partition[],
   bind: Bind,

@@ -105,7 +105,7 @@ export function eventSearch<const Parameters extends readonly ParameterType[], c
   };
 }
 
-/** Aggregates are left to the caller. */
+/** Runs a search. If its rows are aggregates of slices, the caller adds them up. */
 export async function* searchEvents<Values extends readonly unknown[], Row>(
   executor: Executor,
   { inPartitions, ofCopies }: EventSearch<Values, Row>,

@@ -73,7 +73,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** What `replaceFile` writes first. */
+/** The name of the file that `replaceFile` writes first. */
 export const draftOf = (path: string): string => join(dirname(path), `.${basename(path)}.new`);
 
 export async function unlinkIfThere(path: string): Promise<void> {

@@ -122,7 +122,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   writeProblem(socket, CLIENT_ERRORS[error.code ?? ""] ?? "http-malformed");
 }
 
-/** A problem document written by hand, where there is no response to write it to. */
+/** Writes a problem document to a socket, where there is no response to write it to. */
 function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly string[]): void {
   const { status, body } = answerRejection(new RejectedRequest(reject(code)));
   const head = [
@@ -145,7 +145,7 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** The exchanges of each connection that are not over. */
+/** The exchanges of each connection that have not ended. */
 class UnderWay {
   readonly #exchanges = new WeakMap<Socket, Set<Exchange>>();
 

@@ -24,7 +24,7 @@ let second: Pair;
 const VARIABLES = { cert: "DRS_TLS_CERT_FILE", key: "DRS_TLS_KEY_FILE" };
 let paths: TlsPaths;
 
-/** A certificate for this name, by the system's openssl, and its key. */
+/** Makes a certificate for this name and its key with the system's `openssl`. */
 async function makePair(name: string): Promise<Pair> {
   const [cert, key] = [join(folder.path, `${name}.crt`), join(folder.path, `${name}.key`)];
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
@@ -96,7 +96,7 @@ describe("a running TLS server", () => {
   let server: Server;
   let port: number;
   let followed: ReturnType<typeof followTlsFiles>;
-  /** What was reported: "reloaded", or the message of an error. */
+  /** The reports so far: "reloaded", or the message of an error. */
   let reports: string[];
 
   beforeEach(async () => {
@@ -123,7 +123,7 @@ describe("a running TLS server", () => {
     await once(server, "close");
   });
 
-  /** Whose certificate a new connection is shown. */
+  /** Returns the name in the certificate that a new connection gets. */
   function shown(): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {

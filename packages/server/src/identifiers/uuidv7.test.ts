@@ -32,7 +32,7 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
     const fixed = (bit: number): boolean => bit < 52 || bit === 64 || bit === 65;
     for (const [bit, seen] of ones.entries()) {
       if (fixed(bit)) expect([0, count], `bit ${bit}`).toContain(seen);
-      // Eight standard deviations.
+      // The bound is eight standard deviations.
       else expect(Math.abs(seen - count / 2), `bit ${bit}`).toBeLessThan(4 * Math.sqrt(count));
     }
   });

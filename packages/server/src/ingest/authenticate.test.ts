@@ -10,7 +10,7 @@ const verifier: SessionVerifier = {
   verify: async (token) => (token === GOOD ? SESSION : token === "no-account" ? { account: "" } : undefined),
 };
 
-/** What these `Authorization` headers are answered; `wait` is what the throttle of failures says. */
+/** Returns the answer to these `Authorization` headers; `wait` is what the throttle of failures says. */
 async function answerTo(authorization: string | readonly string[], wait = 0, sessions = verifier): Promise<unknown> {
   const body = { forEach: async () => "end" as const };
   const request = { method: "POST", headers: headersOf({ authorization }), body, peer: "192.0.2.1" };

@@ -52,7 +52,7 @@ const { json } = fc.letrec<{ json: Json; list: Json[]; object: Record<string, Js
 
 type Path = readonly (string | number)[];
 
-/** Where something may be put: the paths of every value, and of every object. */
+/** Finds where something may be inserted: the paths of every value, and of every object. */
 function pathsOf(value: Json, wanted: (value: Json) => boolean, path: Path = []): Path[] {
   const inside =
     typeof value !== "object" || value === null
@@ -65,7 +65,7 @@ function pathsOf(value: Json, wanted: (value: Json) => boolean, path: Path = [])
 
 const isObject = (value: Json): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** RFC 6901, implemented independently. */
+/** Follows a JSON Pointer (RFC 6901), implemented independently. */
 const pointer = (path: Path): string =>
   path.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 

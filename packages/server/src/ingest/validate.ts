@@ -13,7 +13,7 @@ export interface ValidRequest {
   readonly collectedAt: Instant;
 }
 
-/** The wire rules, and for the fields that features read the published schema. */
+/** Checks the wire rules, and for the fields that features read the published schema. */
 export function validate(body: unknown, adopted: AdoptedFields): ValidRequest | RejectedRequest {
   const result = validateTransportRequest(body);
   if (!result.ok) return new RejectedRequest({ code: "request-invalid", errors: result.errors });

@@ -57,7 +57,7 @@ const acceptLoss = ({ losses }: MemoryJournal, sequence: number, digest: string 
     }),
   );
 
-/** The entry that the error names. */
+/** Returns the entry that the error names. */
 const damageOf = (written: Written): Promise<number | undefined> =>
   readChain(written.journal, codec, [written.head]).then(
     () => undefined,

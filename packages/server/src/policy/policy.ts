@@ -15,7 +15,7 @@ export interface PurposeDefinition {
   readonly highest_sensitivity?: Sensitivity;
   /** The treatment of an event that holds more. */
   readonly beyond: "record" | "refuse";
-  /** It takes no new events; stored events expire by its period. */
+  /** Whether the purpose is retired: it takes no new events, and stored events expire by its period. */
   readonly retired: boolean;
 }
 

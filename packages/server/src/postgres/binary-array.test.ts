@@ -18,7 +18,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** What PostgreSQL makes of an array: its items in order, as `select` shows them. */
+/** Returns the items of an array as PostgreSQL's `select` shows them, in order. */
 async function asRead<T>(type: string, array: Buffer, show = "item"): Promise<T[]> {
   const text = `select ${show} as item from unnest($1::${type}[]) with ordinality as u (item, place) order by place`;
   const { rows } = await system.pool.query<{ item: T }>(text, [array]);

@@ -50,7 +50,7 @@ const MAX_IDLE_MS = 15_000;
 /** Every call on a connection of these options has the deadline of the dependency. */
 export function boundTo(dependency: Dependency, database: DatabaseOptions): DatabaseOptions {
   const bound = { dependency, abandoned: new AbandonedBackends(), isAway: isTransient };
-  // Longer than the deadline, which names the dependency.
+  // The time limit of PostgreSQL is longer than the deadline, whose error names the dependency.
   return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };
 }
 
@@ -139,7 +139,7 @@ export async function withClient<T>(
 export const withOwner = <T>(owner: OwnerDatabase, work: (connection: OwnerConnection) => Promise<T>): Promise<T> =>
   withClient(owner, (client) => work(client as Connection as OwnerConnection));
 
-/** How a transaction ends, by its result; it is rolled back where its work was only tried. */
+/** Decides how a transaction ends, by its result; it is rolled back where its work was only tried. */
 export type EndOf<T> = (result: T) => "commit" | "rollback";
 
 const commits = (): "commit" => "commit";

@@ -17,7 +17,7 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-/** Has PostgreSQL parse a statement and describe it, without running it. */
+/** Lets PostgreSQL parse a statement and describe it, without running it. */
 class Describe implements pg.Submittable {
   readonly #text: string;
   #parameters: readonly number[] = [];

@@ -1,12 +1,12 @@
 /** Numbers of advisory locks. SQL functions contain some of them, which `locks.test.ts` compares. */
 export const LOCKS = {
-  /** Held by each process that uses an embedded PostgreSQL: the last one stops it. */
+  /** Each process that uses an embedded PostgreSQL has this lock: the last one stops it. */
   embeddedUsers: 7_236_510,
   /** One server at a time uses an embedded PostgreSQL. */
   embeddedServer: 7_236_511,
   /** One process at a time migrates the schema. */
   migration: 7_236_514,
-  /** Taken with the purpose as second number: one transaction at a time creates a partition of a purpose. */
+  /** The lock has the purpose as second number: one transaction at a time creates a partition of a purpose. */
   partitionCreation: 7_236_515,
   /** One process at a time creates the tables of the key store. */
   keyStoreSchema: 7_236_516,

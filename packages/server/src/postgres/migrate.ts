@@ -243,7 +243,7 @@ async function grantServingRole(client: Connection, login: string): Promise<void
   const { rows } = await query(client, IS_MEMBER, [login, SERVING_ROLE]);
   if (rows[0]?.member) return;
   await client.query(grantOf(login)).catch((error: unknown) => {
-    // Another installation of the cluster granted it at this moment, which PostgreSQL 15 reports.
+    // Another installation of the cluster granted the role at this moment, which PostgreSQL 15 reports as an error.
     if (sqlState(error) !== SQL_STATES.uniqueViolation) throw error;
   });
 }

@@ -69,7 +69,10 @@ const REQUIRE_SETTINGS = sql(
   { name: "text", value: "text" },
 );
 
-/** What the server asks for in the start-up packet, and a pooler may drop. @throws pooler-unsupported */
+/**
+ * Checks the settings that the server asks for in the start-up packet, and that a pooler may drop.
+ * @throws pooler-unsupported
+ */
 export async function requireSettings(serving: Executor): Promise<void> {
   const { rows } = await query(serving, REQUIRE_SETTINGS, [Object.keys(EXPECTED)]);
   const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);

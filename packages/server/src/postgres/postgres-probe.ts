@@ -96,7 +96,7 @@ export class PostgresProbe implements Probe {
     client.on("end", () => {
       if (this.#client !== client) return;
       this.#forget(client);
-      // Until it is known which database answers, nothing is stored.
+      // The server stores nothing until it is known which database answers.
       this.#options.dependency.reportUnreachable();
       this.#lost();
     });

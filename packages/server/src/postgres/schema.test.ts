@@ -41,7 +41,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 }
 
 describe("migrations", () => {
-  // The first to migrate anything here: the roles are not there yet.
+  // The test file is the first one to migrate anything here: the roles do not exist yet.
   it("raced by installations of one cluster, which share its roles, all come through", async () => {
     const urls = await Promise.all(Array.from({ length: 4 }, freshUrl));
     await withClient(urls[0] ?? "", (client) => client.query("create role racing login"));

@@ -75,11 +75,11 @@ export type ValuesOf<Of extends readonly ParameterType[]> = { readonly [Index in
 /** SQL with the types of its parameters and columns, which `statements.test.ts` compares with the migrated schema. */
 export interface Statement<Values extends readonly unknown[], Row> {
   readonly text: string;
-  /** For a text that is composed when it runs: its first parameters. */
+  /** The types of its parameters; of a text that is composed when it runs, the types of the first ones. */
   readonly parameters: readonly ParameterType[];
-  /** `undefined` where its rows are not read. */
+  /** The types of its columns; `undefined` where its rows are not read. */
   readonly columns: Columns | undefined;
-  /** For the compiler alone. */
+  /** Exists for the compiler only. */
   readonly types?: { readonly values: Values; readonly row: Row };
 }
 

@@ -37,10 +37,10 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** Without the mark of what may be null, which PostgreSQL does not know of an expression. */
+/** Removes the mark of what may be null, which PostgreSQL does not know of an expression. */
 const typeName = (type: string): string => type.replace(/\?$/, "");
 
-/** What PostgreSQL says otherwise of a statement, or `undefined`. */
+/** Describes where PostgreSQL differs from a statement's declaration, or returns `undefined`. */
 async function mismatchOf({ text, parameters, columns }: Statement<readonly unknown[], unknown>): Promise<unknown> {
   const described = await describeStatement(text).catch((error: unknown) => ({ error: String(error) }));
   if ("error" in described) return { text, ...described };

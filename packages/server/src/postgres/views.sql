@@ -29,7 +29,7 @@ create or replace view live_event as
         or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
         or exists (select from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
 
--- The same for analysts: no function of their query sees a row that the rule leaves out.
+-- Events that an analyst may read: no function of the analyst's query sees a row that the rule leaves out.
 create or replace view readable_event with (security_barrier) as
   select account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id, action_type,
       session_id, event_type, sdk_version, platform, app_version, payload from live_event;

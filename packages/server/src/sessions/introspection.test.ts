@@ -34,7 +34,7 @@ function verifierOf(options: Partial<IntrospectionOptions> = {}) {
   return introspectionVerifier({ url: server.url, dependency, accountClaim: "sub", ...options }, { now: () => NOW });
 }
 
-/** What the verifier makes of this answer of the authorization server. */
+/** Returns what the verifier makes of this answer of the authorization server. */
 async function verdictOn(answer: unknown, options: Partial<IntrospectionOptions> = {}) {
   server.answer(json(answer));
   return verifierOf(options).verify("token-1");

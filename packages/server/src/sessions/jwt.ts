@@ -61,7 +61,7 @@ function keyResolver({ keys, fetch: send = fetch }: JwtOptions): JWTVerifyGetKey
   }
   const { jwksUrl, dependency } = keys;
   return createRemoteJWKSet(new URL(jwksUrl), {
-    // Longer than the deadline of `dependency`, which ends the call first.
+    // The time limit of `jose` is longer than the deadline of `dependency`, which ends the call first.
     timeoutDuration: 2 * dependency.timeoutMs,
     [customFetch]: (url, options) =>
       dependency.call(async (signal) => {

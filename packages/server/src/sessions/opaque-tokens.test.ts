@@ -113,7 +113,7 @@ describe("verifying", () => {
     const bad = Array.from({ length: 120 }, (_, index) => `drs_${String(index).padStart(43, "z")}`);
     const { executor, queries } = counted();
     const verifier = opaqueTokenVerifier(executor, clock);
-    // Good and bad ones mixed, and each good one twice.
+    // Tokens of both kinds in a mixed order, each good one twice.
     const asked = tokens.flatMap((token, index) => [token, bad[index] ?? "", token]);
     const sessions = await Promise.all(asked.map((token) => verifier.verify(token)));
     expect(sessions.map((session) => session?.account)).toEqual(

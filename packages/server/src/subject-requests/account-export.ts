@@ -39,7 +39,7 @@ export interface ExportPorts {
   readonly transaction: Transaction;
   readonly sealer: Sealer;
   readonly pseudonymizer: Pseudonymizer;
-  /** Called before anything is written. */
+  /** Called before any file is written. */
   readonly announce: (exportId: string) => Promise<void>;
   readonly onProgress: (events: number) => void;
 }
@@ -182,7 +182,7 @@ async function* rowsOf<Row>(transaction: Transaction, composed: Composed<Row>): 
   await transaction.query("close exported");
 }
 
-/** More than any account has. */
+/** A limit that no account reaches. */
 const ALL = 2_147_483_647;
 
 /**

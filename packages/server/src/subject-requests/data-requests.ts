@@ -24,7 +24,7 @@ export interface NewRequest {
 
 export interface RequestRow {
   readonly request_id: string;
-  /** Deleted when the request is closed. */
+  /** The name of the account, which is deleted when the request is closed. */
   readonly account: string | null;
   readonly kind: RequestKind;
   readonly received_at: string;
@@ -34,7 +34,7 @@ export interface RequestRow {
   readonly extension_ground: string | null;
   readonly closed_at: string | null;
   readonly outcome: RequestOutcome | null;
-  /** When a request that was closed in part was completed. */
+  /** When a request that was closed in part was completed; `null` otherwise. */
   readonly completed_at: string | null;
   /** Events that a hold still keeps of the erasure that it led to. */
   readonly still_held: number;

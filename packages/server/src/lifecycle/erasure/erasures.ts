@@ -22,7 +22,10 @@ export interface ErasureRow {
   readonly subject_mac: string | null;
   readonly began_at: string;
   readonly finished_at: string | null;
-  /** When the last copy that a hold kept of it was deleted; `null` where no hold kept a copy, or one still exists. */
+  /**
+   * When the last copy that a hold kept of the erasure was deleted; `null` where no hold kept a copy, or one still
+   * exists.
+   */
   readonly completed_at: string | null;
   readonly actor: string;
   readonly reason: string;

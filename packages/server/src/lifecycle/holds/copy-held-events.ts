@@ -176,7 +176,7 @@ const RECENT = `i.received_at > now() - interval '${RECENT_MS} milliseconds'`;
 
 const recentOf = (ledger: Ledger): Ledger => ({ ...ledger, where: `${ledger.where} and ${RECENT}` });
 
-/** What an erasure is about to delete: ids of keys and of single events. */
+/** What an erasure is about to delete: ids of account keys and of single events. */
 export interface ErasedIds {
   readonly keys: readonly string[];
   readonly events: readonly string[];

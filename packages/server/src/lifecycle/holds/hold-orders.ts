@@ -100,7 +100,7 @@ function heldSubject(pseudonymizer: Pseudonymizer, { of, value }: HoldSubject): 
   return { of, mac: pseudonymizer.heldSubjectOf(of, value).toString("hex") };
 }
 
-/** Who changed a hold, where only the journal knows of it. */
+/** The origin of a change of a hold that only the journal knows of. */
 const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
 
 const REPLAY_REVIEWED_HOLD = sql("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [

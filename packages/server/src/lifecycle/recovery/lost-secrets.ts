@@ -96,7 +96,7 @@ export async function lostSince(
 }
 
 /**
- * Like `lostSince`, without a search in partitions: of partition secrets, only the ones that this process has used.
+ * Finds lost secrets without a search in partitions: of partition secrets, only the ones that this process has used.
  * @throws Unavailable
  */
 export async function lostInUse(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
@@ -216,7 +216,7 @@ const MIN_ID = "00000000-0000-0000-0000-000000000000";
 interface Needed {
   readonly id: string;
   readonly name: string;
-  /** Whether events may be sealed under it now. */
+  /** Whether new events may be sealed under the secret. */
   readonly isOpen: boolean;
 }
 
@@ -322,7 +322,7 @@ async function countCopies(executor: Executor, holds: readonly Needed[]): Promis
 
 interface Count {
   readonly events: number;
-  /** When the first and the last of them were received. */
+  /** When the first and the last of these events were received. */
   readonly first: string | null;
   readonly last: string | null;
 }
@@ -333,7 +333,7 @@ export interface SealedUnder extends Count {
 
 const COUNT = `select count(*) as events, ${instant("min(received_at)", "first")}, ${instant("max(received_at)", "last")}`;
 
-/** What can't be opened without this secret; partitions are counted in slices. */
+/** Counts what can't be opened without this secret; partitions are counted in slices. */
 export async function sealedUnder(executor: Executor, secretName: string): Promise<SealedUnder> {
   const [kind, id = ""] = secretName.split("/");
   let total: Count = { events: 0, first: null, last: null };

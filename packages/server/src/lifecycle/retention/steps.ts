@@ -1,7 +1,7 @@
 import { OperatorError } from "../../errors/operator-error.ts";
 import { sqlState } from "../../postgres/errors.ts";
 
-/** Work of a pass, with its name for the audit. */
+/** A step of a pass, with its name for the audit. */
 export interface Step {
   readonly name: string;
   readonly run: () => Promise<unknown>;

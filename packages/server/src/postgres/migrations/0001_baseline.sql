@@ -82,7 +82,7 @@ create table event_partition (
   dropped_at timestamptz,
   dropped_rows bigint,
   dropped_bytes bigint,
-  -- From then on no backup of the database can be opened, once the backups of the key store are deleted too.
+  -- No backup of the database can be opened from then on, once the backups of the key store are deleted too.
   secret_destroyed_at timestamptz,
   -- When the last idempotency key of its events was deleted, after the replay window.
   idempotency_keys_deleted_at timestamptz,
@@ -168,7 +168,7 @@ create table audit_entry (
   event_id uuid,
   occurrences bigint not null default 1,
   reason text,
-  -- Of a commit batch: the account and event id of each event, position by position, and a digest over both lists.
+  -- A commit batch has the account and event id of each event, position by position, and a digest over both lists.
   accounts text[],
   event_ids uuid[],
   digest bytea,
@@ -192,6 +192,7 @@ grant select,
     digest, detail, category, ticket, case_id, approval_id)
   on audit_entry to drs_service;
 
+-- Members of stored events that the catalog does not know, counted. A path has the names from the probe down, joined by dots.
 create table drift (
   path text not null,
   json_type text not null,
@@ -329,11 +330,11 @@ create table legal_hold (
   lifted_at timestamptz,
   lifted_by text,
   lift_reason text,
-  -- As of a partition; the first one is named by the id of the hold.
+  -- Ids of later secrets, as of a partition; the first secret is named by the id of the hold.
   later_secrets uuid[] not null default '{}',
   -- The hold is lifted, and no copy under its secret is left.
   secret_destroyed_at timestamptz,
-  -- Of a hold that the journal gave back after a restore: what to look for, until an account or action is found for it.
+  -- A hold that the journal gave back after a restore has these until its account or action is found.
   subject_kind text check (subject_kind in ('account', 'action_id')),
   subject_mac bytea,
   constraint legal_hold_subject check (
@@ -389,12 +390,12 @@ create table retention_effect (
   effect_id bigint generated always as identity primary key,
   at timestamptz not null default now(),
   partitions bigint not null default 0,
-  -- Deleted events, without the ones that a hold keeps in a copy.
+  -- The number of deleted events, without the ones that a hold keeps in a copy.
   rows bigint not null default 0,
   bytes bigint not null default 0,
-  -- Of the rows, the ones that were deleted one by one.
+  -- The number of rows that were deleted one by one.
   deleted bigint not null default 0,
-  -- Events of dropped partitions that a hold keeps in a copy.
+  -- The number of events of dropped partitions that a hold keeps in a copy.
   held bigint not null default 0,
   copies bigint not null default 0,
   keys bigint not null default 0,
@@ -407,7 +408,7 @@ create table data_request (
   request_id uuid primary key,
   -- Keyed MAC of the account: a caller who can name the account finds its requests.
   subject_mac bytea not null,
-  -- Kept as long as the request is open.
+  -- The name of the account, until the request is closed.
   account text,
   kind text not null
     check (kind in ('access', 'rectification', 'erasure', 'restriction', 'portability', 'objection')),

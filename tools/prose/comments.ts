@@ -22,24 +22,50 @@ const EXTENSIONS: Readonly<Record<string, keyof typeof LANGUAGES>> = {
 
 const MARKER = /^[ \t]*(?:\/\*+|\*+\/|\/\/\/?|--|\*)?[ \t]?/;
 
-/** The comments of a source file, each a paragraph of its own. Undefined for a language that it does not know. */
-export function commentsOf(path: string, source: string): Prose | undefined {
+/** A comment, or one line of several consecutive line comments. */
+interface Comment {
+  /** The line of the file that it starts in. */
+  readonly line: number;
+  readonly text: readonly string[];
+  /** Whether it continues a line comment in the line before. */
+  readonly isContinued: boolean;
+}
+
+function* commentsIn(path: string, source: string): Generator<Comment> {
   const comment = LANGUAGES[EXTENSIONS[path.slice(path.lastIndexOf(".") + 1)] ?? ""];
-  if (comment === undefined) return undefined;
+  if (comment === undefined) return;
+  let lineAfter: number | undefined;
+  for (const { index, 0: found } of source.matchAll(comment)) {
+    const line = source.slice(0, index).split("\n").length;
+    const text = found.split("\n").map((line) => line.replace(MARKER, "").replace(/\*+\/$/, ""));
+    yield { line, text, isContinued: line === lineAfter };
+    lineAfter = found.startsWith("//") || found.startsWith("--") ? line + 1 : undefined;
+  }
+}
+
+/** The comments of a source file, each a paragraph of its own. */
+export function commentsOf(path: string, source: string): Prose {
   const text: string[] = [];
   const lines: number[] = [];
-  let last = 0;
-  for (const { index, 0: found } of source.matchAll(comment)) {
-    const first = source.slice(0, index).split("\n").length;
-    if (first > last + 1) {
+  for (const comment of commentsIn(path, source)) {
+    if (comment.line > (lines.at(-1) ?? 0) + 1) {
       text.push("");
-      lines.push(first);
+      lines.push(comment.line);
     }
-    for (const [offset, line] of found.split("\n").entries()) {
-      text.push(line.replace(MARKER, "").replace(/\*+\/$/, ""));
-      lines.push(first + offset);
-    }
-    last = lines.at(-1) ?? 0;
+    text.push(...comment.text);
+    lines.push(...comment.text.map((_, offset) => comment.line + offset));
   }
   return { text: text.join("\n"), lines };
+}
+
+/** First words that belong to a noun or a sentence which the comment leaves out. */
+const FRAGMENT =
+  /^(?:Of|As(?! (?:far|long|soon) as)|By(?! default)|Like|Made|Has|Not|Its|Again|Also|Taken|Kept|Held|(?:New|Old)est first\.|The same(?:[.,:;]| (?:about|and|as|but|for|from|in|of|on|with|without)\b))(?=\W)/;
+
+/** Comments that make sense only together with the line below, by their first words. */
+export function fragmentsOf(path: string, source: string): readonly { line: number; words: string }[] {
+  return Array.from(commentsIn(path, source)).flatMap(({ line, text, isContinued }) => {
+    const words = isContinued ? undefined : FRAGMENT.exec(text.join(" ").trim())?.[0];
+    return words === undefined ? [] : [{ line, words }];
+  });
 }

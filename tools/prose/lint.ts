@@ -1,6 +1,6 @@
 import { TextlintKernel, type TextlintKernelRule } from "@textlint/kernel";
 import markdown from "@textlint/textlint-plugin-markdown";
-import { commentsOf, type Prose } from "./comments.ts";
+import { commentsOf, fragmentsOf, type Prose } from "./comments.ts";
 import { readDictionary } from "./dictionary.ts";
 import { spelling, tableCell, terminology } from "./rules.ts";
 import { stringsOf } from "./strings.ts";
@@ -29,6 +29,10 @@ export async function createLinter(): Promise<Linter> {
       return lint(path, { text: source, lines: [] }, isGenerated(source) ? words : page);
     }
     return [
+      ...fragmentsOf(path, source).map(({ line, words: first }) => ({
+        line,
+        message: `a comment starts with "${first}": name what it is about`,
+      })),
       ...(await lint(path, commentsOf(path, source), words)),
       ...(await lint(path, stringsOf(path, source), terms)),
     ];

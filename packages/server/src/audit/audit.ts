@@ -316,7 +316,7 @@ export const auditQuery = composed(
   [[{ limit: 1 }], [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }], [{ actorPrefix: "", limit: 1 }]],
 );
 
-/** Newest first. An entry of a commit batch comes once for each of its events that the filter asks for. */
+/** Lists entries, newest first. That of a commit batch comes once for each of its events that the filter asks for. */
 export async function listAudit(executor: Executor, filter: AuditFilter): Promise<readonly AuditRow[]> {
   return (await queryComposed(executor, auditQuery(filter))).rows;
 }

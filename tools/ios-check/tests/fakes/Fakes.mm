@@ -3,7 +3,7 @@
 #include <cmath>
 #include <thread>
 
-// Of each class only what the probes use is here. That what is here is as Apple declares it, is checked apart.
+// A class has here only what the probes use. Another check compares it with Apple's declarations.
 #pragma clang diagnostic ignored "-Wincomplete-implementation"
 #pragma clang diagnostic ignored "-Wprotocol"
 #pragma clang diagnostic ignored "-Wobjc-property-implementation"

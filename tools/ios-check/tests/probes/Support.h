@@ -13,5 +13,5 @@ NSDictionary *answerOf(NSString *probe, NSDictionary *request);
 
 void resetFakes();
 
-/** As JSON, with sorted keys: `true` is not `1`. `absent` for nil. */
+/** Writes a value as JSON with sorted keys, `true` apart from `1`; `absent` for nil. */
 std::string json(id value);

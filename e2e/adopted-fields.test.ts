@@ -69,18 +69,18 @@ const invalid = async (): Promise<boolean> =>
 
 const doctor = async (): Promise<string> => (await runDrs(environment, ["doctor"])).stdout.toString();
 
-test("an adopted member is held against the schema, and so is the object around it", async () => {
+test("an adopted member is checked against the schema, and so is the object around it", async () => {
   expectRefused(await post(WRONG_SDK_INT), "/androidBuild/sdkInt");
   expectRefused(await post({ androidBuild: "x" }), "/androidBuild");
   expect((await post({ androidBuild: { sdkInt: 36 } })).status).toBe(201);
 });
 
-test("what is not adopted is kept, a field named like the joined path among it", async () => {
+test("a field that is not adopted is stored, also one that is named like the joined path", async () => {
   expect((await post({ "androidBuild.sdkInt": "x" })).status).toBe(201);
   expect((await post({ ...WRONG_MODEL, androidBuild: { board: 1, serial: "x" } })).status).toBe(201);
 });
 
-describe("a change of the file", () => {
+describe("a changed file of adopted fields", () => {
   test("is active within 2 s, without a restart", async () => {
     expect((await post(WRONG_MODEL)).status).toBe(201);
     await adopt([["device_identity", "model"]]);
@@ -90,7 +90,7 @@ describe("a change of the file", () => {
     await until(async () => (await post(WRONG_MODEL)).status === 201, IN_FORCE_WITHIN_MS);
   });
 
-  test("that can't be taken leaves the old fields active and is reported once, in log, metrics and doctor", async () => {
+  test("that is invalid leaves the old fields active and is reported once, in log, metrics and doctor", async () => {
     expect(await invalid()).toBe(false);
     expect(await doctor()).toMatch(/^ok {4}adopted fields: 1 of /m);
     await adopt([["device_identity", "modell"]]);
@@ -109,7 +109,7 @@ describe("a change of the file", () => {
   });
 });
 
-test("a server does not start with a file that it can't take, and says why", async () => {
+test("a server does not start with an invalid file of adopted fields, and says why", async () => {
   const other = join(folder.path, "other.json");
   await writeFile(other, JSON.stringify([["os_integrity", "isEmulated"]]));
   const starting = startServer({ ...environment, DRS_ADOPTED_FIELDS_FILE: other });
@@ -123,7 +123,7 @@ describe("a host that embeds the endpoint", () => {
     return rest;
   };
 
-  test("names the adopted fields itself", async () => {
+  test("may name the adopted fields itself", async () => {
     const endpoint = await createEndpoint({ ...optionsFromEnvironment(hostEnvironment()), adoptedFields: [SDK_INT] });
     const host = createServer((request, response) => void nodeHandler(endpoint.ingest)(request, response));
     await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
@@ -138,7 +138,7 @@ describe("a host that embeds the endpoint", () => {
     }
   });
 
-  test("is stopped where it names an unknown field, or a file as well", async () => {
+  test("can't start where it names an unknown field, or a file as well", async () => {
     const options = optionsFromEnvironment(hostEnvironment());
     const unknown = createEndpoint({ ...options, adoptedFields: [["fonts", "digest"]] });
     await expect(unknown).rejects.toThrow(

@@ -124,7 +124,7 @@ describe("reads of promoted attributes are audited", () => {
     expect(missed).toMatchObject([{ operation: "event.read", outcome: "not-found", event_id: absent }]);
   });
 
-  test("a read-only standby refuses both, and hands out nothing", async () => {
+  test("a read-only standby rejects both commands, and prints no event", async () => {
     const owner = await connectAsOwner(environment);
     const { rows } = await owner.query<{ name: string }>("select current_database() as name");
     const set = (value: string): Promise<unknown> =>
@@ -144,7 +144,7 @@ describe("reads of promoted attributes are audited", () => {
   });
 });
 
-describe("who acts", () => {
+describe("the actor of an audited read", () => {
   test("is recorded as the system knows it; what the environment says is a claim", async () => {
     environment["SUDO_USER"] = "mallory";
     try {
@@ -157,7 +157,7 @@ describe("who acts", () => {
     }
   });
 
-  test("a reason is recorded without the blanks around it", async () => {
+  test("has a reason that is recorded without the blanks around it", async () => {
     const event = await past.store(0, { account: who.account });
     const [entry] = await entriesOf(() => drs("event", "get", event.eventId, "--raw", "--reason", "  dispute 4711\t"));
     expect(entry).toMatchObject({ operation: "event.read_raw", reason: "dispute 4711" });

@@ -20,7 +20,7 @@ const ready = (server: ServerProcess): Promise<Reply> => send({ url: server.admi
 
 const SETTINGS = { DRS_THROTTLE_RATE: "0", DRS_DEPENDENCY_TIMEOUT: "2s", DRS_RETENTION_INTERVAL: "1s" };
 
-test("a key database that lost its last seconds: nothing is acknowledged, doctor lists what was lost, over when it is back", async () => {
+test("while the key database lacks its last seconds nothing is acknowledged, and doctor lists what was lost", async () => {
   const { DRS_KEY_DIR: _, ...events } = await shared.database.environment();
   const keyUrl = (await shared.database.environment())["DRS_DATABASE_URL"] ?? "";
   const environment = { ...events, ...SETTINGS, DRS_KEY_DATABASE_URL: keyUrl };
@@ -71,7 +71,7 @@ test("a key database that lost its last seconds: nothing is acknowledged, doctor
   }
 });
 
-test("a database restored to an earlier state, without the owner's login: readiness says what to run, and it is over when that was run", async () => {
+test("a restored database without the owner's login is not ready, names the command to run, and is ready after it", async () => {
   const owner = {
     ...(await shared.database.environment()),
     ...SETTINGS,
@@ -105,7 +105,7 @@ test("a database restored to an earlier state, without the owner's login: readin
   }
 });
 
-test("while the journal is silent, a database restored to an earlier state stores nothing, and one that only lost its connections stores", async () => {
+test("while the journal is silent, a restored database stores nothing, and one that only lost its connections stores", async () => {
   const { DRS_DATABASE_URL: url = "", ...rest } = await shared.database.environment();
   const { DRS_DATABASE_URL: journal = "" } = await shared.database.environment();
   const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
@@ -144,7 +144,7 @@ test("while the journal is silent, a database restored to an earlier state store
   }
 });
 
-test("a synchronous standby that does not answer: no 201, few backends, named by readiness, over when it answers", async () => {
+test("while a synchronous standby does not answer, the server sends no 201 and opens few backends; it recovers by itself", async () => {
   const own = await startDatabase();
   const environment = { ...(await own.environment()), ...SETTINGS, DRS_DEPENDENCY_TIMEOUT: "500ms" };
   const who = await credentials(environment, "who");

@@ -154,7 +154,7 @@ async function check(load: Load): Promise<void> {
   });
 }
 
-describe("what was answered survives", () => {
+describe("every answered event survives", () => {
   test(`${KILLS} kills of the server`, async () => {
     const load = new Load();
     for (let kill = 0; kill < KILLS; kill++) {
@@ -187,7 +187,7 @@ describe("what was answered survives", () => {
     await check(load);
   }, 300_000);
 
-  test("a killed backend is a passing error", async () => {
+  test("a killed backend, which is a transient error", async () => {
     const load = new Load();
     const { owner } = await import("../packages/server/src/embedded-postgres/embedded-postgres.ts").then(
       async ({ EmbeddedPostgres }) => {

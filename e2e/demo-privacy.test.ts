@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-test("npm run demo:privacy shows the life of an account", async () => {
+test("npm run demo:privacy shows the lifecycle of an account", async () => {
   const script = join(import.meta.dirname, "../tools/demo-privacy/demo-privacy.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 100_000 });
   const shown = stdout.match(/^ {2}✓ /gm)?.length ?? 0;

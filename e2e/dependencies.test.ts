@@ -154,58 +154,63 @@ const fresh = (name: DependencyName, who: Credentials): Credentials => {
   return name === "jwks" ? { ...who, token: `${part({ alg: "RS256", kid: `k${tokens++}` })}.${part({})}.AAAA` } : who;
 };
 
-describe.concurrent.each(["database", "key_store", "erasure_journal", "introspection"] as const)("%s", (name) => {
-  test("every trouble while ingesting is named, answered in time, and over by itself", async ({ expect }) => {
-    const { environment, proxy, who, close } = await stage(name);
-    foreign.answer(json({ active: true, sub: `who-introspection` }));
-    const server = await startServer(environment);
-    try {
-      const required = name === "database" || name === "key_store";
-      await until(async () => (await post(server, fresh(name, who))).status === 201, 10_000);
-      for (const trouble of TROUBLES) {
-        proxy.fail(trouble);
-        if (trouble !== "silent on established connections") {
-          await until(async () => {
-            // Both requests are sent before the first answer: they are processed at the same time.
-            const replies = await Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
-            for (const { status, headers } of replies) {
-              expect([201, 503], trouble).toContain(status);
-              if (status === 503) expect(headers["retry-after"]).toMatch(/^[1-9]/);
-            }
-            const expected = name === "erasure_journal" ? 201 : 503;
-            return replies.every(({ status }) => status === expected) && (await isUp(server, name)) === 0;
-          }, 10_000);
-          const { status, text } = await get(server, "/readyz");
-          expect([status, text], trouble).toEqual([
-            required ? 503 : 200,
-            expect.stringMatching(new RegExp(`^${TITLES[name]}: (does not answer|can't be reached) \\(since`, "m")),
-          ]);
-        }
-        expect(await metric(server, "drs_requests_in_flight"), trouble).toBe(0);
-        proxy.heal();
+describe.concurrent.each(["database", "key_store", "erasure_journal", "introspection"] as const)(
+  "the dependency %s",
+  (name) => {
+    test("is named in any trouble during ingestion, requests are answered in time, and the server recovers by itself", async ({
+      expect,
+    }) => {
+      const { environment, proxy, who, close } = await stage(name);
+      foreign.answer(json({ active: true, sub: `who-introspection` }));
+      const server = await startServer(environment);
+      try {
+        const required = name === "database" || name === "key_store";
         await until(async () => (await post(server, fresh(name, who))).status === 201, 10_000);
-        await until(async () => (await get(server, "/readyz")).text === "ok\n", 10_000);
-        expect(await isUp(server, name), trouble).toBe(1);
+        for (const trouble of TROUBLES) {
+          proxy.fail(trouble);
+          if (trouble !== "silent on established connections") {
+            await until(async () => {
+              // Both requests are sent before the first answer: they are processed at the same time.
+              const replies = await Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
+              for (const { status, headers } of replies) {
+                expect([201, 503], trouble).toContain(status);
+                if (status === 503) expect(headers["retry-after"]).toMatch(/^[1-9]/);
+              }
+              const expected = name === "erasure_journal" ? 201 : 503;
+              return replies.every(({ status }) => status === expected) && (await isUp(server, name)) === 0;
+            }, 10_000);
+            const { status, text } = await get(server, "/readyz");
+            expect([status, text], trouble).toEqual([
+              required ? 503 : 200,
+              expect.stringMatching(new RegExp(`^${TITLES[name]}: (does not answer|can't be reached) \\(since`, "m")),
+            ]);
+          }
+          expect(await metric(server, "drs_requests_in_flight"), trouble).toBe(0);
+          proxy.heal();
+          await until(async () => (await post(server, fresh(name, who))).status === 201, 10_000);
+          await until(async () => (await get(server, "/readyz")).text === "ok\n", 10_000);
+          expect(await isUp(server, name), trouble).toBe(1);
+        }
+        expect(server.stderr()).toMatch(new RegExp(`"dependency":"${name}".*"dependency is down"`));
+
+        proxy.fail("silent");
+        const inWork = Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const asked = Date.now();
+        expect(await server.stop()).toBe(0);
+        expect(Date.now() - asked).toBeLessThan(DRAIN_MS + 1_500);
+        for (const { status } of await inWork) expect([201, 503]).toContain(status);
+        expect(server.stderr().trimEnd().split("\n").at(-1)).toContain('"stopped"');
+      } finally {
+        await server.kill();
+        await close();
       }
-      expect(server.stderr()).toMatch(new RegExp(`"dependency":"${name}".*"dependency is down"`));
+    });
+  },
+);
 
-      proxy.fail("silent");
-      const inWork = Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      const asked = Date.now();
-      expect(await server.stop()).toBe(0);
-      expect(Date.now() - asked).toBeLessThan(DRAIN_MS + 1_500);
-      for (const { status } of await inWork) expect([201, 503]).toContain(status);
-      expect(server.stderr().trimEnd().split("\n").at(-1)).toContain('"stopped"');
-    } finally {
-      await server.kill();
-      await close();
-    }
-  });
-});
-
-describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)("%s", (name) => {
-  test("silence at the start ends it with a sentence", async ({ expect }) => {
+describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)("a silent %s", (name) => {
+  test("ends a start with a message", async ({ expect }) => {
     const { environment, proxy, close } = await stage(name);
     for (const trouble of ["silent", "delayed"] as const) {
       proxy.fail(trouble);
@@ -218,7 +223,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await close();
   });
 
-  test("silence in an erasure ends the command with a sentence, and it is completed later", async ({ expect }) => {
+  test("ends an erasure with a message, and the erasure is completed later", async ({ expect }) => {
     const { environment, proxy, owner, blocker, who, close } = await stage(name);
     const erase = (): Promise<Printed> =>
       command(environment, "erase", "run", "--account", who.account, "--yes", "--reason", "asked for it");
@@ -241,7 +246,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await close();
   });
 
-  test("silence in a retention pass: the pass waits for it in vain, and the next one does its work", async () => {
+  test("fails a retention pass, and the next pass does its work", async () => {
     const { environment, proxy, owner, own, close } = await stage(name);
     const server = await startServer(environment);
     const lastPass = (): Promise<number> => metric(server, "drs_retention_last_pass_timestamp_seconds");
@@ -269,7 +274,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
   });
 });
 
-test("jwks: tokens that can't be verified are answered in time, and the server is ready", async () => {
+test("tokens that can't be verified because JWKS is away are answered in time, and the server is ready", async () => {
   const { environment, proxy, who, close } = await stage("jwks");
   const server = await startServer(environment);
   try {

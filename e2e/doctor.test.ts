@@ -33,8 +33,8 @@ async function listed(...args: readonly string[]): Promise<Record<string, unknow
   return objects(stdout);
 }
 
-describe("doctor and config", () => {
-  test("a healthy system: every check passes, exit code 0", async () => {
+describe("drs doctor", () => {
+  test("reports every check of a healthy system as passed, with exit code 0", async () => {
     const { code, stdout, stderr } = await drs("doctor");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     for (const what of ["configuration", "database", "migrations", "keys", "disk", "clock", "durability"]) {
@@ -45,7 +45,7 @@ describe("doctor and config", () => {
     expect((await listed("doctor")).every(({ ok }) => ok === true)).toBe(true);
   });
 
-  test("what works and should not stay so is a warning at the start and in doctor", async () => {
+  test("warns, as the start does, of what works and is not fit for production", async () => {
     const exposed = { ...environment, DRS_ADMIN_HOST: "0.0.0.0" };
     const { code, stdout } = await command(exposed, "doctor");
     expect(code).toBe(0);
@@ -56,7 +56,7 @@ describe("doctor and config", () => {
     expect(logged.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^DRS_ADMIN_HOST is not loopback/));
   });
 
-  test("a sick one: the check that failed says what to do, exit code 1", async () => {
+  test("says what to do about each failed check, with exit code 1", async () => {
     await setFsync("off");
     const { code, stdout, stderr } = await drs("doctor");
     expect(code).toBe(1);
@@ -65,7 +65,7 @@ describe("doctor and config", () => {
     await setFsync("on");
   });
 
-  test("the effective configuration masks secrets, also secrets in files and URLs", async () => {
+  test("masks secrets, as drs config does, also secrets in files and URLs", async () => {
     const secrets = {
       DRS_DATABASE_URL: "postgresql://drs:hunter2@db/drs",
       DRS_MIGRATION_DATABASE_URL: "postgresql://owner:hunter2@db/drs",

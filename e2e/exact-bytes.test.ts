@@ -75,8 +75,8 @@ const envelope = (probes: string): string =>
   `{"session_id":"${who.sessionId}","event_type":"device_intel_collection","schema_version":1,` +
   `"collected_at":"${new Date().toISOString()}","probes":${probes}}`;
 
-describe("what comes back is what came", () => {
-  test(`${EVENTS} generated events`, async () => {
+describe("the exact bytes of an event come back", () => {
+  test(`for ${EVENTS} generated events`, async () => {
     const { sessionId } = who;
     const { randomEvent } = await import("./support/random-event.ts");
     const order = fc.constantFrom("first" as const, "middle" as const, "last" as const);
@@ -120,12 +120,12 @@ describe("what comes back is what came", () => {
       `{"p":{"status":"success","data":{${Array.from({ length: 25_000 }, (_, n) => `"${n.toString(36)}":0`).join(",")}}}}`,
     ],
     ["64 levels", `{"p":{"status":"success","data":{"deep":${"[".repeat(59)}${"]".repeat(59)}}}}`],
-  ])("%s", async (_, probes) => {
+  ])("for %s", async (_, probes) => {
     const event = envelope(probes);
     expect((await readRaw(await store(event))).equals(Buffer.from(event))).toBe(true);
   });
 
-  test("a body of exactly the limit", async () => {
+  test("for a body of exactly the limit", async () => {
     const { observations: _, ...metadata } = transport(who);
     const frame = JSON.stringify({ ...metadata, observations: 0 }).length - 1;
     const empty = envelope('{"p":{"status":"success","data":{"text":""}}}');
@@ -137,7 +137,7 @@ describe("what comes back is what came", () => {
     expect((await readRaw(answer.json["event_id"] as string)).toString()).toBe(event);
   });
 
-  test("a full event, by the command line as a process of its own", async () => {
+  test("for a full event, by the command line as a process of its own", async () => {
     const event = JSON.stringify({ ...fullEvent(7, new Date()), session_id: who.sessionId });
     const eventId = await store(event);
     const result = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a dispute"]);
@@ -145,7 +145,7 @@ describe("what comes back is what came", () => {
     expect(result.stdout.toString()).toBe(event);
   });
 
-  test("a read is audited with its reason, and none without one", async () => {
+  test("only with a reason, which is audited", async () => {
     const eventId = await store(envelope("{}"));
     const refused = await runDrs(environment, ["event", "get", eventId, "--raw"]);
     expect(refused).toMatchObject({ code: 2 });
@@ -163,7 +163,7 @@ describe("what comes back is what came", () => {
     ]);
   });
 
-  test("no object was polluted on the way", async () => {
+  test("without a change of any object's prototype", async () => {
     await store(envelope('{"__proto__":{"status":"success","data":{"__proto__":{"polluted":true}}}}'));
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
     const key = freshKey();

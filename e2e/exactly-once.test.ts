@@ -40,8 +40,8 @@ async function rows(account: string, key: string): Promise<{ event_id: string }[
 const post = (server: ServerProcess, sender: Credentials, key: string, body: string, agent?: Agent): Promise<Reply> =>
   send({ url: server.url, headers: authorized(sender, key), body, ...(agent && { agent }) });
 
-describe("one event for each key", () => {
-  test(`${ROUNDS} rounds of ${CONCURRENT} requests at once, over two servers`, async () => {
+describe("the server stores one event for each idempotency key", () => {
+  test(`in ${ROUNDS} rounds of ${CONCURRENT} concurrent requests to two servers`, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
     for (let round = 0; round < ROUNDS; round++) {
       const key = freshKey();
@@ -75,7 +75,7 @@ describe("one event for each key", () => {
     expect(counts).toEqual([{ events: String(ROUNDS), keys: String(ROUNDS), ids: String(ROUNDS) }]);
   }, 600_000);
 
-  test("two accounts may use one key and never learn of each other", async () => {
+  test("of each account: two accounts may use one key and never learn of each other", async () => {
     const key = freshKey();
     const [server] = servers as [ServerProcess];
     const [myText, theirText] = [JSON.stringify(transport(who)), JSON.stringify(transport(other))];
@@ -151,7 +151,7 @@ describe("one event for each key", () => {
     expect(await rows("one", key)).toHaveLength(1);
   });
 
-  test("a replay gets its answer although it is stale, its action is revoked and its session is another's", async () => {
+  test("a replay gets its answer although it is stale, its action is revoked and its session belongs to another account", async () => {
     const key = freshKey();
     const [server] = servers as [ServerProcess];
     const body = JSON.stringify(transport(who));
@@ -170,7 +170,7 @@ describe("one event for each key", () => {
     );
   });
 
-  test("events are immutable for everybody, the table's owner included", async () => {
+  test("events can't be changed by any role, the table's owner included", async () => {
     await expect(client.query("update event set platform = 'ios'")).rejects.toThrow("immutable");
     await expect(client.query("update idempotency_key set event_id = gen_random_uuid()")).rejects.toThrow("immutable");
     await expect(client.query("update audit_entry set actor = 'another'")).rejects.toThrow("immutable");

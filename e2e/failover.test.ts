@@ -53,14 +53,14 @@ async function lose(...statements: readonly string[]): Promise<void> {
   );
 }
 
-test("an account's key that it never had", async () => {
+test("after a failover, an event is sealed again if the new primary lacks its account key", async () => {
   await storedAndRead();
   await lose("delete from event", "delete from idempotency_key", "delete from account_key");
   const { sent, read } = await storedAndRead();
   expect(read).toBe(sent);
 });
 
-test("a partition that it never had, and that another server has made since", async () => {
+test("after a failover, an event is sealed again if the new primary lacked its partition and another server created it", async () => {
   await storedAndRead();
   const { rows } = await owner.query<{ table_name: string; partition_id: string }>(
     "select table_name, partition_id from event_partition where lower_bound <= now() and now() < upper_bound",

@@ -86,7 +86,7 @@ async function expectStoredOnce(key: string, result: unknown): Promise<void> {
   expect(result).toMatchObject({ eventId: rows[0]?.event_id });
 }
 
-describe("one event for each send", () => {
+describe("each send stores one event", () => {
   const outcomes: Record<Fault, "stored" | "replayed"> = {
     "cut before the server": "stored",
     "cut within the request": "stored",
@@ -100,7 +100,7 @@ describe("one event for each send", () => {
     redirect: "stored",
   };
 
-  test.each(FAULTS)("%s", async (error) => {
+  test.each(FAULTS)("with the network error: %s", async (error) => {
     const sender = signals();
     const event = collect();
     const { key, body } = sender.prepare({ action: action(), event });
@@ -132,7 +132,7 @@ describe("one event for each send", () => {
     );
   }, 120_000);
 
-  test("many at once, and the same event many times at once", async () => {
+  test("with many sends at once, also of the same event", async () => {
     const sender = signals();
     const events = Array.from({ length: 40 }, () => collect());
     const sent = await Promise.all(
@@ -151,7 +151,7 @@ describe("one event for each send", () => {
     }
   });
 
-  test("the command line reports the same number, and the exact event", async () => {
+  test("and the command line lists the same number, with the exact bytes", async () => {
     const sender = signals();
     const before = objects((await command(environment, "event", "list", "--account", "one", "--json")).stdout);
     const events = FAULTS.map(() => collect());
@@ -173,8 +173,8 @@ describe("one event for each send", () => {
   });
 });
 
-describe("the result distinguishes", () => {
-  test("a permanent rejection, with its code and places, and nothing stored", async () => {
+describe("the result of a send", () => {
+  test("names a permanent rejection, with its code and places, and nothing is stored", async () => {
     const sender = signals({ sdkVersion: "\u0000" });
     const event = collect();
     const { key } = sender.prepare({ action: action(), event });
@@ -189,12 +189,12 @@ describe("the result distinguishes", () => {
     expect(await stored(key)).toEqual([]);
   });
 
-  test("another's action", async () => {
+  test("names the action of another account as refused", async () => {
     const result = await signals().send({ action: { id: other.actionId, type: other.actionType }, event: collect() });
     expect(result).toMatchObject({ outcome: "refused", status: 403, code: "action-refused", attempts: 1 });
   });
 
-  test("a conflict: one key for two payloads", async () => {
+  test("names a conflict when one key has two payloads", async () => {
     const sender = signals();
     const first = sender.prepare({ action: action(), event: collect() });
     expect(await sender.deliver(first)).toMatchObject({ outcome: "stored" });
@@ -207,7 +207,7 @@ describe("the result distinguishes", () => {
     expect(await stored(first.key)).toHaveLength(1);
   });
 
-  test("an event that is over for the server alone, because the device's clock is behind", async () => {
+  test("names an event as too old for the server although the device's clock is behind", async () => {
     const event = collect(new Date(Date.now() - 90_000_000));
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 80_000_000 });
     expect(await signals().send({ action: action(), event })).toMatchObject({
@@ -218,7 +218,7 @@ describe("the result distinguishes", () => {
     });
   });
 
-  test("a token that has ended is refreshed once; one that stays refused means signed out", async () => {
+  test("is stored after one refresh of an expired token, and signed out if the new one is rejected", async () => {
     const token = async ({ refresh }: { refresh: boolean }): Promise<string> => (refresh ? who.token : "drs_old");
     const event = collect();
     const { key } = signals().prepare({ action: action(), event });
@@ -229,7 +229,7 @@ describe("the result distinguishes", () => {
     expect(refused).toMatchObject({ outcome: "later", reason: "signed-out", code: "credentials-invalid", attempts: 2 });
   });
 
-  test("a network that stays away", async () => {
+  test("names a network that stays away", async () => {
     const unreachable = signals({ baseUrl: "http://127.0.0.1:1", maxAttempts: 2 });
     expect(await unreachable.send({ action: action(), event: collect() })).toMatchObject({
       outcome: "later",
@@ -254,7 +254,7 @@ describe("the outbox", () => {
       onDropped: (one) => dropped.push(one),
     });
 
-  test("over restarts of the app and of the server stores each event once, cuts after the commit too", async () => {
+  test("stores each event once over restarts of app and server, also if the connection is cut after the commit", async () => {
     const events = Array.from({ length: 12 }, () => collect());
     const keys = events.map((event) => signals().prepare({ action: action(), event }).key);
     const impatient = { timeoutMs: 400 };
@@ -278,7 +278,7 @@ describe("the outbox", () => {
     for (const key of keys) expect(await stored(key)).toHaveLength(1);
   }, 120_000);
 
-  test("flushed from two sides at once stores each event once", async () => {
+  test("stores each event once when it is flushed twice at the same time", async () => {
     const offline = startApp({ baseUrl: "http://127.0.0.1:1" });
     const events = Array.from({ length: 8 }, () => collect());
     for (const event of events) await offline.send({ action: action(), event });

@@ -46,13 +46,13 @@ async function residentMegabytes(): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-describe("a connection ends although its client does nothing for it", () => {
+describe("the server ends a connection", () => {
   test.each([
     ["garbage", (): string => "\u0001\u0002\r\n\r\n"],
     ["half a head", (): string => "POST / HTTP/1.1\r\nHost: te"],
     ["a head and half a body", (): string => `${head(freshKey(), "Content-Length: 1000")}{`],
   ])(
-    "%s",
+    "after %s, although the client does nothing more",
     async (_, bytes) => {
       const { socket, text, closed } = open();
       socket.write(bytes());
@@ -68,7 +68,7 @@ describe("a connection ends although its client does nothing for it", () => {
   );
 });
 
-test("a malformed request behind a good one does not take its answer", async () => {
+test("a malformed request behind a good one does not get the answer of the good one", async () => {
   const { socket, text, closed } = open();
   const body = JSON.stringify(transport(who));
   socket.write(`${head(freshKey(), `Content-Length: ${Buffer.byteLength(body)}`)}${body}\u0001G\r\n\r\n`);

@@ -55,7 +55,7 @@ const read = (environment: Record<string, string>, eventId: string): Promise<Pri
 const versions = async (environment: Record<string, string>): Promise<Version[]> =>
   objects<Version>((await command(environment, "key", "list", "--json")).stdout);
 
-describe("keys in a file", () => {
+describe("key-encryption keys in a file", () => {
   test("rotate while a server runs; the old version is destroyed, and opens no backup any more", async () => {
     const file = join(folder, "key");
     await writeFile(file, `${randomBytes(32).toString("base64")}\n`);
@@ -137,7 +137,7 @@ test("a rotation waits for another, and for a command that destroys secrets, bef
   expect((await versions(environment)).map(({ secrets }) => secrets > 0)).toEqual([false, false, true]);
 });
 
-describe("keys of the environment", () => {
+describe("key-encryption keys of the environment", () => {
   test("rotate with the previous and the new one configured; without the previous one nothing changes", async () => {
     const environment = await database.environment();
     const server = await startServer(environment);

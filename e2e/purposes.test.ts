@@ -92,7 +92,7 @@ async function purposeOfEvent(eventId: string): Promise<unknown> {
 const auditOutcomes = async (account: string): Promise<unknown[]> =>
   objects((await drs("audit", "list", "--account", account, "--json")).stdout).map(({ outcome }) => outcome);
 
-test("without a policy there is nothing to record", async () => {
+test("purpose record fails without a policy", async () => {
   expect(await drs("purpose", "record")).toMatchObject({ code: 1, stdout: "" });
 });
 
@@ -105,7 +105,7 @@ test("a purpose that a policy left out is listed without a period that no policy
   expect(rows.find(({ id }) => id === "payments")).toMatchObject({ raw_retention: "P90D" });
 });
 
-test("without a policy every event comes under the built-in purpose, and is kept", async () => {
+test("without a policy every event is stored under the built-in purpose, and kept", async () => {
   expect(await purposeOf("payment")).toBe("default");
   const [row] = objects((await drs("purpose", "list", "--json")).stdout);
   expect(row).toMatchObject({ id: "default", raw_retention: null, takes_unmapped: true, policy_version: 0 });
@@ -147,19 +147,19 @@ describe("an active policy", () => {
     expect(await purposeOf("payment")).toBe("default");
   });
 
-  test("gives each action type its purpose, on a server that runs", async () => {
+  test("gives each action type its purpose on a running server", async () => {
     expect(await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "others")).toMatchObject({ version: 1 });
     expect(await purposeOf("payment")).toBe("payments");
     expect(await purposeOf("sign-in")).toBe("others");
     expect(await purposeOf("__proto__")).toBe("others");
   });
 
-  test("applied again changes nothing", async () => {
+  test("changes nothing when it is applied again", async () => {
     const again = await apply([PAYMENTS, OTHERS, retired], { payment: "payments" }, "others");
     expect(again).toEqual({ version: 1, changes: [], dry_run: false });
   });
 
-  test("is a record of processing", async () => {
+  test("is printed as a record of processing", async () => {
     const { code, stdout } = await drs("purpose", "record");
     expect(code).toBe(0);
     const [, payments = ""] = stdout.split("## payments\n");
@@ -170,13 +170,13 @@ describe("an active policy", () => {
     expect(policy).toMatchObject({ purposes: expect.arrayContaining([expect.objectContaining(PAYMENTS)]) });
   });
 
-  test("counts what is not mapped in the audit", async () => {
+  test("counts unmapped action types in the audit", async () => {
     const who = await partyOf("sign-in");
     expect((await post(who)).status).toBe(201);
     await until(async () => (await auditOutcomes(who.account)).includes("unmapped"));
   });
 
-  test("moves no event that is stored, and a retry gets its answer under any later policy", async () => {
+  test("moves no stored event, and a retry gets its answer under any later policy", async () => {
     const who = await partyOf("payment");
     const key = freshKey();
     const body = JSON.stringify(transport(who));
@@ -188,7 +188,7 @@ describe("an active policy", () => {
     expect(await purposeOfEvent(String(first.json["event_id"]))).toBe("payments");
   });
 
-  test("refuses what is not mapped, burns no key, and the audit says why", async () => {
+  test("rejects unmapped action types and uses up no key, and the audit says why", async () => {
     const who = await partyOf("payment");
     const key = freshKey();
     const body = JSON.stringify(transport(who));
@@ -207,7 +207,7 @@ describe("an active policy", () => {
     expect((await send(request)).status).toBe(201);
   });
 
-  test("is a purpose's limit: data beyond it is refused, or kept and recorded", async () => {
+  test("limits what a purpose covers: other data is rejected, or stored and recorded", async () => {
     const limited = { probes: ["fonts", "geolocation"], highest_sensitivity: "low" };
     const purposes = [PAYMENTS, { ...OTHERS, ...limited, beyond: "refuse" }, retired];
     await apply(purposes, { payment: "payments", "sign-in": "others" }, "refuse");
@@ -257,12 +257,12 @@ describe("an active policy", () => {
   });
 });
 
-describe("what is wrong ends the command with 1 and names its place", () => {
-  test("a file that is not there", async () => {
+describe("purpose apply ends with 1 and names the problem", () => {
+  test("of a file that does not exist", async () => {
     expect(await drs("purpose", "apply", join(folder, "nowhere.yaml"))).toMatchObject({ code: 1 });
   });
 
-  test("a file that is no policy", async () => {
+  test("of a file that is no policy", async () => {
     const { code, stderr } = await drs("purpose", "apply", await fileOf([{ id: "x", raw_retention: "-P1D" }], {}, "y"));
     expect(code).toBe(1);
     expect(stderr).toMatch(/purposes\.0\.raw_retention: must be[^]*unmapped: must be/);

@@ -109,7 +109,7 @@ describe("on an outdated schema", () => {
     expect(await filesOf(environment["DRS_KEY_DIR"])).toEqual({});
   });
 
-  test("before there are secrets, a command that reads makes none", async () => {
+  test("before an installation has secrets, a command that reads creates none", async () => {
     const environment = await database.environment();
     for (const args of [["doctor"], ["key", "list"], ["receipt", "key"], ["event", "list"]]) {
       const { code, stderr } = await command(environment, ...args);
@@ -199,7 +199,7 @@ async function debianPostgres(): Promise<string | undefined> {
 
 const programs = await debianPostgres();
 
-describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQL's own programs)", () => {
+describe.skipIf(programs === undefined)("on a read-only standby (skipped without PostgreSQL's own programs)", () => {
   const run = promisify(execFile);
   const asPostgres = (program: string, ...args: readonly string[]): Promise<unknown> => {
     const path = join(programs ?? "", program);
@@ -309,7 +309,7 @@ describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQ
     }
   });
 
-  test("doctor says that it is one, and finds the same", async () => {
+  test("doctor reports that the database is a standby, and finds the same as on the primary", async () => {
     const whats = ({ stdout }: Printed): unknown[] => objects(stdout).map(({ what, ok }) => [what, ok]);
     const found = await command(standby, "doctor", "--json");
     expect(whats(found)).toEqual(whats(await command(primary, "doctor", "--json")));
@@ -317,7 +317,7 @@ describe.skipIf(programs === undefined)("on a standby (skipped without PostgreSQ
     expect((await command(standby, "doctor")).code).toBe(0);
   });
 
-  test("a read that is audited, and every change, name the primary", async () => {
+  test("audited reads and changes end with 1 and name the primary", async () => {
     const others = leafCommands().filter((name) => !(name in reading()) && !ON_A_STANDBY.has(name));
     expect(others).toEqual(expect.arrayContaining(AUDITED));
     for (const name of others) {

@@ -45,7 +45,7 @@ async function object(...args: readonly string[]): Promise<Record<string, unknow
   return objects(stdout)[0] ?? {};
 }
 
-describe("a request", () => {
+describe("a data request", () => {
   test.each([
     ["2026-01-31", "2026-02-28", "2026-04-30"],
     ["2024-01-31", "2024-02-29", "2024-04-30"],
@@ -115,7 +115,7 @@ describe("a request", () => {
     expect(rows[0]?.text).not.toMatch(/[,(]b[,)]/);
   });
 
-  test("for an erasure of which a hold keeps something is closed in part, and done when the hold has ended", async () => {
+  test("for an erasure of which a hold keeps a part is closed as partly done, and as done when the hold has ended", async () => {
     const { eventId } = await past.store(0, { account: "kept" });
     const asked = ["--kind", "erasure", "--identity", "signed in"];
     const request = String((await object("request", "add", "--account", "kept", ...asked))["request_id"]);
@@ -157,7 +157,7 @@ describe("a request", () => {
     expect((await drs("doctor")).code).toBe(0);
   });
 
-  test("that is only tried changes nothing", async () => {
+  test("of a dry run changes nothing", async () => {
     const count = async (): Promise<number> => (await owner.query("select from data_request")).rowCount ?? 0;
     const before = await count();
     await object("request", "add", "--account", "c", "--kind", "access", "--dry-run");
@@ -176,7 +176,7 @@ describe("a request", () => {
     expect(await drs("request", ...args)).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("is nothing that the serving role may change", async () => {
+  test("can't be changed by the serving role", async () => {
     await expect(system.pool.query("delete from data_request")).rejects.toMatchObject({ code: "42501" });
     await expect(system.pool.query("update data_request set ground = 'x'")).rejects.toMatchObject({ code: "42501" });
   });
@@ -196,7 +196,7 @@ test("a list of requests is audited, by the keyed MAC of the account that it nam
   });
 });
 
-describe("a request of an account of which nothing is held", () => {
+describe("a request of an account without data", () => {
   test("is recorded with a warning; once recorded, the account is known", async () => {
     const add = ["request", "add", "--account", "unheard-of", "--kind", "access", "--json"];
     const tried = await drs(...add, "--dry-run");
@@ -216,7 +216,7 @@ describe("a request of an account of which nothing is held", () => {
     expect(await readdir(folder)).not.toContain("only-requested");
   });
 
-  test("is recorded without one where it was erased before", async () => {
+  test("is recorded without a warning if the account was erased before", async () => {
     const { account } = await makeCredentials(system, "erased-before");
     expect((await drs("erase", "run", "--account", account, "--reason", "r", "--yes")).code).toBe(0);
     const added = await drs("request", "add", "--account", account, "--kind", "access", "--json");
@@ -224,8 +224,8 @@ describe("a request of an account of which nothing is held", () => {
   });
 });
 
-describe("an export", () => {
-  test("holds everything of the account, exact bytes included, and nothing of another", async () => {
+describe("the export of an account", () => {
+  test("has everything of the account, exact bytes included, and nothing of another account", async () => {
     const who = await makeCredentials(system, "exported");
     const mine: PastEvent[] = [];
     for (let count = 0; count < 30; count++) mine.push(await past.store(count % 20, { account: "exported" }));
@@ -269,7 +269,7 @@ describe("an export", () => {
     }
   });
 
-  test("does not mix with what is there", async () => {
+  test("is not written into a folder that has files", async () => {
     const out = join(folder, "taken");
     const account = "nothing-but-credentials";
     await object("account", "export", "--account", account, "--out", out, "--reason", "r");
@@ -283,7 +283,7 @@ describe("an export", () => {
     expect(onFile).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("of an account of which nothing is held fails, and leaves nothing behind", async () => {
+  test("fails for an account without data, and writes nothing", async () => {
     const out = join(folder, "mistyped");
     // A look at its events makes no account known.
     await drs("event", "list", "--account", "mistyped");

@@ -126,7 +126,7 @@ test("a second hold on an account that is erased finds it by the copy of the fir
   expect(await read(environment, event)).toBe(event.exact);
 });
 
-test("the replayed end of one hold keeps what another one holds", async () => {
+test("the replayed end of one hold keeps what another hold covers", async () => {
   const environment = await installation("PT1H");
   const event = await store(environment, "bob", 40);
   const restore = await backUp(environment, "database and keys");
@@ -221,7 +221,7 @@ test("an entry that is found after its loss was accepted counts at the next rest
   expect(await read(environment, event)).toBeUndefined();
 });
 
-test("accept-loss asks nothing where there is nothing to accept, and says what is so", async () => {
+test("accept-loss says that there is nothing to accept, without a question", async () => {
   const environment = await installation("P1Y");
   await store(environment, "a1");
   await erase(environment, 0, "--account", "a1");
@@ -259,7 +259,7 @@ test.each([
   await owner.end();
 });
 
-test("the serving role can't say what a replayed hold is on", async () => {
+test("the serving role can't name the account of a replayed hold", async () => {
   const environment = await installation("P1Y");
   const restore = await backUp(environment, "database");
   await run(environment, 0, "purpose", "list");

@@ -33,8 +33,8 @@ function clientFor(platform: "android" | "ios") {
   });
 }
 
-describe.each(["android", "ios"] as const)("on %s", (platform) => {
-  it("an event of every probe is stored once, and comes back byte for byte", async () => {
+describe.each(["android", "ios"] as const)("an event of every probe that the SDK collects on %s", (platform) => {
+  it("is stored once, and comes back byte for byte", async () => {
     const event = await sampleEvent({ scenario: `full-${platform}`, seed: 1 });
     const client = clientFor(platform);
     const sending = { action: { id: who.actionId, type: who.actionType }, event };
@@ -48,14 +48,14 @@ describe.each(["android", "ios"] as const)("on %s", (platform) => {
   });
 });
 
-it.each(SCENARIOS)("the endpoint takes the scenario %s", async (scenario) => {
+it.each(SCENARIOS)("the endpoint accepts the event of the scenario %s", async (scenario) => {
   const event = await sampleEvent({ scenario });
   const platform = scenario.endsWith("ios") ? "ios" : "android";
   const result = await clientFor(platform).send({ action: { id: who.actionId, type: who.actionType }, event });
   expect(result).toMatchObject({ outcome: "stored" });
 });
 
-it("none of them departed from the catalog, and one that does is counted", async () => {
+it("no scenario departs from the catalog, and a departure is counted", async () => {
   const event = await sampleEvent({ scenario: "clean-android" });
   const probes = { ...event.probes, fonts: { status: "success", data: { fontsDigest: "d", fontCount: 7 } } };
   const odd = { ...event, probes } as unknown as typeof event;

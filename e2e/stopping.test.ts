@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => database?.close());
 
 test.skipIf(process.platform === "win32")(
-  "SIGTERM to npm start stops the server as one to the server itself does",
+  "SIGTERM to npm start stops the server as SIGTERM to the server itself does",
   async () => {
     const environment = { ...process.env, ...(await database.environment()), DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
     const npm = spawn("npm", ["start"], { cwd: ROOT, env: environment, stdio: ["ignore", "pipe", "pipe"] });

@@ -10,8 +10,8 @@ const CONTROLS = /[^\P{Cc}\n]|\p{Cf}/u;
 const scene = new CommandScene();
 const { drs, listed, object, store } = scene;
 
-describe("drift", () => {
-  test("departures are counted by path, type and SDK version; odd names under *", async () => {
+describe("the list of drift", () => {
+  test("counts departures by path, type and SDK version, and odd names under *", async () => {
     const observations = {
       ...transport(scene.one).observations,
       probes: {
@@ -80,7 +80,7 @@ describe("names that clients chose", () => {
     expect(stdout.trimEnd().split("\n")).toHaveLength(2);
   });
 
-  test("steer none in what an operator registers either", async () => {
+  test("steer no terminal in messages about what an operator registers", async () => {
     const args = ["--account", `acc${HOSTILE}`, "--type", `t${HOSTILE}`, "--id", `i${HOSTILE}`];
     const printed = [
       await drs("action", "register", ...args),

@@ -10,7 +10,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const scene = new CommandScene();
 const { drs, listed, object, store } = scene;
 
-describe("events", () => {
+describe("drs event", () => {
   interface Stored {
     readonly event_id: string;
     readonly account: string;
@@ -68,11 +68,11 @@ describe("events", () => {
       ({ account, sdk_version }) => account === "lists" && sdk_version === "2.0.0",
     ],
     ["by an account without events", ["--account", "unknown"], () => false],
-  ])("%s: all, newest first", async (_, filter, fits) => {
+  ])("lists all events, newest first, %s", async (_, filter, fits) => {
     expect(ids(await listed("event", "list", ...filter, "--limit", "0"))).toEqual(those(fits));
   });
 
-  test("the newest 50 where no limit is given", async () => {
+  test("lists the newest 50 where no limit is given", async () => {
     const mine = those(({ account }) => account === "lists");
     expect(ids(await listed("event", "list", "--account", "lists"))).toEqual(mine.slice(0, 50));
     const { stdout } = await drs("event", "list", "--account", "lists");
@@ -82,7 +82,7 @@ describe("events", () => {
   test.each([
     ["--account", "lists"],
     ["--action-type", "login"],
-  ])("pages of %s %s, without a gap or a repetition, while others are stored", async (...filter) => {
+  ])("prints pages of %s %s, without a gap or a repetition, while others are stored", async (...filter) => {
     const fits = (event: Stored): boolean =>
       filter[0] === "--account" ? event.account === filter[1] : event.action_type === filter[1];
     const collected: unknown[] = [];
@@ -100,7 +100,7 @@ describe("events", () => {
     expect(await listed("event", "list", ...filter, "--after", last)).toEqual([]);
   });
 
-  test("--after takes an id that is not there, too", async () => {
+  test("continues after an id that does not exist, too", async () => {
     const mine = those(({ account }) => account === "lists-2");
     const list = (after: string): Promise<unknown[]> =>
       listed("event", "list", "--account", "lists-2", "--after", after).then(ids);
@@ -108,7 +108,7 @@ describe("events", () => {
     expect(await list("00000000-0000-7000-8000-000000000000")).toEqual([]);
   });
 
-  test("an event's promoted attributes, as JSON and for people, and nothing of its observations", async () => {
+  test("prints an event's promoted attributes, as JSON and for people, and no observation", async () => {
     const collectedAt = new Date(Date.now() - 5_000);
     const request = transport(scene.one, collectedAt);
     const headers = authorized(scene.one, "the key of events.test");

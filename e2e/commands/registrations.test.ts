@@ -9,7 +9,7 @@ const scene = new CommandScene();
 const { drs, listed, object, post, store } = scene;
 
 describe("tokens", () => {
-  test("are issued, listed without themselves, and refused within seconds of their revocation", async () => {
+  test("are issued, listed without their text, and rejected within seconds after their revocation", async () => {
     const issued = await object("token", "issue", "--account", "tokens", "--ttl", "15m");
     expect(issued).toMatchObject({ account: "tokens", token: expect.stringMatching(/^drs_[\w-]{43}$/) as string });
     expect(Object.keys(issued).toSorted()).toEqual(["account", "expires_at", "token", "token_id"]);
@@ -42,7 +42,7 @@ describe("tokens", () => {
     );
   });
 
-  test("end when their time is over, though the server knows them", async () => {
+  test("expire, although the server has cached them", async () => {
     const { token } = await object("token", "issue", "--account", "one", "--ttl", "1s");
     const who = { ...scene.one, token } as Credentials;
     const first = await post(who);
@@ -50,7 +50,7 @@ describe("tokens", () => {
     expect(first.status).toBe(201);
   });
 
-  test("without --json the token is alone on the first line", async () => {
+  test("are alone on the first line without --json", async () => {
     const { stdout } = await drs("token", "issue", "--account", "one");
     expect(stdout).toMatch(/^drs_[\w-]{43}\nFor one, until \S+\. It is not shown again\.\n$/);
   });
@@ -60,7 +60,7 @@ describe("actions", () => {
   const register = (...more: string[]): Promise<Printed> =>
     drs("action", "register", "--account", "actions", "--type", "payment", "--json", ...more);
 
-  test("one that is registered again identically is the same, its expiry too", async () => {
+  test("that are registered again identically are the same, with the same expiry", async () => {
     const first = await register("--id", "order-1", "--session", "s", "--ttl", "15m");
     expect(first).toMatchObject({ code: 0, stderr: "" });
     const registered = JSON.parse(first.stdout) as Record<string, unknown>;
@@ -75,7 +75,7 @@ describe("actions", () => {
     expect(await register("--id", "order-1", "--session", "s", "--ttl", "2h")).toEqual(first);
   });
 
-  test("another type or session under the id is a failure, another account is not", async () => {
+  test("can't change type or session under their id, and another account may use the id", async () => {
     expect((await register("--id", "order-2", "--session", "s")).code).toBe(0);
     for (const more of [["--type", "login", "--session", "s"], ["--session", "t"], []]) {
       const { code, stdout, stderr } = await register("--id", "order-2", ...more);
@@ -85,7 +85,7 @@ describe("actions", () => {
     expect((await register("--id", "order-2", "--account", "others", "--session", "t")).code).toBe(0);
   });
 
-  test("an id that only a signature could make good is wrong usage while there is a signing secret", async () => {
+  test("can't have an id of the signed form while there is a signing secret", async () => {
     const register = ["action", "register", "--account", "one", "--type", "payment", "--id", "v1.mine"];
     const signing = { ...scene.environment, DRS_ACTION_SIGNING_SECRET: "s".repeat(32) };
     const refused = await command(signing, ...register);
@@ -94,14 +94,14 @@ describe("actions", () => {
     expect(await object(...register)).toMatchObject({ action_id: "v1.mine" });
   });
 
-  test("ids are made where none is given, all different", async () => {
+  test("get different ids where none is given", async () => {
     const made = await Promise.all([register(), register()]);
     const ids = made.map(({ stdout }) => (JSON.parse(stdout) as { action_id: string }).action_id);
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id).toMatch(/^act_/);
   });
 
-  test("revoked ones are refused within seconds, and can't be registered again", async () => {
+  test("that are revoked are rejected within seconds, and can't be registered again", async () => {
     const { action_id: actionId } = await object("action", "register", "--account", "one", "--type", "payment");
     const who = { ...scene.one, actionId } as Credentials;
     await store(who);

@@ -11,8 +11,8 @@ const NO_EVENT = "019a0000-0000-7000-8000-000000000000";
 const scene = new CommandScene();
 const { drs, object, store } = scene;
 
-describe("help, usage and failure", () => {
-  test.each(everyCommand().map((path) => [path.join(" "), path]))("drs %s --help", async (name, path) => {
+describe("the command drs", () => {
+  test.each(everyCommand().map((path) => [path.join(" "), path]))("prints help for %s", async (name, path) => {
     const { code, stdout, stderr } = await drs(...path, "--help");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(`^Usage: drs${name === "" ? "" : ` ${name}`}\\b`));
@@ -20,7 +20,7 @@ describe("help, usage and failure", () => {
     expect(examples).toMatch(new RegExp(`^ {2}\\$ (DRS_\\w+=\\S+ )*drs ${name}`));
   });
 
-  test("docs/operator.md lists every command and no other", () => {
+  test("has every command in docs/operator.md, and no other is there", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/operator.md"), "utf8");
     const listed = [...page.matchAll(/^\| `drs ([a-z]+)` +\|([^|]*)\|/gm)].flatMap(([, group = "", inner = ""]) => {
       const names = [...inner.matchAll(/`([^`]+)`/g)].map(([, name]) => `${group} ${name}`);
@@ -65,12 +65,15 @@ describe("help, usage and failure", () => {
     ["audit", "list", "--limit", "1.5"],
     ["erase", "accept-loss", "--entry", "0", "--reason", "request 17", "--yes"],
   ];
-  test.each(wrong.map((args) => [args.join(" ").slice(0, 60), args]))("wrong usage: drs %s", async (_, args) => {
-    const { code, stdout, stderr } = await drs(...args);
-    expect(code).toBe(2);
-    expect(stdout).toBe("");
-    expect(stderr).not.toBe("");
-  });
+  test.each(wrong.map((args) => [args.join(" ").slice(0, 60), args]))(
+    "ends with 2 for the wrong usage: %s",
+    async (_, args) => {
+      const { code, stdout, stderr } = await drs(...args);
+      expect(code).toBe(2);
+      expect(stdout).toBe("");
+      expect(stderr).not.toBe("");
+    },
+  );
 
   test.each([
     ["blank", "        "],
@@ -79,7 +82,7 @@ describe("help, usage and failure", () => {
     ["of three characters only", "abcabcabcabc"],
     ["invisible", "\u200b\u200c\u200d\u2060\u200b\u200c\u200d\u2060"],
     ["too long", "dispute ".repeat(126)],
-  ])("a reason that is %s is wrong usage wherever one is asked for", async (_, text) => {
+  ])("rejects a reason that is %s, wherever one is required", async (_, text) => {
     const { DRS_REASON_MIN_LENGTH: __, ...usual } = scene.environment;
     const commands = [
       ["event", "get", NO_EVENT, "--raw", "--reason", text],
@@ -98,7 +101,7 @@ describe("help, usage and failure", () => {
     }
   });
 
-  test("the least length of a reason is DRS_REASON_MIN_LENGTH", async () => {
+  test("requires reasons of the length in DRS_REASON_MIN_LENGTH", async () => {
     const get = (text: string, least: string): Promise<Printed> =>
       command(
         { ...scene.environment, DRS_REASON_MIN_LENGTH: least },
@@ -114,7 +117,7 @@ describe("help, usage and failure", () => {
     expect((await get("dispute 4711", "many")).stderr).toContain("DRS_REASON_MIN_LENGTH must be a whole number");
   });
 
-  test("lengths count characters, not code units", async () => {
+  test("counts lengths in characters, not in code units", async () => {
     const account = "\u{1F600}".repeat(256);
     const { token } = await object("token", "issue", "--account", account);
     const { action_id } = await object("action", "register", "--account", account, "--type", "payment");
@@ -132,25 +135,31 @@ describe("help, usage and failure", () => {
     ["token", "revoke", NO_EVENT],
     ["action", "revoke", "no-such", "--account", "one"],
   ];
-  test.each(failing.map((args) => [args.join(" "), args]))("failure: drs %s", async (_, args) => {
-    const { code, stdout, stderr } = await drs(...args);
-    expect(code).toBe(1);
-    expect(stdout).toBe("");
-    expect(stderr).toMatch(/^There is no .+\n$/);
-  });
+  test.each(failing.map((args) => [args.join(" "), args]))(
+    "ends with 1 and a message when it fails: %s",
+    async (_, args) => {
+      const { code, stdout, stderr } = await drs(...args);
+      expect(code).toBe(1);
+      expect(stdout).toBe("");
+      expect(stderr).toMatch(/^There is no .+\n$/);
+    },
+  );
 
   const leaves = everyCommand().filter(
     (path) => path.length === 2 || ["doctor", "migrate", "serve"].includes(path[0] ?? ""),
   );
   const withDatabase = leaves.filter((path) => path.join(" ") !== "receipt verify");
-  test.each(withDatabase.map((path) => [path.join(" "), path]))("drs %s without a database", async (name, path) => {
-    const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
-    const { code, stdout, stderr } = await command(away, ...path, ...(REQUIRED[name] ?? []));
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toBe("the database can't be reached: connection refused\n");
-  });
+  test.each(withDatabase.map((path) => [path.join(" "), path]))(
+    "ends with a message without a database: %s",
+    async (name, path) => {
+      const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
+      const { code, stdout, stderr } = await command(away, ...path, ...(REQUIRED[name] ?? []));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toBe("the database can't be reached: connection refused\n");
+    },
+  );
 
-  test("a configuration that is not valid names every problem, for every command", async () => {
+  test("names every problem of an invalid configuration, in every command", async () => {
     const broken = { DRS_PORT: "x", DRS_PROT: "1", DRS_KEY_ENCRYPTION_KEY: "hunter2" };
     for (const path of [...leaves, ["config"]]) {
       const { code, stdout, stderr } = await command(broken, ...path, ...(REQUIRED[path.join(" ")] ?? []));
@@ -160,14 +169,14 @@ describe("help, usage and failure", () => {
     }
   });
 
-  test("a process of its own ends with the same codes", async () => {
+  test("ends with the same codes as a process of its own", async () => {
     const codes = await Promise.all(
       [["--help"], ["nonsense"], ["token", "revoke", NO_EVENT]].map((args) => runDrs(scene.environment, args)),
     );
     expect(codes.map(({ code }) => code)).toEqual([0, 2, 1]);
   });
 
-  test("a reader that leaves early is no failure", async () => {
+  test("does not fail when the reader of its output leaves early", async () => {
     const { execFile } = await import("node:child_process");
     const script = `set -o pipefail; "$0" packages/server/bin/drs.js event list --help | true`;
     const env = { PATH: process.env["PATH"], ...scene.environment };

@@ -35,8 +35,8 @@ async function everybodyMayEnter(path: string): Promise<boolean> {
 
 const { home, leftovers, serve } = new EmbeddedScene();
 
-describe("what is on the disk is private", () => {
-  test("the data directory, also one that was open, the socket in it, the log, and every key", async () => {
+describe("the files of the embedded database are private", () => {
+  test("in the data directory, also in one that was open: the socket, the log, and every key", async () => {
     const place = await home();
     await mkdir(place.dataDir);
     await chmod(place.dataDir, 0o777);
@@ -50,7 +50,7 @@ describe("what is on the disk is private", () => {
     for (const name of keys) expect((await mode(join(place.keyDir, name))) & 0o077, name).toBe(0);
   });
 
-  test("a folder of another user is refused and left as it is", async () => {
+  test("and a folder of another user is rejected and left as it is", async () => {
     const place = await home();
     await mkdir(place.dataDir);
     await chmod(place.dataDir, 0o755);
@@ -61,7 +61,7 @@ describe("what is on the disk is private", () => {
     expect(await readdir(place.dataDir)).toEqual(["thesis.odt"]);
   });
 
-  test.skipIf(!isRoot)("root keeps it from everybody else where only root may enter", async () => {
+  test.skipIf(!isRoot)("to root where only root may enter the folder", async () => {
     const place = await home();
     expect(await mode(place.path)).toBe(0o700);
     await serve(place);
@@ -71,7 +71,7 @@ describe("what is on the disk is private", () => {
   });
 
   test.skipIf(!isRoot)(
-    "root runs it as the user `nobody` where every user may enter, and is not stuck when that changes",
+    "to the user `nobody` where root starts it and every user may enter, also after that changes",
     async () => {
       const place = await home();
       await chmod(place.path, 0o755);
@@ -87,8 +87,8 @@ describe("what is on the disk is private", () => {
   );
 });
 
-describe("paths", () => {
-  test("too long for a Unix socket", async () => {
+describe("an embedded database works in a folder", () => {
+  test("whose path is too long for a Unix socket", async () => {
     const place = await home(`${"long-".repeat(30)}/${"deep-".repeat(30)}`);
     expect(place.dataDir.length).toBeGreaterThan(300);
     expect(await migrate(place)).toMatchObject({ code: 0, stderr: "" });
@@ -104,7 +104,7 @@ describe("paths", () => {
     await expectStopped(place);
   });
 
-  test.each(["-D", 'two, "quoted", ünïcode \u{1F600}'])("named %s", async (name) => {
+  test.each(["-D", 'two, "quoted", ünïcode \u{1F600}'])("that is named %s", async (name) => {
     const place = await home(name);
     expect(await migrate(place)).toMatchObject({ code: 0, stderr: "" });
     expect(await issueToken(place)).toMatchObject({ code: 0, stderr: "" });
@@ -112,7 +112,7 @@ describe("paths", () => {
   });
 });
 
-describe("what is in the way is said, with exit code 1", () => {
+describe("a start ends with exit code 1 and a message", () => {
   /** A home with a cluster, which no rejection changes. */
   let existing: Home;
 
@@ -129,7 +129,7 @@ describe("what is in the way is said, with exit code 1", () => {
     expect(lines(await listTokens(existing))).toHaveLength(1);
   });
 
-  test("a data directory below a file, or that is one", async () => {
+  test("for a data directory that is a file or below one", async () => {
     const place = await home();
     await writeFile(join(place.path, "file"), "");
     for (const path of [join(place.path, "file/data"), join(place.path, "file")]) {
@@ -142,7 +142,7 @@ describe("what is in the way is said, with exit code 1", () => {
     }
   });
 
-  test("a data directory that this user can't write", async ({ skip }) => {
+  test("for a data directory that this user can't write", async ({ skip }) => {
     if (isRoot && !(await everybodyMayEnter(ROOT))) skip("another user can't get at this checkout");
     const place = await home();
     const asOther = isRoot ? { uid: NOBODY } : {};
@@ -152,7 +152,7 @@ describe("what is in the way is said, with exit code 1", () => {
     expectRefused(result, `the data directory ${place.dataDir} can't be made`, "EACCES", "DRS_DATA_DIR");
   });
 
-  test("a cluster of another major version, which is left alone", async () => {
+  test("for a cluster of another major version, which stays unchanged", async () => {
     const file = join(existing.dataDir, "postgres/PG_VERSION");
     await writeFile(file, "17\n");
     const message = "is a cluster of PostgreSQL 17, and this server carries 18";
@@ -162,7 +162,7 @@ describe("what is in the way is said, with exit code 1", () => {
     await writeFile(file, "18\n");
   });
 
-  test.each(["DRS_PORT", "DRS_ADMIN_PORT"])("a port that is taken: %s", async (variable) => {
+  test.each(["DRS_PORT", "DRS_ADMIN_PORT"])("for a port that is in use: %s", async (variable) => {
     const holder = await new Promise<Server>((resolve) => {
       const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
     });
@@ -172,12 +172,12 @@ describe("what is in the way is said, with exit code 1", () => {
     expectRefused(result, `port ${port} on 127.0.0.1 is taken by another program: choose another in ${variable}`);
   });
 
-  test("an address that is none of this machine's", async () => {
+  test("for an address that this machine does not have", async () => {
     const result = await refusedServe(existing, { DRS_HOST: "192.0.2.1", DRS_TLS_TERMINATED_BY_PROXY: "true" });
     expectRefused(result, "EADDRNOTAVAIL", "DRS_PORT");
   });
 
-  test("a key store that is empty or another installation's", async () => {
+  test("for a key store that is empty or belongs to another installation", async () => {
     const foreign = await home();
     expect((await migrate(foreign)).code).toBe(0);
     const kept = join(existing.path, "kept");
@@ -193,7 +193,7 @@ describe("what is in the way is said, with exit code 1", () => {
     expect((await runDrs(existing.environment, ["doctor"])).code).toBe(0);
   });
 
-  test("another key-encryption key, or none that can be read", async () => {
+  test("for another key-encryption key, or one that can't be read", async () => {
     const other = { DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64") };
     const wrong = await refusedServe(existing, other);
     expectRefused(wrong, "was wrapped by another key-encryption key");

@@ -24,7 +24,7 @@ async function sessionOf(pid = 0): Promise<string | undefined> {
 
 const { home, serve } = new EmbeddedScene();
 
-describe("one PostgreSQL for the server and every command", () => {
+describe("an embedded PostgreSQL that the server and commands share", () => {
   let place: Home;
   let who: Credentials;
 
@@ -36,7 +36,7 @@ describe("one PostgreSQL for the server and every command", () => {
 
   afterAll(() => place.remove());
 
-  test("commands work before, during and after the server's run; the last to leave stops PostgreSQL", async () => {
+  test("serves commands before, during and after the server's run, and is stopped by the last user", async () => {
     await expectStopped(place);
 
     const server = await serve(place);
@@ -57,7 +57,7 @@ describe("one PostgreSQL for the server and every command", () => {
     await expectStopped(place);
   });
 
-  test("a command that is still at work keeps PostgreSQL when the server leaves", async () => {
+  test("runs on when the server stops while a command works", async () => {
     const server = await serve(place);
     const system = await openTestSystem(place.environment);
     const running = await place.postgres();
@@ -68,7 +68,7 @@ describe("one PostgreSQL for the server and every command", () => {
     await expectStopped(place);
   });
 
-  test("a second server is refused, and the first does not notice", async () => {
+  test("rejects a second server, and the first one continues", async () => {
     const server = await serve(place);
     expectRefused(await refusedServe(place), `another server runs on the data directory ${place.dataDir}`);
     expect((await send({ url: server.adminUrl, method: "GET", path: "/readyz" })).status).toBe(200);
@@ -78,7 +78,7 @@ describe("one PostgreSQL for the server and every command", () => {
     expect(await next.stop()).toBe(0);
   });
 
-  test("what a killed server leaves behind is adopted by the next", async () => {
+  test("is adopted by the next server after the first one was killed", async () => {
     const first = await serve(place);
     const running = await place.postgres();
     const body = JSON.stringify(transport(who));
@@ -97,7 +97,7 @@ describe("one PostgreSQL for the server and every command", () => {
     await expectStopped(place);
   });
 
-  test("when both were killed, the next one starts over what remains", async () => {
+  test("is started again by the next server after both were killed", async () => {
     const server = await serve(place);
     const [pid = 0] = await place.postgres();
     await server.kill();
@@ -108,7 +108,7 @@ describe("one PostgreSQL for the server and every command", () => {
     expect(stdout.toString()).not.toBe("");
   });
 
-  test("commands that start together on a fresh directory make one cluster and all do their work", async () => {
+  test("is created once by commands that start together, and all of them work", async () => {
     const place = await home();
     const accounts = ["a", "b", "c"];
     const made = await Promise.all(accounts.map(() => migrate(place)));
@@ -123,7 +123,7 @@ describe("one PostgreSQL for the server and every command", () => {
     await expectStopped(place);
   });
 
-  test("users that leave together while others come neither wait for each other nor fall", async () => {
+  test("survives users that leave and come at the same time", async () => {
     const place = await home();
     const errors: unknown[] = [];
     const options = { dataDir: place.dataDir, asServer: false, onError: (error: unknown) => errors.push(error) };
@@ -138,7 +138,7 @@ describe("one PostgreSQL for the server and every command", () => {
     await expectStopped(place);
   });
 
-  test("of two servers that start together on a fresh directory one serves, the other reports why it can't", async () => {
+  test("serves one of two servers that start together, and the other one reports why it can't start", async () => {
     const place = await home();
     const command = migrate(place);
     const started = await Promise.allSettled([serve(place), serve(place)]);

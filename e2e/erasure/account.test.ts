@@ -28,8 +28,8 @@ async function replaysOf(account: string): Promise<number> {
   return (await scene.owner.query<{ replays: number | null }>(text, [account])).rows[0]?.replays ?? 0;
 }
 
-describe("an account", () => {
-  test("is erased: events, ledger, tokens, actions, its keys; others stay, and retries are answered", async () => {
+describe("the erasure of an account", () => {
+  test("deletes events, ledger, tokens, actions, its keys; other accounts stay, and retries are answered", async () => {
     const [who, other] = [await party(), await party()];
     const mine = [await store(who), await store(who), await store(who)];
     const theirs = await store(other);
@@ -94,7 +94,7 @@ describe("an account", () => {
     expect(await listed(who.account)).toEqual([later.eventId]);
   });
 
-  test("erased twice: the second erasure deletes only what was stored since", async () => {
+  test("deletes the second time only what was stored since the first time", async () => {
     const who = await party();
     await store(who);
     const first = await erase("--account", who.account);
@@ -108,7 +108,7 @@ describe("an account", () => {
     expect(rows.map(({ sequence }) => sequence)).toEqual([second["sequence"], first["sequence"]]);
   });
 
-  test("that is refused from then on gets 403 for what is new, and its retries their 200", async () => {
+  test("with --refuse-later answers 403 to later events, and 200 to retries", async () => {
     const who = await party();
     const stored = await store(who);
     await erase("--account", who.account, "--refuse-later");
@@ -123,7 +123,7 @@ describe("an account", () => {
     expect(await listed(who.account)).toEqual([]);
   });
 
-  test("that was erased before can be refused later on, once", async () => {
+  test("can add --refuse-later afterwards, once", async () => {
     const who = await party();
     await store(who);
     const first = await erase("--account", who.account);
@@ -135,7 +135,7 @@ describe("an account", () => {
     await until(async () => (await post(fresh)).status === 403);
   });
 
-  test("of which only its name and secret are left is erased, too", async () => {
+  test("deletes an account of which only its name and secret are left", async () => {
     const who = await party();
     await store(who);
     for (const table of ["event", "idempotency_key", "session_token", "action"]) {
@@ -145,7 +145,7 @@ describe("an account", () => {
     expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
   });
 
-  test("at once with its ingestion on two servers: what is left is whole, what was answered before is deleted", async () => {
+  test("during ingestion on two servers leaves only whole events, and none that was answered before", async () => {
     const who = await party();
     const other = await party();
     const before = [await store(who), await store(who)];
@@ -190,8 +190,8 @@ describe("an account", () => {
   }, 60_000);
 });
 
-describe("less than an account", () => {
-  test("one event, one action's events: by row, with a tombstone each", async () => {
+describe("the erasure of a part", () => {
+  test("deletes one event, or the events of one action, by row, with a tombstone each", async () => {
     const who = await party();
     const [one, two] = [await store(who), await store(who)];
     expect(await erase("--event", one.eventId)).toMatchObject({ kind: "event", events: 1, destroyed_keys: [] });
@@ -204,7 +204,7 @@ describe("less than an account", () => {
     expect((await keysOf(who.account)).length).toBe(1);
   });
 
-  test("an account under one purpose: what is under another stays", async () => {
+  test("deletes the events of an account under one purpose, and keeps the others", async () => {
     const file = join(scene.folder, "two.yaml");
     const purpose = { title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o", raw_retention: "P30D" };
     const purposes = ["default", "payments"].map((id) => ({ ...purpose, id }));

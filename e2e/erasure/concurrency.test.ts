@@ -13,7 +13,7 @@ import { ErasureScene } from "../support/erasure-scene.ts";
 const scene = new ErasureScene();
 const { drs, party, post, store, erase, read, keysOf, secretExists, entries, tablesWith } = scene;
 
-describe("with concurrent work", () => {
+describe("an erasure during other work", () => {
   const LOCKED = `select ${AWAITED_LOCKS} and locktype = 'advisory'`;
 
   /** Runs work while another connection holds a lock; @returns what it gave, after it was seen to wait for it. */
@@ -50,7 +50,7 @@ describe("with concurrent work", () => {
   const count = async (table: string, where: string, value: unknown): Promise<number | null> =>
     (await scene.owner.query(`select from ${table} where ${where} = $1`, [value])).rowCount;
 
-  test.each(["join_ingestion", "lock_holds", "lock_journal"])("it begins when what has %s is over", async (lock) => {
+  test.each(["join_ingestion", "lock_holds", "lock_journal"])("begins when what has %s is over", async (lock) => {
     const who = await party();
     await store(who);
     const before = await entries();
@@ -62,7 +62,7 @@ describe("with concurrent work", () => {
     expect(await entries()).toBe(before + 1);
   });
 
-  test("a commit batch that waited for it is sealed again", async () => {
+  test("makes a commit batch that waited for it seal its events again", async () => {
     const who = await party();
     const before = await store(who);
     const body = transport(who);
@@ -78,7 +78,7 @@ describe("with concurrent work", () => {
     expect(await read(String(answer?.json["event_id"]))).toBe(JSON.stringify(body.observations));
   });
 
-  test("its secrets are destroyed by the journal's word, even if the serving role has deleted their rows meanwhile", async () => {
+  test("destroys the secrets that the journal names, even if the serving role has deleted their rows meanwhile", async () => {
     const who = await party();
     await store(who);
     const [keyId = ""] = await keysOf(who.account);
@@ -91,7 +91,7 @@ describe("with concurrent work", () => {
     expect(await secretExists(keyId)).toBe(false);
   });
 
-  test("the ledger is deleted when no commit batch is left that may not have seen its tombstones", async () => {
+  test("deletes the ledger when no commit batch is left that may not have seen its tombstones", async () => {
     const who = await party();
     const stored = await store(who);
     await begin({ kind: "account", account: who.account });
@@ -110,7 +110,7 @@ describe("with concurrent work", () => {
     ).toBe(1);
   });
 
-  test("several at once, of the same account too, are applied one after the other", async () => {
+  test("waits for other erasures, also of the same account: all are applied one after the other", async () => {
     const [one, two] = [await party(), await party()];
     await Promise.all([store(one), store(two), store(two)]);
     const done = await Promise.all([one, two, one, two].map((who) => erase("--account", who.account)));
@@ -120,7 +120,7 @@ describe("with concurrent work", () => {
     for (const who of [one, two]) expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
   });
 
-  test("at once with an expiry of the same events", async () => {
+  test("may run at the same time as the expiry of the same events", async () => {
     const who = await party();
     const stored = await store(who);
     await Promise.all([erase("--account", who.account), drs("retention", "run"), drs("retention", "run")]);
@@ -128,7 +128,7 @@ describe("with concurrent work", () => {
     expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
   });
 
-  test("the serving role can take nothing that is not erased, nor change what was", async () => {
+  test("lets the serving role take nothing that is not erased, nor change what was erased", async () => {
     const [who, other] = [await party(), await party()];
     const stored = await store(who);
     const [key] = await keysOf(who.account);

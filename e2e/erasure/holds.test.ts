@@ -8,8 +8,8 @@ import { ErasureScene } from "../support/erasure-scene.ts";
 const scene = new ErasureScene();
 const { drs, party, store, read, purposeOf, tablesWith, receiptOf } = scene;
 
-describe("what a hold keeps", () => {
-  test("is deleted where it can't be opened, and reported; what can be opened is kept", async () => {
+describe("a held event of an erased account", () => {
+  test("is deleted if it can't be opened, and reported; what can be opened is kept", async () => {
     const who = await party();
     const [broken, whole] = [await store(who), await store(who)];
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -29,7 +29,7 @@ describe("what a hold keeps", () => {
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("does not prevent that later events of the account are refused", async () => {
+  test("does not prevent that later events of the account are rejected", async () => {
     const who = await party();
     const held = await store(who);
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -49,7 +49,7 @@ describe("what a hold keeps", () => {
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("waits for its end: exit 3, then deletion", async () => {
+  test("is kept with exit code 3 until the hold ends, then deleted", async () => {
     const who = await party();
     const [held, free] = [await store(who), await store(who)];
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];

@@ -15,7 +15,7 @@ const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 const scene = new ErasureScene();
 const { drs, party, store, read, listed, entries, tablesWith } = scene;
 
-describe("killed", () => {
+describe("an erasure that is killed", () => {
   /** The command, killed when it was seen to wait for a lock that is held meanwhile. */
   async function eraseAndKill(account: string, lock: string): Promise<void> {
     const holder = await connectAsOwner(scene.environment);
@@ -59,7 +59,7 @@ describe("killed", () => {
     ],
   ];
 
-  test.each(STEPS)("%s, it is finished by the next, once", async (_, lock, { inDatabase, ledger }) => {
+  test.each(STEPS)("%s is finished by the next process, once", async (_, lock, { inDatabase, ledger }) => {
     const who = await party();
     const stored = await store(who);
     const [journalled, head] = [await entries(), (await scene.owner.query("select from erasure")).rowCount ?? 0];
@@ -87,7 +87,7 @@ describe("killed", () => {
     expect(await entries()).toBe(journalled + 1);
   });
 
-  test("when the journal has it and the database does not, a running server applies it", async () => {
+  test("when the journal has it and the database does not, is applied by a running server", async () => {
     const who = await party();
     await store(who);
     const server = await startServer({ ...scene.serving, DRS_RETENTION_INTERVAL: "1s" });
@@ -96,7 +96,7 @@ describe("killed", () => {
     await server.stop();
   });
 
-  test("at any moment, an erasure is finished by the next process, once", async () => {
+  test("at any moment is completed by the next process, once", async () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
     const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes"];

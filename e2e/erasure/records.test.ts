@@ -12,7 +12,7 @@ const { drs, party, store, erase, read, purposeOf, receiptOf } = scene;
 
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-describe("the register", () => {
+describe("drs erase", () => {
   /** A number of entries of the journal that is greater than five, whichever tests run. */
   beforeAll(async () => {
     for (let count = 0; count < 6; count++) await erase("--account", (await party()).account);
@@ -23,11 +23,11 @@ describe("the register", () => {
     ["two things", ["--account", "a", "--event", randomUUID(), "--reason", "r"]],
     ["no reason", ["--account", "a"]],
     ["a purpose without its account", ["--purpose", "default", "--reason", "r"]],
-  ])("%s is wrong usage", async (_, args) => {
+  ])("rejects %s as wrong usage", async (_, args) => {
     expect(await drs("erase", "run", ...args, "--yes")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("a receipt that can't be written stops it before anything is erased", async () => {
+  test("stops before anything is erased if the receipt can't be written", async () => {
     const who = await party();
     const stored = await store(who);
     const nowhere = ["--receipt", join(scene.folder, "nowhere", "receipt.jws")];
@@ -36,7 +36,7 @@ describe("the register", () => {
     expect(await read(stored.eventId)).toBe(stored.text);
   });
 
-  test("under a purpose is listed of its account, too", async () => {
+  test("lists the erasure of a purpose among those of its account", async () => {
     const who = await party();
     const { eventId } = await store(who);
     await erase("--account", who.account, "--purpose", await purposeOf(eventId));
@@ -44,7 +44,7 @@ describe("the register", () => {
     expect(found).toMatchObject([{ kind: "purpose", events: 1 }]);
   });
 
-  test("a journal that was changed behind its head stops every command, the doctor too", async () => {
+  test("stops, as every command and the doctor do, if the journal was changed behind its latest entry", async () => {
     const entry = join(scene.folder, "journal", "000000", "000000001.json");
     const text = await readFile(entry, "utf8");
     await writeFile(entry, text.replace(/"at":"2/, '"at":"3'));
@@ -55,7 +55,7 @@ describe("the register", () => {
     expect((await drs("doctor")).code).toBe(0);
   });
 
-  test("an unknown subject is not erased, and without a terminal --yes is required", async () => {
+  test("rejects an unknown subject, and requires --yes without a terminal", async () => {
     const unknown = await drs("erase", "run", "--account", "unknown-account", "--reason", "r", "--yes");
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
     const who = await party();
@@ -68,7 +68,7 @@ describe("the register", () => {
     expect(await read(stored.eventId)).toBe(stored.text);
   });
 
-  test("the journal names no account, and the audit has each order", async () => {
+  test("names no account in the journal, and writes each order to the audit", async () => {
     const files = await readdir(join(scene.folder, "journal"), { recursive: true });
     const texts = await Promise.all(
       files
@@ -86,7 +86,7 @@ describe("the register", () => {
 });
 
 describe("a receipt", () => {
-  test("and the list of erasures have the same instant", async () => {
+  test("of an erasure and the list of erasures have the same instant", async () => {
     const { account } = await party();
     const { erasure_id } = await erase("--account", account);
     const [listed] = objects((await drs("erase", "list", "--account", account, "--json")).stdout);

@@ -16,8 +16,8 @@ import { rounds } from "../support/soak.ts";
 const scene = new HoldScene();
 const { drs, expired, hold, listed, newAccount, read, rows, run, store } = scene;
 
-describe("expiry and a hold", () => {
-  test("exclude each other: what is reported as held exists, all else is deleted", async () => {
+describe("expiry and a hold of the same events", () => {
+  test("exclude each other: each event that is reported as held exists, all others are deleted", async () => {
     for (let round = 0; round < 15; round++, scene.hoursAgo--) {
       const event = await expired({ account: newAccount() });
       const [, added] = await Promise.all([
@@ -31,7 +31,7 @@ describe("expiry and a hold", () => {
     }
   });
 
-  test("placing one waits for a deletion that is under way", async () => {
+  test("wait for each other: a hold is placed after a deletion that is under way", async () => {
     const event = await expired({ account: newAccount() });
     await scene.owner.query("begin");
     await scene.owner.query("select lock_holds()");
@@ -44,7 +44,7 @@ describe("expiry and a hold", () => {
     expect(await read(event)).toBe(event.exact);
   });
 
-  test("a partition with a held event that has no copy is not dropped at any request", async () => {
+  test("never drop a partition with a held event that has no copy, whichever role asks", async () => {
     const event = await expired({ account: newAccount() });
     await hold("--event", event.eventId);
     const [partition] = (
@@ -60,7 +60,7 @@ describe("expiry and a hold", () => {
     expect(await read(event)).toBe(event.exact);
   });
 
-  test("killed at any moment it continues: every held event exists once, all else is deleted", async () => {
+  test("continue after a kill at any moment: every held event exists once, all others are deleted", async () => {
     const account = newAccount();
     const before = await rows("event");
     const held: PastEvent[] = [];
@@ -85,7 +85,7 @@ describe("expiry and a hold", () => {
     for (const event of [held[0], held[124], held[249]]) expect(event && (await read(event))).toBe(event?.exact);
   }, 120_000);
 
-  test("nothing is dropped while a held event can't be copied", async () => {
+  test("drop nothing while a held event can't be copied", async () => {
     const event = await expired({ account: newAccount() });
     await hold("--event", event.eventId);
     await scene.owner.query("alter table held_event add constraint no_room check (false) not valid");
@@ -97,7 +97,7 @@ describe("expiry and a hold", () => {
   });
 });
 
-test("a held event that can't be opened keeps its partition, and nothing else", async () => {
+test("a held event that can't be opened keeps its partition, and no other partition", async () => {
   const broken = await expired({ account: newAccount() });
   scene.hoursAgo--;
   const other = await expired({ account: newAccount() });
@@ -119,7 +119,7 @@ test("a held event that can't be opened keeps its partition, and nothing else", 
   await run();
 });
 
-test("a key store that lacks a hold's key is an older one", async () => {
+test("a key store that lacks the secret of a hold counts as an older one", async () => {
   const event = await expired({ account: newAccount() });
   const id = await hold("--event", event.eventId);
   await run();
@@ -130,7 +130,7 @@ test("a key store that lacks a hold's key is an older one", async () => {
   await scene.owner.query("update legal_hold set lifted_at = now(), lifted_by = 'test', lift_reason = 'it is lost'");
 });
 
-test("a pass reports what was deleted and what a hold keeps, and so does the receipt of one after a killed pass", async () => {
+test("a pass and its receipt report what was deleted and what a hold keeps, also after a killed pass", async () => {
   const account = newAccount();
   const kept = await store(scene.hoursAgo, { account });
   for (let count = 0; count < 2; count++) await store(scene.hoursAgo, { account: newAccount() });
@@ -150,7 +150,7 @@ test("a pass reports what was deleted and what a hold keeps, and so does the rec
   expect(await run()).toMatchObject({ rows: 0, held: 0, destroyed_keys: [] });
 });
 
-test("a hold's secret that can't be destroyed is tried again", async () => {
+test("the next pass tries again to destroy a hold's secret", async () => {
   const event = await expired({ account: newAccount() });
   const id = await hold("--event", event.eventId);
   await run();

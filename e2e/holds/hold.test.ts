@@ -26,7 +26,7 @@ describe("a hold", () => {
     ["--account", ({ account }: PastEvent): string => account],
     ["--action", ({ actionId }: PastEvent): string => actionId],
     ["--event", ({ eventId }: PastEvent): string => eventId],
-  ])("by %s keeps what it covers, exactly, and nothing else", async (option, value) => {
+  ])("by %s keeps exactly the events that it covers, and no others", async (option, value) => {
     const held = await expired({ account: newAccount(), actionType: "held", sdkVersion: "9.9" });
     const other = await expired({ account: newAccount() });
     const id = await hold(option, value(held));
@@ -62,7 +62,7 @@ describe("a hold", () => {
     expect(await read(event)).toBe(event.exact);
   });
 
-  test("keeps rows of a period that is shorter than a partition is long", async () => {
+  test("keeps single rows where the period is shorter than a partition", async () => {
     const [held, other] = [await store(0, { account: newAccount() }), await store(0, { account: newAccount() })];
     await hold("--event", held.eventId);
     await applyPeriod("PT1S");
@@ -75,7 +75,7 @@ describe("a hold", () => {
 });
 
 describe("lifting a hold", () => {
-  test("lets what only it kept go by row, and its secret", async () => {
+  test("deletes the copies that only this hold kept, and its secret", async () => {
     const event = await expired({ account: newAccount() });
     const id = await hold("--account", event.account);
     await run();
@@ -95,7 +95,7 @@ describe("lifting a hold", () => {
     expect(await run()).toMatchObject({ copies: 0, secrets: 0 });
   });
 
-  test("keeps what another hold covers, until that ends too", async () => {
+  test("keeps what another hold covers, until that hold ends, too", async () => {
     const both = await expired({ account: newAccount() });
     const one = await expired({ account: both.account });
     const ofAccount = await hold("--account", both.account);
@@ -121,7 +121,7 @@ describe("the idempotency key of a held event", () => {
 
   const again = ({ account, idempotencyKey }: PastEvent): Promise<PastEvent> => store(0, { account, idempotencyKey });
 
-  test("lives as long as a copy is kept, and for the replay window after it", async () => {
+  test("exists as long as its copy, and for the replay window after it", async () => {
     const event = await expired({ account: newAccount() });
     const id = await hold("--account", event.account);
     await run();
@@ -135,7 +135,7 @@ describe("the idempotency key of a held event", () => {
     await expect(again(event), "after it").resolves.toBeDefined();
   });
 
-  test("of an erased one does, too", async () => {
+  test("exists as long as its copy after an erasure, too", async () => {
     const event = await expired({ account: newAccount() });
     const id = await hold("--account", event.account);
     await run();
@@ -153,7 +153,7 @@ describe("the idempotency key of a held event", () => {
   });
 });
 
-test("lifting says how many events go, and asks where any do", async () => {
+test("lifting a hold reports how many events are deleted, and asks if there are any", async () => {
   const account = newAccount();
   const [erased, fresh] = [await expired({ account }), await store(0, { account })];
   const first = await hold("--account", account);
@@ -167,7 +167,7 @@ test("lifting says how many events go, and asks where any do", async () => {
   expect([await read(erased), await read(fresh)]).toEqual([undefined, fresh.exact]);
 });
 
-test("a review that is due shows until it is done", async () => {
+test("an overdue review is reported until it is done", async () => {
   const event = await store(0, { account: newAccount() });
   const id = await hold("--event", event.eventId);
   expect((await drs("doctor")).code).toBe(0);
@@ -184,7 +184,7 @@ test("a review that is due shows until it is done", async () => {
   expect(entries).toEqual(expect.arrayContaining(["hold.add", "hold.review"]));
 });
 
-test("a serving connection can place, lift and delete nothing", async () => {
+test("a serving connection can't place or lift a hold, nor delete a copy", async () => {
   const event = await expired({ account: newAccount() });
   const id = await hold("--event", event.eventId);
   await run();
@@ -219,20 +219,20 @@ test.each([
 test.each([
   ["--action", "nowhere"],
   ["--event", "0190a0b0-0000-7000-8000-000000000000"],
-])("a hold on nothing (%s) is refused", async (option, value) => {
+])("a hold on an unknown subject (%s) is rejected", async (option, value) => {
   const refused = await drs("hold", "add", option, value, ...WHY);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("Nothing is known");
 });
 
-test("a hold that is only tried is not placed", async () => {
+test("a dry run of hold add places no hold", async () => {
   const event = await expired({ account: newAccount() });
   const tried = await drs("hold", "add", "--event", event.eventId, ...WHY, "--dry-run", "--json");
   expect(objects(tried.stdout)[0]).toMatchObject({ events: 1, dry_run: true });
   expect((await holds()).filter(({ lifted_at }) => lifted_at === null)).toEqual([]);
 });
 
-test("an event that a hold covers is marked in lists, by itself and in the export", async () => {
+test("an event that a hold covers is marked in lists, in its own output and in the export", async () => {
   const held = await store(0, { account: newAccount() });
   const fresh = await store(0, { account: held.account });
   await hold("--event", held.eventId);

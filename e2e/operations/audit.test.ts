@@ -24,7 +24,7 @@ describe("the audit", () => {
   const auditOf = async (environment: Record<string, string>, ...filter: string[]): Promise<Entry[]> =>
     objects<Entry>((await command(environment, "audit", "list", "--limit", "0", "--json", ...filter)).stdout);
 
-  test("says who did what, to which subject, with which outcome", async () => {
+  test("records who did what, to which subject, with which outcome", async () => {
     const environment = { ...(await scene.environment()), DRS_SESSION_BINDING: "record" };
     const who = await credentials(environment, "audited");
     const server = await serve(environment);
@@ -68,7 +68,7 @@ describe("the audit", () => {
     expect(await auditOf(environment, "--account", "unknown")).toEqual([]);
   });
 
-  test("a flood of requests without an account is a count with its sources, written once a minute", async () => {
+  test("counts a flood of requests without an account, with its sources, once a minute", async () => {
     const { server, environment, who } = await stage({ DRS_TRUSTED_PROXY_HOPS: "1" });
     const started = Date.now();
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });

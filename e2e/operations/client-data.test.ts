@@ -22,8 +22,8 @@ async function servingBackend(postmaster: number): Promise<number> {
   throw new Error("no connection is served");
 }
 
-describe("what the operator sees holds nothing of what was sent", () => {
-  test("no token, key, header, name or value in the log, the metrics, PostgreSQL's log or the audit", async () => {
+describe("an operator sees", () => {
+  test("no token, key, header, name or value of a client in the logs, the metrics or the audit", async () => {
     const home = await temporaryHome();
     const environment = { ...home.environment, DRS_THROTTLE_RATE: "0", DRS_LOG_LEVEL: "trace" };
     expect((await command(environment, "migrate")).code).toBe(0);

@@ -8,7 +8,7 @@ import { expectRetryLater, get, post, ServerScene, type Stage } from "../support
 
 const { stageOn } = new ServerScene();
 
-describe("a database that is away", () => {
+describe("while the database is away", () => {
   let home: Home;
   let cluster: EmbeddedPostgres | undefined;
 
@@ -40,7 +40,7 @@ describe("a database that is away", () => {
     return stageOn(environment);
   }
 
-  test("is 503 with Retry-After at once, not ready but alive, until the database is back", async () => {
+  test("the server answers 503 with Retry-After at once, and is not ready but alive, until the database is back", async () => {
     const { server, who, other } = await stageHere();
     expect((await post(server, who)).status).toBe(201);
     await cluster?.close();
@@ -74,7 +74,7 @@ describe("a database that is away", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("what the audit holds back is still written when the database comes back during the shutdown", async () => {
+  test("the audit keeps its entries, and writes them if the database comes back during the shutdown", async () => {
     const { environment, server } = await stageHere();
     expect((await send({ url: server.url })).status).toBe(401);
     await cluster?.close();
@@ -86,7 +86,7 @@ describe("a database that is away", () => {
     expect(stdout).toContain('"outcome":"credentials-missing"');
   });
 
-  test("one that hangs is not ready either, and the requests that waited get their answers", async () => {
+  test("or hangs, the server is not ready, and the waiting requests get their answers", async () => {
     const { server, who } = await stageHere();
     expect((await post(server, who)).status).toBe(201);
     const [postmaster = 0] = await home.postgres();

@@ -41,7 +41,9 @@ describe("the greeting", () => {
     expect(rows).toMatchObject([{ account: "development" }]);
   });
 
-  test("the curl command, pasted as it is: 201, then 200; with a probe's value changed, 409", async ({ skip }) => {
+  test("has a curl command that gets 201, then 200, and 409 after the value of a probe was changed", async ({
+    skip,
+  }) => {
     if (!(await shell("curl --version"))) skip("no curl here");
     const line = server.stdout().trimEnd().split("\n").at(-1) ?? "";
     const [first, second] = [await shell(line), await shell(line)];
@@ -53,7 +55,7 @@ describe("the greeting", () => {
     expect(await shell(changed)).toMatch(/^HTTP\/1\.1 409 .*idempotency-conflict/s);
   });
 
-  test("an admin token of all roles is in a file that only its owner reads, and not in the log", async () => {
+  test("puts an admin token into a file that only its owner reads, and not into the log", async () => {
     const [, file = ""] = /^Admin token \(all roles, until \S+\): in (\S+)$/m.exec(server.stdout()) ?? [];
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const token = (await readFile(file, "utf8")).trim();
@@ -72,7 +74,7 @@ describe("the greeting", () => {
     expect(entries.map(({ operation }) => operation)).toContain("event.read_observations");
   });
 
-  test("the token is on standard output and nowhere else", async () => {
+  test("shows the token on standard output and nowhere else", async () => {
     const token = tokenOf(server.stdout());
     expect(token).not.toBe("");
     await send({ url: server.url, headers: { Authorization: `Bearer ${token}` } });
@@ -83,7 +85,7 @@ describe("the greeting", () => {
     for (const text of [audit, (await get(server.adminUrl, "/metrics")).text]) expect(text).not.toContain(token);
   });
 
-  test("there is no token for an external database", async () => {
+  test("has no token for an external database", async () => {
     const { server, environment } = await stage();
     expect(await server.stop()).toBe(0);
     expect(server.stdout()).toBe(`Device Risk Signals is ready: ${server.url}${PATH}\n`);
@@ -91,7 +93,7 @@ describe("the greeting", () => {
     expect(stdout).toBe("");
   });
 
-  test("there is none beyond loopback", async () => {
+  test("has no token beyond loopback", async () => {
     const other = await temporaryHome();
     const beyond = await serve({
       ...other.environment,
@@ -105,7 +107,7 @@ describe("the greeting", () => {
     expect(beyond.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
   });
 
-  test("health and metrics are on the admin listener, and only there", async () => {
+  test("names the admin listener, which alone serves health and metrics", async () => {
     expect((await send({ url: server.url })).status).toBe(401);
     for (const path of ["/livez", "/readyz"]) {
       expect(await get(server.adminUrl, path)).toMatchObject({ status: 200, text: "ok\n" });

@@ -11,14 +11,14 @@ import { SlowRequest } from "../support/slow-request.ts";
 
 const { stage } = new ServerScene();
 
-describe("overload", () => {
+describe("an overloaded server", () => {
   /** The head of a request whose body never comes. */
   const head = ({ url }: ServerProcess, who: Credentials, ...more: string[]): string => {
     const lines = Object.entries(authorized(who)).map(([name, value]) => `${name}: ${value}`);
     return [`POST ${PATH} HTTP/1.1`, `Host: ${new URL(url).host}`, ...lines, ...more, "", ""].join("\r\n");
   };
 
-  test("too many requests at once: 503 before the body is read, and capacity again when they are done", async () => {
+  test("answers 503 to too many requests before their bodies are read, and accepts requests again when they are done", async () => {
     const { server, who } = await stage({ DRS_MAX_REQUESTS: "2" });
     const slow = [new SlowRequest(server, who), new SlowRequest(server, who)];
     await until(async () => (await inFlight(server)) === 2);
@@ -36,7 +36,7 @@ describe("overload", () => {
     expect(await inFlight(server)).toBe(0);
   });
 
-  test("too many bytes at once: announced ones count, unannounced ones as the limit", async () => {
+  test("answers 503 to too many bytes: announced ones count, unannounced ones count as the limit", async () => {
     const { server, who } = await stage({ DRS_MAX_BUFFER_BYTES: String(1024 * 1024) });
     const body = JSON.stringify(transport(who));
     const large = `${body}${" ".repeat(262_144 - body.length)}`;
@@ -58,7 +58,7 @@ describe("overload", () => {
     expect((await post(server, who)).status).toBe(201);
   });
 
-  test("a client that hangs up midway leaves nothing, and its key free", async () => {
+  test("keeps nothing of a client that hangs up midway, and its key is free", async () => {
     const { server, who, environment } = await stage();
     const key = freshKey();
     for (let n = 0; n < 3; n++) {
@@ -72,7 +72,7 @@ describe("overload", () => {
     expect(server.stderr()).not.toContain('"error"');
   });
 
-  test("one account may hold a part of the permits only, and its answers say so; the others pass", async () => {
+  test("gives one account a part of the permits only, and serves the others", async () => {
     const { server, who, other } = await stage({ DRS_MAX_REQUESTS: "40", DRS_THROTTLE_RATE: "0" });
     const slow = Array.from({ length: 32 }, () => new SlowRequest(server, who));
     await until(async () => (await inFlight(server)) === 32);
@@ -82,7 +82,7 @@ describe("overload", () => {
     expect((await post(server, who)).status).toBe(201);
   });
 
-  test("memory is bounded under any uploads, of any account and any speed", async () => {
+  test("has bounded memory under any uploads, of any account and any speed", async () => {
     const limits = { DRS_THROTTLE_RATE: "0", DRS_MAX_BUFFER_BYTES: String(16 * 1024 * 1024) };
     const { server, environment } = await stage(limits);
     const senders = await Promise.all(Array.from({ length: 8 }, (_, n) => credentials(environment, `sender ${n}`)));

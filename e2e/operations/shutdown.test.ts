@@ -9,8 +9,8 @@ import { SlowRequest } from "../support/slow-request.ts";
 
 const { stage } = new ServerScene();
 
-describe("SIGTERM", () => {
-  test("answers what was accepted, refuses what comes, then ends with 0", async () => {
+describe("a server that gets SIGTERM", () => {
+  test("answers accepted requests, rejects new ones, then ends with 0", async () => {
     const { server, who, environment } = await stage();
     const keepAlive = new Agent({ keepAlive: true });
     const onIdleConnection = (): Promise<Reply> =>

@@ -7,8 +7,8 @@ import { expectRetryLater, post, ServerScene } from "../support/server-scene.ts"
 
 const { stage } = new ServerScene();
 
-describe("throttling", () => {
-  test("an account past its rate gets 429 with the time of the next try; others are not touched", async () => {
+describe("the throttle", () => {
+  test("answers 429 to an account past its rate with the time of the next try, and no other account notices", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "4" });
     const replies = await Promise.all(Array.from({ length: 4 }, () => post(server, who)));
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
@@ -39,7 +39,7 @@ describe("throttling", () => {
     for (const name of ["ratelimit", "ratelimit-policy"]) expect(anonymous.headers).not.toHaveProperty(name);
   });
 
-  test("a costly request is charged by its decompressed bytes and its members, and the headers say it", async () => {
+  test("charges a costly request by its decompressed bytes and its members, and the headers say so", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "40" });
     const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
     const bodyWith = (data: Record<string, unknown>): string => {
@@ -67,7 +67,7 @@ describe("throttling", () => {
     expect((await post(server, other)).status).toBe(201);
   });
 
-  test("a costly retry in other bytes is charged for the comparison too, one in the same bytes is not", async () => {
+  test("charges a costly retry with other bytes for the comparison, and one with the same bytes not", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "1000" });
     const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
     const request = transport(who);
@@ -82,7 +82,7 @@ describe("throttling", () => {
     expect(same - other, "20, and 4 × 19").toBeGreaterThan(85);
   });
 
-  test("requests let in together can't all cost more than there is", async () => {
+  test("stops concurrent requests from costing together more than is left", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "20" });
     const request = transport(who);
     request.observations["vendor"] = "x".repeat(200_000);
@@ -94,7 +94,7 @@ describe("throttling", () => {
     for (const reply of replies) if (reply.status !== 201) expectRetryLater(reply, 429, "too-many-requests");
   });
 
-  test("a rate of 0 is no throttle, and no header mentions one", async () => {
+  test("is off at a rate of 0, and then no header mentions it", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0", DRS_THROTTLE_BURST: "1" });
     const replies = await Promise.all(Array.from({ length: 200 }, () => post(server, who)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
@@ -103,7 +103,7 @@ describe("throttling", () => {
     }
   });
 
-  test("failed authentication is throttled by address, with any rate; valid credentials pass", async () => {
+  test("limits failed authentications by address, with any rate; valid credentials pass", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0" });
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     const headers = { ...authorized(who), Authorization: `Bearer drs_${"x".repeat(43)}` };

@@ -6,7 +6,7 @@ import { failuresOf } from "./case.ts";
 import { REJECTIONS } from "./cases.ts";
 import { REJECTING_SERVER } from "./server-settings.ts";
 
-describe("every rejection, over HTTP", () => {
+describe("a rejected request gets the status, code and pointer of its row", () => {
   let database: TestDatabase;
   let server: ServerProcess;
   let parties: Parties;
@@ -25,11 +25,11 @@ describe("every rejection, over HTTP", () => {
     await database.close();
   });
 
-  test.each(REJECTIONS)("row $row: $name", async (rejection) => {
+  test.each(REJECTIONS)("in row $row: $name", async (rejection) => {
     expect(await failuresOf(rejection, server.url, parties)).toEqual([]);
   });
 
-  test("no error was logged on the way: never a 500", () => {
+  test("and no error is logged on the way: never a 500", () => {
     expect(server.stderr()).not.toContain('"error"');
   });
 });

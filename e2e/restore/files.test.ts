@@ -22,7 +22,7 @@ import { credentials, runDrs, type ServerProcess, startServer } from "../support
 
 const run = promisify(execFile);
 
-describe("the embedded database, from a copy of its files", () => {
+describe("a server on restored files of the embedded database", () => {
   let home: Home;
   let environment: Environment;
 
@@ -46,11 +46,11 @@ describe("the embedded database, from a copy of its files", () => {
     };
   };
 
-  test("what was erased since is neither readable nor listed, and nothing else is lost", async () => {
+  test("applies again what was erased since: it is neither readable nor listed, and nothing else is lost", async () => {
     await eraseAndRestore(environment, backUp(home.dataDir));
   }, 60_000);
 
-  test("a key store that is older destroys what the journal says, or is refused where it lacks keys", async () => {
+  test("destroys the secrets that an older key store has again, and does not start if it lacks secrets", async () => {
     let server = await startServer(environment);
     const who = await credentials(environment, "former");
     const stored = await store(server, who);
@@ -78,7 +78,7 @@ describe("the embedded database, from a copy of its files", () => {
     await expect(startServer(environment)).rejects.toThrow(/older than the events/);
   }, 60_000);
 
-  test("a journal that was cut short, changed, or is another's stops the start and says what to do", async () => {
+  test("does not start with a journal that was cut short, changed, or is another installation's", async () => {
     const journal = environment["DRS_ERASURE_JOURNAL"] ?? "";
     const server = await startServer(environment);
     const who = await credentials(environment, "former");
@@ -123,7 +123,7 @@ describe("the embedded database, from a copy of its files", () => {
   const entryFile = (sequence: number): string =>
     join(environment["DRS_ERASURE_JOURNAL"] ?? "", "000000", `${String(sequence).padStart(9, "0")}.json`);
 
-  test("a gap in the journal stops the start, until the entry is back or its loss is accepted", async () => {
+  test("does not start with a gap in the journal, until the entry is back or its loss is accepted", async () => {
     let server = await startServer(environment);
     const accounts = await storeAccounts(server, 4);
     await server.stop();
@@ -159,7 +159,7 @@ describe("the embedded database, from a copy of its files", () => {
     expect(await accept("2")).toMatchObject({ code: 1, stderr: expect.stringContaining("is accepted already") });
   }, 60_000);
 
-  test("a missing tail stops the start where the key store or a receipt knows a later entry", async () => {
+  test("does not start with a missing tail of the journal if the key store or a receipt knows a later entry", async () => {
     let server = await startServer(environment);
     const accounts = await storeAccounts(server, 2);
     await server.stop();
@@ -182,7 +182,7 @@ describe("the embedded database, from a copy of its files", () => {
     await expect(startServer(withReceipt)).rejects.toThrow(/DRS_ERASURE_RECEIPT_FILE: .*did not sign/);
   }, 60_000);
 
-  test("a hold that was placed after the backup keeps its events after the restore", async () => {
+  test("keeps the events of a hold that was placed after the backup", async () => {
     environment = { ...environment, DRS_RETENTION_INTERVAL: "1s" };
     let server = await startServer(environment);
     const [held, other, later] = await storeAccounts(server, 3);

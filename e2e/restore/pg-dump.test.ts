@@ -21,63 +21,66 @@ async function debianPostgres(): Promise<string | undefined> {
 const programs = await debianPostgres();
 
 /** A PostgreSQL of the system's, with its own tools: `apt-get install postgresql`. */
-describe.skipIf(programs === undefined)("an external database, by pg_dump", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let url: (database: string) => string;
-  const env = { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` };
-  const asPostgres = (...command: readonly string[]): Promise<{ stdout: string }> =>
-    process.getuid?.() === 0
-      ? run("setpriv", ["--reuid=postgres", "--regid=postgres", "--clear-groups", ...command], { env })
-      : run(command[0] ?? "", command.slice(1), { env });
+describe.skipIf(programs === undefined)(
+  "an external database that was restored by pg_dump applies what was erased since",
+  () => {
+    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    let url: (database: string) => string;
+    const env = { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` };
+    const asPostgres = (...command: readonly string[]): Promise<{ stdout: string }> =>
+      process.getuid?.() === 0
+        ? run("setpriv", ["--reuid=postgres", "--regid=postgres", "--clear-groups", ...command], { env })
+        : run(command[0] ?? "", command.slice(1), { env });
 
-  beforeAll(async () => {
-    folder = await temporaryFolder();
-    await chmod(folder.path, 0o777);
-    const data = join(folder.path, "cluster");
-    await asPostgres(`${programs}/initdb`, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync");
-    const settings = `-c listen_addresses= -c unix_socket_directories=${folder.path}`;
-    await asPostgres(`${programs}/pg_ctl`, "-D", data, "-w", "-l", join(folder.path, "log"), "-o", settings, "start");
-    url = (database) => `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(folder.path)}`;
-  });
+    beforeAll(async () => {
+      folder = await temporaryFolder();
+      await chmod(folder.path, 0o777);
+      const data = join(folder.path, "cluster");
+      await asPostgres(`${programs}/initdb`, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync");
+      const settings = `-c listen_addresses= -c unix_socket_directories=${folder.path}`;
+      await asPostgres(`${programs}/pg_ctl`, "-D", data, "-w", "-l", join(folder.path, "log"), "-o", settings, "start");
+      url = (database) => `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(folder.path)}`;
+    });
 
-  afterAll(async () => {
-    await asPostgres(`${programs}/pg_ctl`, "-D", join(folder.path, "cluster"), "-m", "immediate", "stop");
-    await folder.remove();
-  });
+    afterAll(async () => {
+      await asPostgres(`${programs}/pg_ctl`, "-D", join(folder.path, "cluster"), "-m", "immediate", "stop");
+      await folder.remove();
+    });
 
-  async function query(database: string, text: string): Promise<void> {
-    const client = new pg.Client({ connectionString: url(database) });
-    await client.connect();
-    await client.query(text);
-    await client.end();
-  }
+    async function query(database: string, text: string): Promise<void> {
+      const client = new pg.Client({ connectionString: url(database) });
+      await client.connect();
+      await client.query(text);
+      await client.end();
+    }
 
-  test.each(["a directory", "another PostgreSQL"])(
-    "with its journal in %s",
-    async (where) => {
-      const name = `events_${where.length}`;
-      await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
-      await query("postgres", `create database journal_${name} encoding 'UTF8' template template0`);
-      const keys = await mkdtemp(join(tmpdir(), "drs-restore-"));
-      const environment = {
-        DRS_DATABASE_URL: url(name),
-        DRS_KEY_DIR: join(keys, "keys"),
-        DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-        ...(where === "a directory"
-          ? { DRS_ERASURE_JOURNAL: join(keys, "journal") }
-          : { DRS_ERASURE_JOURNAL_DATABASE_URL: url(`journal_${name}`) }),
-      };
-      await eraseAndRestore(environment, async () => {
-        const dump = join(folder.path, `${name}.dump`);
-        await asPostgres("pg_dump", "-Fc", "-f", dump, url(name));
-        return async () => {
-          await query("postgres", `drop database ${name} with (force)`);
-          await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
-          await asPostgres("pg_restore", "-d", url(name), dump);
+    test.each(["a directory", "another PostgreSQL"])(
+      "with its journal in %s",
+      async (where) => {
+        const name = `events_${where.length}`;
+        await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
+        await query("postgres", `create database journal_${name} encoding 'UTF8' template template0`);
+        const keys = await mkdtemp(join(tmpdir(), "drs-restore-"));
+        const environment = {
+          DRS_DATABASE_URL: url(name),
+          DRS_KEY_DIR: join(keys, "keys"),
+          DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+          ...(where === "a directory"
+            ? { DRS_ERASURE_JOURNAL: join(keys, "journal") }
+            : { DRS_ERASURE_JOURNAL_DATABASE_URL: url(`journal_${name}`) }),
         };
-      });
-      await rm(keys, { recursive: true });
-    },
-    60_000,
-  );
-});
+        await eraseAndRestore(environment, async () => {
+          const dump = join(folder.path, `${name}.dump`);
+          await asPostgres("pg_dump", "-Fc", "-f", dump, url(name));
+          return async () => {
+            await query("postgres", `drop database ${name} with (force)`);
+            await query("postgres", `create database ${name} encoding 'UTF8' template template0`);
+            await asPostgres("pg_restore", "-d", url(name), dump);
+          };
+        });
+        await rm(keys, { recursive: true });
+      },
+      60_000,
+    );
+  },
+);

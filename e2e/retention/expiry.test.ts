@@ -17,7 +17,7 @@ const scene = new RetentionScene();
 const { age, applyPeriod, drs, listed, newRequest, partitions, post, run, secretExists, start, store } = scene;
 
 describe("after the retention period", () => {
-  test("an event is not read any more, and its key still answers; then its row is deleted", async () => {
+  test("no read finds an event, and its key still answers; then its row is deleted", async () => {
     const stored = await store();
     expect(await listed()).toContain(stored.eventId);
     await applyPeriod("PT2S");
@@ -42,7 +42,7 @@ describe("after the retention period", () => {
     expect(await run()).toEqual(NOTHING);
   });
 
-  test("its partition is dropped, and the secret that opens its backups is destroyed", async () => {
+  test("the partition is dropped, and the secret that opens its backups is destroyed", async () => {
     const stored = [await store(), await store(), await store()];
     const [partition = ""] = await partitions("dropped_at is null and lower_bound <= now() and now() < upper_bound");
     expect(await secretExists(partition)).toBe(true);
@@ -78,7 +78,7 @@ describe("after the retention period", () => {
     for (const one of stored) expect(await post(one.request)).toMatchObject({ status: 200 });
   });
 
-  test("its key is deleted when the replay window is over, not earlier", async () => {
+  test("the idempotency key is deleted when the replay window is over, not earlier", async () => {
     const keys = async (): Promise<number> => (await scene.owner.query("select from idempotency_key")).rowCount ?? 0;
     const before = await keys();
     expect(before).toBeGreaterThan(0);
@@ -92,8 +92,8 @@ describe("after the retention period", () => {
   });
 });
 
-describe("a changed period", () => {
-  test("holds for what is stored: a longer one keeps it, a shorter one deletes it", async () => {
+describe("a changed retention period", () => {
+  test("applies to stored events: a longer one keeps them, a shorter one deletes them", async () => {
     const { eventId } = await store();
     await age(29 * 24);
     await applyPeriod("P90D");
@@ -105,7 +105,7 @@ describe("a changed period", () => {
     expect((await run()).rows).toBe(1);
   });
 
-  test("from days to hours and back makes partitions that do not meet", async () => {
+  test("from days to hours and back makes partitions that do not overlap", async () => {
     for (const period of ["P1D", "P30D", "PT30S", "P7D"]) {
       await applyPeriod(period);
       await scene.system.partitions.prepare(1, Date.now() + 480 * HOUR_MS, 3);
@@ -166,8 +166,8 @@ describe("a clock that jumps back", () => {
   });
 });
 
-describe("nothing else is deleted", () => {
-  test("a serving connection can't drop or delete what has not expired", async () => {
+describe("no event is deleted before it has expired", () => {
+  test("by a serving connection", async () => {
     // Shorter than the partition: its rows are deleted one by one.
     await applyPeriod("PT1M");
     await store();
@@ -187,7 +187,7 @@ describe("nothing else is deleted", () => {
     expect((await listed()).length).toBeGreaterThan(0);
   });
 
-  test("nor by another time zone or isolation level of its session", async () => {
+  test("by another time zone or isolation level of a serving session", async () => {
     await applyPeriod("P5D");
     await run();
     await store();
@@ -209,7 +209,7 @@ describe("nothing else is deleted", () => {
     await expect(drop).rejects.toMatchObject({ code: "25000" });
   });
 
-  test("with any settings of the database, ours see what was committed before", async () => {
+  test("with any settings of the database: our transactions see what was committed before", async () => {
     const setting = `alter role current_user in database ${new URL(scene.environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1)}`;
     await scene.owner.query(`${setting} set default_transaction_isolation = 'repeatable read'`);
     const level = "select current_setting('transaction_isolation') as level";
@@ -220,7 +220,7 @@ describe("nothing else is deleted", () => {
     await scene.owner.query(`${setting} reset default_transaction_isolation`);
   });
 
-  test("without a period nothing expires", async () => {
+  test("without a period", async () => {
     await scene.owner.query("update purpose set raw_retention = null");
     await age(90 * 365 * 24);
     expect(await run()).toMatchObject({ partitions: 0, rows: 0 });

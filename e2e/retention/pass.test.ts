@@ -44,7 +44,7 @@ async function startOf(partition: string): Promise<number> {
   return (await scene.owner.query<{ at: number }>(text, [partition])).rows[0]?.at ?? 0;
 }
 
-describe("a pass", () => {
+describe("a retention pass", () => {
   const withoutKeyStore = () => {
     const keyStore = { ...scene.system.keyStore, destroy: () => Promise.reject(new Error("away")) };
     return {
@@ -54,14 +54,14 @@ describe("a pass", () => {
     };
   };
 
-  test("is one at a time", async () => {
+  test("runs one at a time", async () => {
     await scene.owner.query("select pg_advisory_lock(7236518)");
     expect(await drs("retention", "run")).toMatchObject({ code: 1, stdout: "" });
     await scene.owner.query("select pg_advisory_unlock(7236518)");
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("gives way to a command that waits, and the next one continues", async () => {
+  test("yields to a command that waits, and the next pass continues", async () => {
     await scene.owner.query(
       "insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '2 hours' from generate_series(1, 5000) i",
     );
@@ -129,7 +129,7 @@ describe("a pass", () => {
     });
   });
 
-  test("that fails, time and again, shows what is overdue although it does", async () => {
+  test("that fails repeatedly still shows what is overdue", async () => {
     await store();
     await age(31 * 24);
     const errors: unknown[] = [];
@@ -152,7 +152,7 @@ describe("a pass", () => {
     expect((await run()).destroyed_keys, "partitions without an event have no secret").toEqual(existing);
   });
 
-  test("waits for no reader for long, and no request waits for it: ingestion continues next to a reader that stays", async () => {
+  test("waits for no reader for long, and ingestion continues next to a reader that stays", async () => {
     await store();
     await age(31 * 24);
     const reader = await scene.system.pool.connect();
@@ -179,7 +179,7 @@ describe("a pass", () => {
     expect(new Set(statuses)).toEqual(new Set([201]));
   });
 
-  test("that is killed at any moment is finished by the next, and nothing twice", async () => {
+  test("that is killed at any moment is finished by the next pass, and does nothing twice", async () => {
     await applyPeriod("P1D");
     // A connection that knows the partitions as they are now.
     const fresh = await openTestSystem(scene.environment);
@@ -220,7 +220,7 @@ describe("a pass", () => {
   }, 120_000);
 });
 
-test("a database that is older than its key store lacks no keys that it is missed for", async () => {
+test("a database that is older than its key store starts although secrets of dropped partitions are destroyed", async () => {
   const restored = {
     ...(await scene.database.environment()),
     DRS_ERASURE_JOURNAL: join(scene.folder, "journal of the restored"),

@@ -21,7 +21,7 @@ function nestedDeclarations(text: string): readonly string[] {
 const filesWith = (pattern: RegExp): readonly string[] =>
   sourceFiles().filter((file) => pattern.test(readFileSync(join(SERVER, file), "utf8")));
 
-test("no caller says of its own what a statement returns", () => {
+test("no caller states by a type argument what a statement returns", () => {
   expect(filesWith(UNCHECKED)).toEqual([]);
 });
 

@@ -15,7 +15,7 @@ test("code names environment variables in config/ only: elsewhere they appear in
   expect(naming).toEqual([]);
 });
 
-test("a message is no name", () => {
+test("a message is not taken for the name of a variable", () => {
   expect(withoutMessages('fail("name one in DRS_DATABASE_URL", `DRS_PORT: ${why}`)')).not.toContain("DRS_");
   for (const name of ["config.DRS_PORT", 'environment["DRS_PORT"]', "`DRS_PORT`", "// the DRS_PORT of it"]) {
     expect(withoutMessages(`f("a b", ${name});`)).toContain("DRS_");

@@ -2,7 +2,7 @@
  * A marker names a guard in the source, what switches it off, and the test that must fail then:
  *
  *     // guard(drop): an erasure waits for holds that are being placed
- *     // fails: e2e/erasure/concurrency.test.ts › it begins when
+ *     // fails: e2e/erasure/concurrency.test.ts › begins when what has
  *     await executor.query("select lock_holds()");
  *
  * It applies to the next line that is no comment; SQL writes it with `--`, also within a template of TypeScript.

@@ -6,8 +6,8 @@ import { validRequest } from "./wire/request.fixture.ts";
 
 const canonicalText = (json: string): string => canonicalize(JSON.parse(json));
 
-describe("RFC 8785", () => {
-  it("gives the canonical form of its example (§3.2.2)", () => {
+describe("the canonical form of RFC 8785", () => {
+  it("of the example in §3.2.2 is the one that the RFC gives", () => {
     expect(
       canonicalText(String.raw`{
         "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -19,7 +19,7 @@ describe("RFC 8785", () => {
     );
   });
 
-  it("sorts members by UTF-16 code units, as in its example (§3.2.3)", () => {
+  it("sorts members by UTF-16 code units, as in the example in §3.2.3", () => {
     const text = canonicalText(
       String.raw`{"\u20ac":0,"\r":0,"\ufb33":0,"1":0,"\ud83d\ude00":0,"\u0080":0,"\u00f6":0,"10":0,"9":0}`,
     );
@@ -115,7 +115,7 @@ describe("RFC 8785", () => {
   });
 });
 
-describe("as a function of JSON values", () => {
+describe("the canonical form of any JSON values", () => {
   const json = fc.json().map((text): unknown => JSON.parse(text));
 
   function reversed(value: unknown): unknown {
@@ -128,7 +128,7 @@ describe("as a function of JSON values", () => {
     );
   }
 
-  it("keeps every value and is idempotent", () => {
+  it("keeps every value, and is idempotent", () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = canonicalize(value);
@@ -138,7 +138,7 @@ describe("as a function of JSON values", () => {
     );
   });
 
-  it("does not see the order of members", () => {
+  it("does not depend on the order of members", () => {
     fc.assert(fc.property(json, (value) => canonicalize(reversed(value)) === canonicalize(value)));
   });
 
@@ -161,7 +161,7 @@ describe("as a function of JSON values", () => {
   });
 });
 
-describe("a transport request", () => {
+describe("the canonical form of a transport request", () => {
   const { app_version: _, ...without } = validRequest();
 
   it("without app_version equals one with an empty app_version only", () => {
@@ -169,13 +169,13 @@ describe("a transport request", () => {
     expect(canonicalRequest(without)).not.toBe(canonicalRequest({ ...without, app_version: "1" }));
   });
 
-  it("differs by every member, the whole event included", () => {
+  it("differs if any member differs, the whole event included", () => {
     const changed = { ...without, observations: { ...without.observations, client_id: "other" } };
     expect(canonicalRequest(changed)).not.toBe(canonicalRequest(without));
     expect(canonicalRequest({ ...without, action_id: "other" })).not.toBe(canonicalRequest(without));
   });
 
-  it("is hashed by its canonical text", () => {
+  it("is hashed as text", () => {
     const digest = { of: "" };
     const returned = canonicalHash(without, (text) => {
       digest.of = text;

@@ -20,7 +20,7 @@ describe("a date-time of RFC 3339", () => {
     ["0099-12-31T23:59:59Z", "0099-12-31T23:59:59.000Z"],
     ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000Z"],
     ["1969-12-31T23:59:59Z", "1969-12-31T23:59:59.000Z"],
-  ])("%s is %s", (text, iso) => {
+  ])("%s is read as %s", (text, iso) => {
     expect(parseDateTime(text)).toEqual(instant(iso));
   });
 
@@ -37,18 +37,18 @@ describe("a date-time of RFC 3339", () => {
     ["1234569999", 123, 456],
     ["12345699999", 123, 456],
     ["999999999999", 999, 999],
-  ])("truncates the fraction .%s to microseconds", (fraction, ms, micros) => {
+  ])("is truncated to microseconds: the fraction .%s", (fraction, ms, micros) => {
     expect(parseDateTime(`2026-03-01T12:00:00.${fraction}Z`)).toEqual({
       epochMs: Date.parse("2026-03-01T12:00:00Z") + ms,
       micros,
     });
   });
 
-  it("truncates towards the past before 1970 too", () => {
+  it("is truncated towards the past, before 1970 too", () => {
     expect(parseDateTime("1969-12-31T23:59:59.9999999Z")).toEqual({ epochMs: -1, micros: 999 });
   });
 
-  it("is what Date prints, for every instant", () => {
+  it("that Date prints is read as the same instant", () => {
     const years0000To9999 = fc.date({
       min: new Date("0000-01-01T00:00:00.000Z"),
       max: new Date("9999-12-31T23:59:59.999Z"),
@@ -62,14 +62,14 @@ describe("a date-time of RFC 3339", () => {
   });
 });
 
-describe("a leap second", () => {
+describe("a leap second is read", () => {
   it.each([
     ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
     ["2016-12-31T18:59:60-05:00", "2017-01-01T00:00:00.000Z"],
     ["2017-01-01T05:29:60+05:30", "2017-01-01T00:00:00.000Z"],
     ["1960-12-31T23:59:60Z", "1961-01-01T00:00:00.000Z"],
     ["2016-12-31T23:59:60.25Z", "2017-01-01T00:00:00.250Z"],
-  ])("%s is the next second", (text, iso) => {
+  ])("as the next second: %s", (text, iso) => {
     expect(parseDateTime(text)).toEqual(instant(iso));
   });
 
@@ -79,7 +79,7 @@ describe("a leap second", () => {
     "2016-12-31T23:59:60-05:00",
     "2016-12-31T23:59:60+00:01",
     "2016-12-31T23:59:61Z",
-  ])("%s is none", (text) => {
+  ])("only where one can be: %s is no date-time", (text) => {
     expect(parseDateTime(text)).toBeUndefined();
   });
 });

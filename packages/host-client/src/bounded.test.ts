@@ -9,8 +9,8 @@ afterEach(() => {
 
 const never = (): Promise<never> => new Promise(() => {});
 
-describe("bounded", () => {
-  it("returns or throws what the work does, and leaves neither timer nor listener", async () => {
+describe("bounded work", () => {
+  it("returns or throws what the function does, and leaves neither timer nor listener", async () => {
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
     await expect(bounded(async () => 7, 1_000, signal)).resolves.toBe(7);
@@ -19,7 +19,7 @@ describe("bounded", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ends work that never ends, and aborts its signal", async () => {
+  it("ends although the function never ends, and its signal is aborted", async () => {
     let bounds: Bounds | undefined;
     const result = bounded(
       (given) => {
@@ -48,7 +48,7 @@ describe("bounded", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ignores an error that the work throws later", async () => {
+  it("ignores an error that the function throws later", async () => {
     let fail: ((error: Error) => void) | undefined;
     const result = bounded(() => new Promise((_, reject) => (fail = reject)), 10, undefined);
     await vi.advanceTimersByTimeAsync(10);
@@ -64,7 +64,7 @@ describe("bounded", () => {
   });
 });
 
-describe("pause", () => {
+describe("a pause", () => {
   it("reports whether it ended early", async () => {
     const controller = new AbortController();
     const whole = pause(50, undefined);

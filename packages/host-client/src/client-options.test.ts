@@ -52,7 +52,7 @@ describe("the options of a client", () => {
   });
 
   it.each(["", "api.example", "https://", "https://api.example/?a=b", "https://user:word@api.example", 7, undefined])(
-    "take no %j for a base URL",
+    "reject %j as a base URL",
     (baseUrl) => {
       expect(() => readClientOptions({ ...good, baseUrl } as ClientOptions)).toThrow("baseUrl");
     },

@@ -25,7 +25,7 @@ describe("an idempotency key", () => {
     ["a promise", (async (length: number) => new Uint8Array(length)) as unknown as RandomBytes],
   ])("is not made of %s", (_, randomBytes) => expect(() => makeIdempotencyKey(randomBytes)).toThrow(TypeError));
 
-  it("has no source where there is no crypto, and never uses a weaker one", () => {
+  it("can't be made where there is no crypto, and no weaker source is used", () => {
     vi.stubGlobal("crypto", undefined);
     expect(platformRandomBytes()).toBeUndefined();
     vi.stubGlobal("crypto", {});

@@ -161,7 +161,7 @@ describe("an event in the outbox", () => {
   });
 });
 
-describe("flush", () => {
+describe("flush of the outbox", () => {
   it("sends kept events, the oldest first after a start, and stops at one that has to wait", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
@@ -245,8 +245,8 @@ describe("flush", () => {
   });
 });
 
-describe("the bounds of the outbox", () => {
-  it("keep out the newest event, which is sent all the same with queued: false", async () => {
+describe("the limit of the outbox", () => {
+  it("leaves out the newest event, which is sent all the same with queued: false", async () => {
     const items: Items = new Map();
     const app = start(items, [failure, failure, failure, stored], { maxEvents: 2 });
     await app.send();
@@ -258,7 +258,7 @@ describe("the bounds of the outbox", () => {
     expect(app.dropped).toEqual([]);
   });
 
-  it("count bytes", async () => {
+  it("counts bytes", async () => {
     const items: Items = new Map();
     const app = start(items, [failure], { maxBytes: 1_000 });
     for (let n = 0; n < 5; n++) await app.send();
@@ -266,7 +266,7 @@ describe("the bounds of the outbox", () => {
     expect([...items.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(1_000);
   });
 
-  it("do not count expired events, which are dropped for new ones", async () => {
+  it("does not count expired events, which are dropped for new ones", async () => {
     const items: Items = new Map();
     const app = start(items, [failure], { maxEvents: 1 });
     await app.send(event(new Date(START - DAY_MS + 1_000).toISOString()));
@@ -275,7 +275,7 @@ describe("the bounds of the outbox", () => {
     expect(app.dropped).toMatchObject([{ reason: "expired" }]);
   });
 
-  it("lose no kept event when they are lowered", async () => {
+  it("loses no kept event when it is lowered", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     for (let n = 0; n < 10; n++) await before.send();
@@ -285,7 +285,7 @@ describe("the bounds of the outbox", () => {
   });
 });
 
-describe("a storage", () => {
+describe("the outbox over a storage", () => {
   it.each([
     ["cut", (text: string) => text.slice(0, -20)],
     ["altered", (text: string) => text.replace('"', "'")],
@@ -295,7 +295,7 @@ describe("a storage", () => {
     ["with rounds that no event gets to", (text: string) => text.replace("[1,1,", "[1,500,")],
     ["with a key that no header can hold", (text: string) => text.replace(/"key":"../, '"key":"\\r\\n')],
     ["that is something else", () => '{"theme":"dark"}'],
-  ])("with an entry %s has it moved aside and reported, and the outbox continues", async (_, corrupt) => {
+  ])("with an entry %s moves it aside, reports it, and continues", async (_, corrupt) => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     await before.send();
@@ -309,7 +309,7 @@ describe("a storage", () => {
     expect(await start(items, [stored]).outbox.flush()).toEqual({ stored: 0, replayed: 0, dropped: 0, left: 0 });
   });
 
-  it("with arbitrary content causes no crash", async () => {
+  it("with arbitrary content does not crash", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.string()), { maxLength: 20 }), async (texts) => {
         const items: Items = new Map(texts.map((text, index) => [`device-risk-signals.${index}`, text]));
@@ -320,7 +320,7 @@ describe("a storage", () => {
     );
   });
 
-  it("that can't be read is not written, so its items stay", async () => {
+  it("that can't be read does not write it, so its items stay", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     const kept = [...items];
@@ -340,7 +340,7 @@ describe("a storage", () => {
     expect(await app.outbox.flush()).toMatchObject({ stored: 1, left: 0 });
   });
 
-  it("that can be read only in part is not written, because its content is unknown", async () => {
+  it("that can be read only in part does not write it, because its content is unknown", async () => {
     const items: Items = new Map();
     const app = start(
       items,
@@ -354,7 +354,7 @@ describe("a storage", () => {
     expect(items.size).toBe(0);
   });
 
-  it("that can't be written keeps no event, and the event is sent", async () => {
+  it("that can't be written keeps no event, and sends the event", async () => {
     const app = start(
       new Map(),
       [stored],
@@ -368,7 +368,7 @@ describe("a storage", () => {
     expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
   });
 
-  it("that fails to remove causes a replay after the next start, and no place is overwritten", async () => {
+  it("that fails to remove gets a replay after the next start, and overwrites no place", async () => {
     const items: Items = new Map();
     const app = start(items, [stored, failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
     expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
@@ -378,7 +378,7 @@ describe("a storage", () => {
     expect(await next.outbox.flush()).toMatchObject({ replayed: 1, stored: 1, left: 0 });
   });
 
-  it("whose corrupt entry can't be moved keeps it and continues to work", async () => {
+  it("whose corrupt entry can't be moved keeps the entry and continues to work", async () => {
     const items: Items = new Map([["device-risk-signals.0", "junk"]]);
     const app = start(items, [failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
     expect(await app.send()).toMatchObject({ queued: true });
@@ -389,7 +389,7 @@ describe("a storage", () => {
   const never = (): Promise<never> => new Promise(() => {});
 
   it.each<[keyof OutboxStorage]>([["getItem"], ["setItem"], ["removeItem"]])(
-    "whose %s never answers keeps no event from being sent",
+    "whose %s never answers sends events all the same",
     async (method) => {
       const app = start(new Map(), [stored], {}, { [method]: never });
       const sending = Promise.all([app.send(), app.send()]);
@@ -400,7 +400,7 @@ describe("a storage", () => {
     },
   );
 
-  it("that never answers is not awaited after the caller's signal is aborted", async () => {
+  it("that never answers does not wait after the caller's signal is aborted", async () => {
     const app = start(new Map(), [stored], {}, { getItem: never });
     const controller = new AbortController();
     const { signal } = controller;
@@ -415,7 +415,7 @@ describe("a storage", () => {
     expect(app.requests).toHaveLength(0);
   });
 
-  it("that never answers ends a flush, and makes a clear fail", async () => {
+  it("that never answers ends a flush, and fails a clear", async () => {
     const app = start(new Map(), [stored], {}, { getItem: never, removeItem: never });
     const flushing = app.outbox.flush();
     await vi.advanceTimersByTimeAsync(5_000);
@@ -425,7 +425,7 @@ describe("a storage", () => {
     await clearing;
   });
 
-  it("that answers too late is not written for an event that was sent without it", async () => {
+  it("that answers too late does not write an event that was sent without it", async () => {
     const items: Items = new Map();
     const slowly = (name: string) =>
       new Promise<string | undefined>((resolve) => setTimeout(() => resolve(items.get(name)), 7_000));
@@ -436,7 +436,7 @@ describe("a storage", () => {
     expect(items.size).toBe(0);
   });
 
-  it("holds one outbox for each name", async () => {
+  it("has one instance for each name", async () => {
     const items: Items = new Map();
     await start(items, [failure], { name: "account-1" }).send();
     const other = start(items, [stored], { name: "account-2" });
@@ -445,7 +445,7 @@ describe("a storage", () => {
   });
 });
 
-describe("clear", () => {
+describe("clear of the outbox", () => {
   it("removes every item of this name, the one moved aside included", async () => {
     const items: Items = new Map([
       ["other", "stays"],

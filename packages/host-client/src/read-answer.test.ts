@@ -6,8 +6,8 @@ import { readAnswer } from "./read-answer.ts";
 const read = (status: number, body: unknown, retryAfterMs?: number) =>
   readAnswer({ status, text: typeof body === "string" ? body : JSON.stringify(body), retryAfterMs });
 
-describe("an answer of the endpoint", () => {
-  it.each([200, 201])("with status %d names the stored event", (status) => {
+describe("the client's reading of an answer of the endpoint", () => {
+  it.each([200, 201])("finds the stored event with status %d", (status) => {
     expect(read(status, { event_id: "e", created: true })).toEqual({ outcome: "stored", eventId: "e" });
     expect(read(status, { event_id: "e", created: false })).toEqual({ outcome: "replayed", eventId: "e" });
   });
@@ -45,12 +45,12 @@ describe("an answer of the endpoint", () => {
     draining: "busy",
     unavailable: "busy",
   };
-  it.each(Object.keys(PROBLEMS) as ProblemCode[])("with the problem %s is reported by its code", (code) => {
+  it.each(Object.keys(PROBLEMS) as ProblemCode[])("finds a rejection by its code with the problem %s", (code) => {
     const problem = problemOf(reject(code));
     expect(read(problem.status, problem)).toMatchObject({ reason: meaning[code], status: problem.status, code });
   });
 
-  it("yields the pointers, and not the texts, of a rejection", () => {
+  it("finds the pointers, and not the texts, of a rejection", () => {
     const errors = [
       { pointer: "/observations/probes", code: "type-wrong", detail: "text" },
       { pointer: "/platform", code: "value-not-allowed", detail: "text" },
@@ -65,7 +65,7 @@ describe("an answer of the endpoint", () => {
   });
 });
 
-describe("an answer of something else", () => {
+describe("the client's reading of an answer of something else", () => {
   it.each([
     [200, "<html>Welcome to the hotel</html>"],
     [201, ""],
@@ -80,21 +80,21 @@ describe("an answer of something else", () => {
     [202, { event_id: "e", created: true }],
     [302, ""],
     [0, ""],
-  ])("is no success: %d %j", (status, body) => {
+  ])("finds no success: %d %j", (status, body) => {
     expect(read(status, body)).toMatchObject({ outcome: "later", reason: "unintelligible", status });
   });
 
-  it.each([400, 403, 404, 405, 409, 413, 415, 422, 431])("is no rejection by the endpoint with %d", (status) => {
+  it.each([400, 403, 404, 405, 409, 413, 415, 422, 431])("finds no rejection by the endpoint with %d", (status) => {
     const later = { outcome: "later", reason: "unintelligible", status };
     expect(read(status, "<html>")).toEqual(later);
     expect(read(status, { type: "about:blank", errors: "none" })).toEqual(later);
   });
 
-  it.each([407, 408, 425, 429, 500, 502, 503, 504, 511])("means busy, to be retried, with %d", (status) => {
+  it.each([407, 408, 425, 429, 500, 502, 503, 504, 511])("finds a busy server, to be retried, with %d", (status) => {
     expect(read(status, "<html>", 5)).toMatchObject({ outcome: "later", reason: "busy", status, retryAfterMs: 5 });
   });
 
-  it("never throws, and is a success only with both members", () => {
+  it("never throws, and finds a success only with both members", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999 }), fc.oneof(fc.json(), fc.string()), (status, text) => {
         expect(["later", "refused"]).toContain(readAnswer({ status, text, retryAfterMs: undefined }).outcome);
@@ -103,12 +103,12 @@ describe("an answer of something else", () => {
   });
 });
 
-describe("an answer that is hostile", () => {
+describe("the client's reading of a hostile answer", () => {
   const TYPE = "urn:problem:device-risk-signals:";
   const readRejection = (errors: unknown) => read(400, { type: `${TYPE}request-invalid`, errors });
 
   it.each(["x".repeat(65), "x".repeat(1_000_000), "eyJhbGciOi.J9", "a b", "code\n", ""])(
-    "gets no text of its own into a code",
+    "takes no text of it into a code",
     (code) => {
       expect(read(400, { type: TYPE + code })).toEqual({ outcome: "later", reason: "unintelligible", status: 400 });
       expect(read(503, { type: TYPE + code })).toMatchObject({ reason: "busy", code: undefined });
@@ -116,7 +116,7 @@ describe("an answer that is hostile", () => {
     },
   );
 
-  it("yields at most 100 pointers of at most 1,024 characters", () => {
+  it("takes at most 100 pointers of at most 1,024 characters", () => {
     const long = { pointer: `/${"a".repeat(1_000_000)}`, code: "type-wrong" };
     const errors = [long, ...Array.from({ length: 100_000 }, () => ({ ...long, pointer: "/a" }))];
     const verdict = readRejection(errors);
@@ -132,7 +132,7 @@ describe("an answer that is hostile", () => {
     [{ pointer: 1, code: "a" }],
     [{ pointer: { toString: 1 }, code: "a" }],
     [{ pointer: "/a" }],
-  ])("yields no pointer for %j, and is a rejection all the same", (error) => {
+  ])("takes no pointer for %j, and finds a rejection all the same", (error) => {
     const good = { pointer: "", code: "type-wrong" };
     expect(readRejection([error, good])).toMatchObject({ outcome: "refused", code: "request-invalid", errors: [good] });
   });

@@ -4,7 +4,7 @@ import { readRetryAfter } from "./retry-after.ts";
 const NOW = Date.parse("2026-03-01T00:00:00Z");
 const at = (ms: number): string => new Date(NOW + ms).toUTCString();
 
-describe("Retry-After", () => {
+describe("a Retry-After header", () => {
   it.each([
     ["0", 0],
     [" 7 ", 7_000],
@@ -12,10 +12,10 @@ describe("Retry-After", () => {
     [at(90_000), 90_000],
     [at(-90_000), 0],
     [at(10 * 86_400_000), 86_400_000],
-  ])("%s is read as a pause", (text, ms) => expect(readRetryAfter(text, null, NOW)).toBe(ms));
+  ])("is read as a pause: %s", (text, ms) => expect(readRetryAfter(text, null, NOW)).toBe(ms));
 
   it.each([[null], [""], ["-1"], ["1.5"], ["1e3"], ["soon"], ["7, 8"], ["2026-03-01T00:00:00Z"], ["no day GMT"]])(
-    "%s is ignored",
+    "is ignored: %s",
     (text) => expect(readRetryAfter(text, null, NOW)).toBeUndefined(),
   );
 

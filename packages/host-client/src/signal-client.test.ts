@@ -44,7 +44,7 @@ async function send(
 const page: Reply = { status: 200, headers: { "Content-Type": "text/html" }, body: "<html>Sign in</html>" };
 const busy = problem(503, "overloaded");
 
-describe("send", () => {
+describe("send by the client", () => {
   it("sends one request when it succeeds", async () => {
     const { result, requests } = await send([stored]);
     expect(result).toEqual({ outcome: "stored", eventId: "e-1", attempts: 1 });
@@ -79,7 +79,7 @@ describe("send", () => {
         throw new Error("thrown");
       },
     ],
-  ])("tries again after %s", async (_, answer) => {
+  ])("sends again after %s", async (_, answer) => {
     const { result, requests } = await send([answer, answer, replayed]);
     expect(result).toEqual({ outcome: "replayed", eventId: "e-1", attempts: 3 });
     expect(requests).toHaveLength(3);
@@ -91,7 +91,7 @@ describe("send", () => {
     ["400", problem(400, "collected-at-stale"), { outcome: "refused", code: "collected-at-stale" }],
     ["404", problem(404, "not-found"), { outcome: "refused", reason: "rejected", status: 404 }],
     ["415", problem(415, "media-type-unsupported"), { outcome: "refused", status: 415 }],
-  ])("does not try again after %s", async (_, answer, expected) => {
+  ])("does not send again after %s", async (_, answer, expected) => {
     const { result, requests } = await send([answer, stored]);
     expect(result).toMatchObject({ ...expected, attempts: 1 });
     expect(requests).toHaveLength(1);
@@ -130,7 +130,7 @@ describe("send", () => {
     );
   });
 
-  it("reports why it stopped trying", async () => {
+  it("reports why it stopped sending", async () => {
     const reasons = await Promise.all(
       [failure, page, busy].map(async (answer) => {
         const { client } = clientWith([answer], { maxAttempts: 1 });
@@ -153,7 +153,7 @@ describe("send", () => {
   });
 });
 
-describe("pauses", () => {
+describe("pauses between attempts", () => {
   it("grow, vary at random, and are bounded in number", async () => {
     const { result, requests, tookMs } = await send([busy], { maxAttempts: 8, maxDelayMs: 10_000 });
     expect(result).toMatchObject({ outcome: "later", reason: "busy", attempts: 8 });
@@ -224,7 +224,7 @@ describe("send, as time passes,", () => {
   });
 });
 
-describe("the token", () => {
+describe("the session token", () => {
   const unauthorized = problem(401, "credentials-invalid");
 
   it("is refreshed once after a 401, without a pause", async () => {
@@ -302,7 +302,7 @@ describe("the caller's signal", () => {
 });
 
 describe("misuse of the client", () => {
-  it("makes send reject without a request", async () => {
+  it("makes send reject, and sends no request", async () => {
     const { client, requests } = clientWith([stored]);
     await expect(client.send({ action: ACTION, event: undefined as never })).rejects.toThrow(TypeError);
     await expect(client.send(undefined as never)).rejects.toThrow(TypeError);

@@ -41,7 +41,7 @@ describe("the request of an event", () => {
     ["2026-01-31T08:15:00.123456789Z", Date.UTC(2026, 0, 31, 8, 15, 0, 123)],
     ["2026-01-31t08:15:00z", Date.UTC(2026, 0, 31, 8, 15)],
     ["2026-01-31T08:15:00.5+02:00", Date.UTC(2026, 0, 31, 6, 15, 0, 500)],
-  ])("reads %s", (collectedAt, ms) => {
+  ])("is made for an event with collected_at %s", (collectedAt, ms) => {
     expect(client.prepare({ action: ACTION, event: event(collectedAt) }).expiresAt).toBe(ms + 86_400_000);
   });
 });

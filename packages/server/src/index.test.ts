@@ -20,7 +20,7 @@ const REQUEST: IngestRequest = {
   peer: "192.0.2.1",
 };
 
-describe("options in code", () => {
+describe("the options of createEndpoint", () => {
   it("configure the endpoint", async () => {
     const { DRS_DATABASE_URL: url = "", DRS_KEY_DIR: directory = "", DRS_KEY_ENCRYPTION_KEY: key = "" } = environment;
     const endpoint = await createEndpoint({
@@ -37,7 +37,7 @@ describe("options in code", () => {
     }
   });
 
-  it("that have a problem open nothing", async () => {
+  it("that have a problem open no connection", async () => {
     const wrong = createEndpoint({ database: { url: "db" }, throttle: { burst: 0 } });
     await expect(wrong).rejects.toThrow(/database.url must be a URL; throttle.burst must be a whole number from 1/);
   });

@@ -43,20 +43,20 @@ const EVERY_FIELD: readonly (readonly [path: string, name: string, field: Field]
   ]),
 );
 
-describe("the catalog against the contract's tables", () => {
-  it("holds the 19 probes and 322 top-level fields", () => {
+describe("the catalog has the fields of the contract's tables", () => {
+  it("and no others: 19 probes and 322 top-level fields", () => {
     expect(CATALOG.map((probe) => probe.id)).toEqual([...WRITTEN.keys()]);
     expect(CATALOG).toHaveLength(19);
     expect(CATALOG.flatMap((probe) => Object.keys(probe.fields))).toHaveLength(322);
   });
 
-  it.each(CATALOG.map((probe) => [probe.id, probe] as const))("%s has these fields", (id, probe) => {
+  it.each(CATALOG.map((probe) => [probe.id, probe] as const))("in the probe %s", (id, probe) => {
     const written = WRITTEN.get(id);
     expect(declaredTypes(probe.fields)).toEqual(writtenTypes(written?.types ?? {}));
     expect(namesWhere(probe, (field) => field.required)).toEqual(names(written?.required).sort());
   });
 
-  it("androidBuild has these 20 members, each optional", () => {
+  it("and in androidBuild these 20 members, each optional", () => {
     const members = CATALOG[0]?.fields["androidBuild"]?.fields ?? {};
     expect(declaredTypes(members)).toEqual(writtenTypes(fixture.androidBuild));
     expect(Object.keys(members)).toHaveLength(20);
@@ -67,12 +67,12 @@ describe("the catalog against the contract's tables", () => {
   });
 });
 
-describe("a field's platforms and requirements", () => {
+describe("the platforms of a field, and whether it is required,", () => {
   const exactly = (...wanted: Platform[]) => {
     return ({ platforms }: Field): boolean => platforms.join() === wanted.join();
   };
 
-  it.each(CATALOG.map((probe) => [probe.id, probe] as const))("%s is filled where the tables say", (id, probe) => {
+  it.each(CATALOG.map((probe) => [probe.id, probe] as const))("fit the tables: %s", (id, probe) => {
     const written = WRITTEN.get(id);
     expect(probe.platforms.join(", ")).toBe(written?.platforms);
     expect(probe.enabledByDefault).toBe(written?.enabledByDefault);
@@ -88,7 +88,7 @@ describe("a field's platforms and requirements", () => {
     expect(outside).toEqual(["scanPerformed", "testPerformed"]);
   });
 
-  it("require only fields that are filled wherever the probe runs", () => {
+  it("fit together: a required field is filled wherever the probe runs", () => {
     for (const probe of CATALOG) {
       const partial = ({ required, platforms }: Field): boolean =>
         required && probe.platforms.some((platform) => !platforms.includes(platform));
@@ -96,7 +96,7 @@ describe("a field's platforms and requirements", () => {
     }
   });
 
-  it("mark only developerModeEnabled as a constant, on ios", () => {
+  it("make only developerModeEnabled a constant, on iOS", () => {
     const constant = EVERY_FIELD.filter(([, , field]) => field.constantOn !== undefined);
     expect(constant.map(([path, , field]) => [path, field.constantOn])).toEqual([
       ["os_integrity.developerModeEnabled", ["ios"]],
@@ -104,7 +104,7 @@ describe("a field's platforms and requirements", () => {
   });
 });
 
-describe("a field's description", () => {
+describe("the description of a field", () => {
   it("is one non-empty line", () => {
     for (const { meaning, title } of CATALOG) {
       expect(title).toMatch(/^\S(?:.*\S)?$/);
@@ -127,7 +127,7 @@ describe("a field's description", () => {
     [/Count$/, ["count"]],
   ];
 
-  it.each(UNITS)("has the unit that its name carries: %s", (suffix, units) => {
+  it.each(UNITS)("has the unit that the field's name carries: %s", (suffix, units) => {
     const named = EVERY_FIELD.filter(([, name]) => suffix.test(name));
     expect(named).not.toEqual([]);
     for (const [path, , field] of named) {
@@ -136,18 +136,18 @@ describe("a field's description", () => {
     }
   });
 
-  it("holds a unit exactly for numbers", () => {
+  it("has a unit exactly if the field is a number", () => {
     for (const [path, , field] of EVERY_FIELD) {
       expect(field.unit !== undefined, path).toBe(field.type === "number" || field.type === "number[]");
     }
   });
 });
 
-describe("a field's vocabulary", () => {
+describe("the vocabulary of a text field", () => {
   const filled = EVERY_FIELD.filter(([, , { platforms }]) => platforms.length > 0);
   const texts = filled.filter(([, , { type }]) => type === "string" || type === "string[]");
 
-  it("is declared for each text, in exactly one way", () => {
+  it("is declared by exactly one of `values`, `form` and `raw`", () => {
     for (const [path, , { values, form, raw }] of texts) {
       expect(
         [values, form, raw].filter((said) => said !== undefined),
@@ -162,7 +162,7 @@ describe("a field's vocabulary", () => {
     }
   });
 
-  it("is in snake_case where the words are ours", () => {
+  it("is in snake_case if the words are the project's", () => {
     for (const [path, , { values = {} }] of texts) {
       if (path === "device_identity.kernelOsType") continue;
       for (const value of Object.values(values).flat()) expect(value, path).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/);

@@ -9,8 +9,8 @@ function departuresOf(probes: string): readonly Departure[] {
 
 const network = (data: string): string => `{"network":{"status":"success","data":${data}}}`;
 
-describe("departures from the catalog", () => {
-  it("are none where every field is as published", () => {
+describe("a departure from the catalog", () => {
+  it("is not found where every field is as published", () => {
     const sample = { string: "", boolean: false, number: 0.5, "string[]": ["", "a"], "number[]": [], object: {} };
     const probes = CATALOG.map(({ id, fields }) => {
       const data = Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, sample[type]]));
@@ -19,13 +19,13 @@ describe("departures from the catalog", () => {
     expect(checkAgainstCatalog(Object.fromEntries(probes))).toEqual([]);
   });
 
-  it("name an unknown probe with any outcome", () => {
+  it("names an unknown probe with any outcome", () => {
     const unknown = { kind: "unknown-probe", path: ["clipboard"], found: "object" };
     expect(departuresOf(`{"clipboard":{"status":"success","data":{"a":1}}}`)).toEqual([unknown]);
     expect(departuresOf(`{"clipboard":{"status":"skipped","reason":"disabled"}}`)).toEqual([unknown]);
   });
 
-  it("name an unknown field with its type", () => {
+  it("names an unknown field with its type", () => {
     expect(departuresOf(network(`{"a":1,"b":"","c":false,"d":null,"e":[],"f":{}}`))).toEqual(
       ["number", "string", "boolean", "null", "array", "object"].map((found, index) => {
         return { kind: "unknown-field", path: ["network", "abcdef".charAt(index)], found };
@@ -42,20 +42,20 @@ describe("departures from the catalog", () => {
     ["interfaceNames", `"wlan0"`, "string"],
     ["interfaceNames", `["wlan0",1]`, "array"],
     ["interfaceNames", `{"0":"wlan0"}`, "object"],
-  ])("name a field of the wrong type: %s is %s", (field, value, found) => {
+  ])("names a field of the wrong type: %s is %s", (field, value, found) => {
     expect(departuresOf(network(`{"${field}":${value}}`))).toEqual([
       { kind: "wrong-type", path: ["network", field], found },
     ]);
   });
 
-  it("name an item of the wrong type in an array of numbers", () => {
+  it("names an item of the wrong type in an array of numbers", () => {
     const data = `{"isEmulator":false,"isDebuggerAttached":false,"developerModeEnabled":false,"openReverseEngineeringPorts":[22,"23"]}`;
     expect(departuresOf(`{"os_integrity":{"status":"success","data":${data}}}`)).toEqual([
       { kind: "wrong-type", path: ["os_integrity", "openReverseEngineeringPorts"], found: "array" },
     ]);
   });
 
-  it("name each required field that is missing", () => {
+  it("names each required field that is missing", () => {
     const missing = (field: string): Departure => ({
       kind: "missing-field",
       path: ["os_integrity", field],
@@ -67,7 +67,7 @@ describe("departures from the catalog", () => {
     ]);
   });
 
-  it("include extra members of androidBuild, which is closed", () => {
+  it("is found for extra members of androidBuild, which is closed", () => {
     const rest = `"manufacturer":"m","model":"m","brand":"b","systemName":"s","systemVersion":"1","isTablet":false`;
     const build = (value: string): string =>
       `{"device_identity":{"status":"success","data":{${rest},"androidBuild":${value}}}}`;
@@ -82,7 +82,7 @@ describe("departures from the catalog", () => {
 });
 
 describe("the five states", () => {
-  it("are not merged: only a success is held against the required fields", () => {
+  it("are not merged: only a success is compared with the required fields", () => {
     expect(departuresOf(`{}`)).toEqual([]);
     expect(departuresOf(`{"audio_latency":{"status":"skipped","reason":"disabled"}}`)).toEqual([]);
     expect(departuresOf(`{"audio_latency":{"status":"timeout"}}`)).toEqual([]);
@@ -100,20 +100,17 @@ describe("the five states", () => {
   });
 });
 
-describe("names that objects inherit", () => {
-  it.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
-    "%s is an unknown name like any other",
-    (name) => {
-      expect(departuresOf(`{"${name}":{"status":"timeout"}}`)).toEqual([
-        { kind: "unknown-probe", path: [name], found: "object" },
-      ]);
-      expect(departuresOf(network(`{"${name}":{"isMetered":1}}`))).toEqual([
-        { kind: "unknown-field", path: ["network", name], found: "object" },
-      ]);
-    },
-  );
+describe("a name that objects inherit", () => {
+  it.each(["__proto__", "constructor", "toString", "hasOwnProperty"])("is unknown like any other: %s", (name) => {
+    expect(departuresOf(`{"${name}":{"status":"timeout"}}`)).toEqual([
+      { kind: "unknown-probe", path: [name], found: "object" },
+    ]);
+    expect(departuresOf(network(`{"${name}":{"isMetered":1}}`))).toEqual([
+      { kind: "unknown-field", path: ["network", name], found: "object" },
+    ]);
+  });
 
-  it("does not find a required field on the prototype of the data", () => {
+  it("is no required field on the prototype of the data", () => {
     expect(
       departuresOf(`{"audio_latency":{"status":"success","data":{"__proto__":{"measured":true}}}}`),
     ).toContainEqual({ kind: "missing-field", path: ["audio_latency", "measured"], found: "absent" });

@@ -4,7 +4,7 @@ import { outsideVocabulary } from "./vocabulary.ts";
 const event = (probe: string, data: object, rest: object = {}) => ({ ...rest, [probe]: { status: "success", data } });
 const build = (sdkInt: number) => ({ device_identity: { status: "success", data: { androidBuild: { sdkInt } } } });
 
-describe("values that no device sends", () => {
+describe("a value that no device sends", () => {
   it.each([
     ["network", "connectionType", "WIFI"],
     ["network", "networkTransportTypes", ["wifi", "radio"]],
@@ -16,14 +16,14 @@ describe("values that no device sends", () => {
     ["network", "localIpAddresses", ["fe80::1c2d:3eff:fe4f:5a6b"]],
     ["network", "localIpAddresses", ["2001:db8:1:2:1c2d:3eff:fe4f:5a6b"]],
     ["network", "localIpAddresses", ["169.254.1.2"]],
-  ])("%s.%s: %j", (probe, field, value) => {
+  ])("is reported: %s.%s %j", (probe, field, value) => {
     const item: unknown = Array.isArray(value) ? value.at(-1) : value;
     expect(outsideVocabulary("android", event(probe, { [field]: value }))).toEqual([
       `${probe}.${field}: ${JSON.stringify(item)}`,
     ]);
   });
 
-  it("include values that only the other platform sends", () => {
+  it("is also a value that only the other platform sends", () => {
     expect(outsideVocabulary("ios", event("hardware", { batteryState: "not_charging" }))).toHaveLength(1);
     expect(outsideVocabulary("android", event("hardware", { batteryState: "not_charging" }))).toEqual([]);
     expect(outsideVocabulary("ios", event("network", { isMetered: true }))).toEqual([
@@ -31,7 +31,7 @@ describe("values that no device sends", () => {
     ]);
   });
 
-  it("include values on system versions that do not provide the field", () => {
+  it("is also a value on a system version that does not provide the field", () => {
     const captured = event("media_bluetooth_apps", { isScreenCaptured: false }, build(34));
     expect(outsideVocabulary("android", captured)).toEqual([
       "media_bluetooth_apps.isScreenCaptured is not provided by android 34",
@@ -41,7 +41,7 @@ describe("values that no device sends", () => {
     expect(outsideVocabulary("android", socket)).toHaveLength(1);
   });
 
-  it("are found in members of an object", () => {
+  it("is found in a member of an object", () => {
     expect(outsideVocabulary("android", build(34.5))).toContain("device_identity.androidBuild.sdkInt: 34.5");
   });
 });

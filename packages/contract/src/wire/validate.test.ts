@@ -44,7 +44,7 @@ describe("a valid request", () => {
       "observations.probes.device_identity",
       { status: "success", data: { androidBuild: { x: 1 } } },
     ],
-  ])("may hold %s that the contract does not list", (_, path, value) => {
+  ])("may have %s that the contract does not list", (_, path, value) => {
     const body = bodyWith(path, value);
     const before = JSON.stringify(body);
     expect(violationsOf(body)).toEqual([]);
@@ -52,13 +52,13 @@ describe("a valid request", () => {
   });
 });
 
-describe("a value of the wrong type", () => {
-  it.each(NO_OBJECTS)("the body is %j", (value) => {
+describe("a value of the wrong type gives one violation at its pointer", () => {
+  it.each(NO_OBJECTS)("if the body is %j", (value) => {
     expect(violationsOf(value)).toEqual([" type-wrong"]);
   });
 
   it.each(["observations", "observations.probes", "observations.probes.fonts", "observations.probes.network.data"])(
-    "%s is no object",
+    "if %s is no object",
     (path) => {
       const violation = `/${path.replaceAll(".", "/")} type-wrong`;
       for (const value of NO_OBJECTS) expect(violationsOf(bodyWith(path, value))).toEqual([violation]);
@@ -78,13 +78,13 @@ describe("a value of the wrong type", () => {
     "observations.probes.fonts.status",
     "observations.probes.fonts.error",
     "observations.probes.telephony.reason",
-  ])("%s is no string", (path) => {
+  ])("if %s is no string", (path) => {
     const violation = `/${path.replaceAll(".", "/")} type-wrong`;
     for (const value of NO_STRINGS) expect(violationsOf(bodyWith(path, value))).toEqual([violation]);
   });
 });
 
-describe("a member that is missing", () => {
+describe("a missing member gives one violation at its pointer", () => {
   it.each([
     "action_id",
     "action_type",
@@ -100,19 +100,19 @@ describe("a member that is missing", () => {
     "observations.probes.network.data",
     "observations.probes.telephony.reason",
     "observations.probes.fonts.error",
-  ])("%s", (path) => {
+  ])("if it is %s", (path) => {
     expect(violationsOf(bodyWith(path, undefined))).toEqual([`/${path.replaceAll(".", "/")} member-missing`]);
   });
 });
 
-describe("the length of a string", () => {
+describe("the length of a text is limited", () => {
   it.each([
     ["action_id", 128],
     ["action_type", 64],
     ["sdk_version", 32],
     ["app_version", 64],
     ["observations.session_id", 128],
-  ])("%s has at most %i code points", (path, most) => {
+  ])("for %s to %i code points", (path, most) => {
     const violation = `/${path.replaceAll(".", "/")} too-long`;
     for (const character of ["a", "é", "\u{1f600}"]) {
       expect(violationsOf(bodyWith(path, character.repeat(most)))).toEqual([]);
@@ -123,20 +123,20 @@ describe("the length of a string", () => {
   });
 
   it.each(["action_id", "action_type", "sdk_version", "observations.session_id", "observations.client_id"])(
-    "%s is not empty",
+    "for %s to at least one character",
     (path) => {
       expect(violationsOf(bodyWith(path, ""))).toEqual([`/${path.replaceAll(".", "/")} too-short`]);
     },
   );
 
   it.each(["observations.client_id", "observations.probes.telephony.reason", "observations.probes.fonts.error"])(
-    "%s has no upper limit",
+    "for %s by no upper limit",
     (path) => {
       expect(violationsOf(bodyWith(path, "a".repeat(10_000)))).toEqual([]);
     },
   );
 
-  it("may be 0 for a reason or an error", () => {
+  it("by no lower limit for a reason or an error", () => {
     expect(violationsOf(bodyWith("observations.probes.telephony.reason", ""))).toEqual([]);
     expect(violationsOf(bodyWith("observations.probes.fonts.error", ""))).toEqual([]);
   });
@@ -165,12 +165,12 @@ describe("U+0000", () => {
   });
 });
 
-describe("one of a few values", () => {
+describe("a member with a closed vocabulary", () => {
   it.each([
     ["platform", "ios"],
     ["observations.schema_version", JSON.parse("1.0")],
     ["observations.schema_version", JSON.parse("10e-1")],
-  ])("%s may be %j", (path, value) => {
+  ])("accepts the value of %s: %j", (path, value) => {
     expect(violationsOf(bodyWith(path, value))).toEqual([]);
   });
 
@@ -188,7 +188,7 @@ describe("one of a few values", () => {
     ["observations.schema_version", true, "type-wrong"],
     ["observations.schema_version", null, "type-wrong"],
     ["observations.schema_version", [1], "type-wrong"],
-  ])("%s may not be %j", (path, value, code) => {
+  ])("rejects the value of %s: %j", (path, value, code) => {
     expect(violationsOf(bodyWith(path, value))).toEqual([`/${path.replaceAll(".", "/")} ${code}`]);
   });
 });
@@ -209,7 +209,7 @@ describe("collected_at", () => {
   });
 });
 
-describe("an outcome", () => {
+describe("the outcome of a probe", () => {
   const AT = "/observations/probes/p";
 
   it.each([
@@ -370,7 +370,7 @@ describe("a member name", () => {
   });
 });
 
-describe("a value", () => {
+describe("an invalid value", () => {
   const paths = pathsOf(validRequest());
   const wrappings: ((marker: string) => unknown)[] = [
     (marker) => marker,
@@ -380,7 +380,7 @@ describe("a value", () => {
     (marker) => ({ status: marker, data: marker, reason: [marker] }),
   ];
 
-  it("is never echoed, wherever it is wrong", () => {
+  it("is never echoed, at any place", () => {
     let rejected = 0;
     fc.assert(
       fc.property(

@@ -11,7 +11,7 @@ const manifest = (): AndroidManifest => ({
   },
 });
 
-describe("the declarations", () => {
+describe("the declarations of an app", () => {
   it("are exactly what the named probes need", () => {
     expect(declarationsFor(["transaction_safety", "hardware"])).toEqual({
       packages: DECLARED_PACKAGES["transaction_safety"],
@@ -57,12 +57,12 @@ describe("an Android manifest", () => {
   });
 });
 
-describe("URL schemes", () => {
-  it("are joined to the app's own, each once", () => {
+describe("the URL schemes of an app", () => {
+  it("are joined to its own schemes, each once", () => {
     expect(joinSchemes(["own", "sileo"], ["sileo", "zbra"])).toEqual(["own", "sileo", "zbra"]);
   });
 
-  it("beyond the limit of iOS are rejected, with the numbers", () => {
+  it("are rejected beyond the limit of iOS, and the message has the numbers", () => {
     const own = Array.from({ length: 45 }, (_, index) => `own${index}`);
     const wanted = Array.from({ length: 6 }, (_, index) => `wanted${index}`);
     expect(() => joinSchemes(own, wanted)).toThrow(/would hold 51 schemes, and iOS looks at 50: 45 .* 6 /);

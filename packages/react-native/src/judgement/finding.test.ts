@@ -4,18 +4,18 @@ import { any, count, facts, inText, named, present, together, which } from "./fi
 const su = present("paths", ["/a/su", "/b/su"]);
 const none = { present: [], absent: ["/a/su", "/b/su"] };
 
-describe("unknown is not false", () => {
+describe("the finding of an artefact", () => {
   it.each([
     ["no source was read", {}, undefined],
     ["all were examined, and none exists", { paths: none }, false],
     ["one could not be examined", { paths: { present: [], absent: ["/a/su"] } }, undefined],
     ["one could not be examined, and the other exists", { paths: { present: ["/b/su"], absent: [] } }, true],
     ["something else is there", { paths: { present: ["/c/su"], absent: ["/a/su"] } }, undefined],
-  ])("%s", (_, evidence, value) => {
+  ])("follows the evidence: %s", (_, evidence, value) => {
     expect(any(su).judge(evidence)).toBe(value);
   });
 
-  it("a list and its length are reported only when the list is complete", () => {
+  it("has a list and its length only when the list is complete", () => {
     const seen = { paths: { present: ["/b/su"], absent: ["/a/su"] } };
     expect(which(su).judge(seen)).toEqual(["/b/su"]);
     expect(count(su).judge(seen)).toBe(1);
@@ -24,27 +24,27 @@ describe("unknown is not false", () => {
     expect(count(su).judge(partly)).toBeUndefined();
   });
 
-  it("among several findings one hit is enough for true, and one unknown prevents false", () => {
+  it("is true by one hit among several, and not false while one of them is unknown", () => {
     const either = any(together(su, present("classes", ["X"])));
     expect(either.judge({ paths: none })).toBeUndefined();
     expect(either.judge({ paths: none, classes: { present: [], absent: ["X"] } })).toBe(false);
     expect(either.judge({ classes: { present: ["X"], absent: [] } })).toBe(true);
   });
 
-  it("a text that was cut off can't yield false", () => {
+  it("is not false for a text that was cut off", () => {
     const hit = any(inText("maps", ({ text }) => (text.includes("hit") ? ["hit"] : [])));
     expect(hit.judge({ maps: { text: "a miss", truncated: false } })).toBe(false);
     expect(hit.judge({ maps: { text: "a miss", truncated: true } })).toBeUndefined();
     expect(hit.judge({ maps: { text: "a hit", truncated: true } })).toBe(true);
   });
 
-  it("a list of names that reached native code's limit can't yield false", () => {
+  it("is not false for a list of names that reached native code's limit", () => {
     const known = any(named("stack", (name) => (name === "hook" ? name : undefined)));
     expect(known.judge({ stack: Array.from({ length: 255 }, () => "a") })).toBe(false);
     expect(known.judge({ stack: Array.from({ length: 256 }, () => "a") })).toBeUndefined();
   });
 
-  it("a property that is left out is unknown, and an empty one is not set", () => {
+  it("is unknown for a property that is left out, and not set for an empty one", () => {
     const debuggable = any(facts("properties", ["ro.debuggable"], /=1$/));
     expect(debuggable.judge({ properties: {} })).toBeUndefined();
     expect(debuggable.judge({ properties: { "ro.debuggable": "" } })).toBe(false);

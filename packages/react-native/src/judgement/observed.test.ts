@@ -26,7 +26,7 @@ test.each(compromised)("$name: the device $of shows $shows", (text) => {
   expect(alarmsOf(text)).toEqual(expect.arrayContaining([...(text.shows ?? [])]));
 });
 
-describe("the texts", () => {
+describe("the texts of real devices", () => {
   const all = [...stock, ...compromised];
 
   it("are 40 or more of stock devices, and 20 or more of compromised ones", () => {

@@ -18,7 +18,7 @@ function mappingsOf(text: string): { files: string[]; code: string[] } {
   return { files, code };
 }
 
-describe("maps", () => {
+describe("the reader of memory maps", () => {
   it("reports a file once for all its pieces, and once more if one of them is code", () => {
     const text = [
       "7a10000000-7a101a0000 r--p 00000000 fd:05 3200      /system/lib64/libc.so",
@@ -44,12 +44,12 @@ describe("maps", () => {
     ["/data/app/x/lib/arm64/liba.so (deleted)", "liba.so"],
     ["/data/app/x/base.apk!/lib/arm64-v8a/libb.so", "libb.so"],
     ["/", ""],
-  ])("%s is named %s", (path, name) => {
+  ])("names %s as %j", (path, name) => {
     expect(baseName(path)).toBe(name);
   });
 });
 
-describe("mountinfo", () => {
+describe("the reader of mountinfo", () => {
   it("reads mounts with optional columns and without", () => {
     const text = [
       "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue",
@@ -71,7 +71,7 @@ describe("mountinfo", () => {
   });
 });
 
-describe("status", () => {
+describe("the reader of the process status", () => {
   it.each([
     ["Name:\ta\nTracerPid:\t0\nUid:\t1\n", 0],
     ["TracerPid:\t4711\n", 4711],

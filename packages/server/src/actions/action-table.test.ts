@@ -49,7 +49,7 @@ function registry() {
   };
 }
 
-describe("registering", () => {
+describe("the registration of an action", () => {
   it("makes an id where none is given", async () => {
     const first = await register();
     const second = await register();
@@ -65,7 +65,7 @@ describe("registering", () => {
     });
   });
 
-  it("again, identically, changes nothing, not even the expiry", async () => {
+  it("with the same values changes nothing, not even the expiry", async () => {
     const first = await register({ actionId: "a", sessionId: "s" });
     now += 60_000;
     const again = await register({ actionId: "a", sessionId: "s", ttlMs: 24 * HOUR_MS });
@@ -78,18 +78,18 @@ describe("registering", () => {
     ["another session", { sessionId: "t" }],
     ["no session", {}],
   ];
-  it.each(others)("again, with %s, is refused and changes nothing", async (_, other) => {
+  it.each(others)("with %s under a registered id is rejected and changes nothing", async (_, other) => {
     const first = await register({ actionId: "a", sessionId: "s" });
     expect(await register({ actionId: "a", ...other })).toBeUndefined();
     expect(await listActions(system.pool, account)).toEqual([first]);
   });
 
-  it("with a session where none was, is refused", async () => {
+  it("with a session where none was registered is rejected", async () => {
     await register({ actionId: "a" });
     expect(await register({ actionId: "a", sessionId: "s" })).toBeUndefined();
   });
 
-  it("does not bring a revoked one back", async () => {
+  it("does not bring a revoked action back", async () => {
     await register({ actionId: "a" });
     expect(await revokeAction(system.pool, clock, account, "a")).toBe(true);
     expect(await register({ actionId: "a" })).toBeUndefined();
@@ -109,7 +109,7 @@ describe("registering", () => {
     expect(await fresh.find("a", other)).toBeUndefined();
   });
 
-  it("by many at once gives all the same action", async () => {
+  it("by many callers at once gives all of them the same action", async () => {
     const rows = await Promise.all(
       Array.from({ length: 20 }, (_, index) => register({ actionId: "a", ttlMs: HOUR_MS + index })),
     );
@@ -117,8 +117,8 @@ describe("registering", () => {
   });
 });
 
-describe("revoking", () => {
-  it("says whether there was one that was active", async () => {
+describe("the revocation of an action", () => {
+  it("reports whether there was an active one", async () => {
     await register({ actionId: "a" });
     expect(await revokeAction(system.pool, clock, account, "b")).toBe(false);
     expect(await revokeAction(system.pool, clock, `${account}-other`, "a")).toBe(false);
@@ -128,8 +128,8 @@ describe("revoking", () => {
   });
 });
 
-describe("finding", () => {
-  it("says type, session and expiry, the expiry of the past included", async () => {
+describe("the search for an action", () => {
+  it("finds type, session and expiry, also an expiry that has passed", async () => {
     await register({ actionId: "a", sessionId: "s" });
     await register({ actionId: "b", ttlMs: -1 });
     const { find } = registry();
@@ -137,7 +137,7 @@ describe("finding", () => {
     expect(await find("b")).toEqual({ actionType: "payment", expiresAt: now - 1 });
   });
 
-  it("takes every character that an id may hold", async () => {
+  it("accepts every character that an id may have", async () => {
     const ids = ["'", '"', "a\\b", "{a,b}", "NULL", "null", " ", "é", "\u{1F600}", "%", "x".repeat(128)];
     for (const actionId of ids) await register({ actionId, actionType: `of ${actionId}`.slice(0, 64) });
     const { find } = registry();
@@ -145,14 +145,14 @@ describe("finding", () => {
     expect(found.map((action) => action?.actionType)).toEqual(ids.map((id) => `of ${id}`.slice(0, 64)));
   });
 
-  it("keeps account and id apart where together they read the same", async () => {
+  it("keeps account and id apart if their joined texts are equal", async () => {
     await registerAction(system.pool, clock, { account: `${account}a`, actionId: "b", actionType: "t", ttlMs: 1 });
     const { find } = registry();
     expect(await find("b", `${account}a`)).toBeDefined();
     expect(await find("ab")).toBeUndefined();
   });
 
-  it("asks for many at once, in a handful of queries", async () => {
+  it("reads many actions in a few queries", async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `many-${index}`);
     await Promise.all(ids.map((actionId) => register({ actionId, actionType: `type-of-${actionId}` })));
     const { find, queries } = registry();
@@ -174,14 +174,14 @@ describe("finding", () => {
     expect(await find("a"), "the revocation is felt").toBeUndefined();
   });
 
-  it("does not remember what was absent", async () => {
+  it("does not remember an absent action", async () => {
     const { find } = registry();
     expect(await find("a")).toBeUndefined();
     await register({ actionId: "a" });
     expect(await find("a"), "registered a moment later").toBeDefined();
   });
 
-  it("forgets the oldest where it remembers too many", async () => {
+  it("forgets the oldest action when it remembers too many", async () => {
     let asked = 0;
     const everything: Executor = {
       query: async (_text, values = []) => {
@@ -208,7 +208,7 @@ describe("finding", () => {
     expect(asked).toBe(1);
   });
 
-  it("says Unavailable when the database can't be asked", async () => {
+  it("throws Unavailable when the database can't be reached", async () => {
     const table = actionTable(
       { query: () => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })) },
       clock,

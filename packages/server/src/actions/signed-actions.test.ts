@@ -33,7 +33,7 @@ function registryOf(secret = SECRET, now = NOW): ActionRegistry {
 const find = (id: string, account = ACTION.account, sessionId = "session-1", registry = registryOf()) =>
   registry.find(account, id, sessionId);
 
-describe("a signed id", () => {
+describe("a signed action id", () => {
   it("proves type, session and expiry", async () => {
     expect(await find(signActionId(SECRET, ACTION))).toEqual({
       actionType: "payment",
@@ -57,7 +57,7 @@ describe("a signed id", () => {
     expect(found?.sessionId).not.toContain("session-1");
   });
 
-  it("differs by nonce, and gives nothing of account and session away", () => {
+  it("differs by nonce, and reveals neither account nor session", () => {
     const id = signActionId(SECRET, ACTION);
     expect(signActionId(SECRET, { ...ACTION, nonce: "n-2" })).not.toBe(id);
     for (const part of id.split(".")) {
@@ -66,27 +66,27 @@ describe("a signed id", () => {
     }
   });
 
-  it("is good until its second, and not after it", async () => {
+  it("is valid until its expiry, and not after it", async () => {
     const id = signActionId(SECRET, { ...ACTION, expiresAt: NOW + 60_999 });
     expect(await find(id)).toMatchObject({ expiresAt: NOW + 60_000 });
     expect(await find(id, "customer-1", "session-1", registryOf(SECRET, NOW + 59_999))).toBeDefined();
     expect(await find(id, "customer-1", "session-1", registryOf(SECRET, NOW + 60_000))).toBeUndefined();
   });
 
-  it("is refused for another account", async () => {
+  it("is rejected for another account", async () => {
     const id = signActionId(SECRET, ACTION);
     for (const other of ["customer-2", "customer-", "customer-11", "", "CUSTOMER-1"]) {
       expect(await find(id, other)).toBeUndefined();
     }
   });
 
-  it("is refused under another secret", async () => {
+  it("is rejected under another secret", async () => {
     const id = signActionId(SECRET, ACTION);
     expect(await find(id, "customer-1", "session-1", registryOf(`${SECRET} `))).toBeUndefined();
   });
 
   const parts = ["version", "type", "expiry", "session", "nonce", "tag"];
-  it.each(parts.map((name, index) => [name, index] as const))("is refused with its %s changed", async (_, index) => {
+  it.each(parts.map((name, index) => [name, index] as const))("is rejected with its %s changed", async (_, index) => {
     const all = signActionId(SECRET, ACTION).split(".");
     const part = all[index] ?? "";
     for (let at = 0; at < part.length; at++) {
@@ -99,7 +99,7 @@ describe("a signed id", () => {
     }
   });
 
-  it("is refused with a part taken away, doubled, or exchanged for another id's", async () => {
+  it("is rejected with a part removed, doubled, or exchanged for that of another id", async () => {
     const all = signActionId(SECRET, ACTION).split(".");
     const other = signActionId(SECRET, {
       account: "customer-1",
@@ -120,7 +120,7 @@ describe("a signed id", () => {
   });
 });
 
-describe("what can't be signed is a TypeError", () => {
+describe("signing throws a TypeError", () => {
   const misuse: readonly (readonly [string, Partial<SignedAction>])[] = [
     ["a type that makes the id one character too long", { actionType: "x".repeat(43), nonce: "x".repeat(22) }],
     ["a type far too long", { actionType: "x".repeat(64) }],
@@ -134,19 +134,19 @@ describe("what can't be signed is a TypeError", () => {
     ["no expiry", { expiresAt: Number.NaN }],
     ["an endless expiry", { expiresAt: Number.POSITIVE_INFINITY }],
   ];
-  it.each(misuse)("%s", (_, change) => {
+  it.each(misuse)("for %s", (_, change) => {
     expect(() => signActionId(SECRET, { ...ACTION, ...change })).toThrow(TypeError);
   });
 
-  it("but a type of 42 characters fits with the longest nonce", async () => {
+  it("but not for a type of 42 characters with the longest nonce", async () => {
     const id = signActionId(SECRET, { ...ACTION, actionType: "x".repeat(42), nonce: "x".repeat(22) });
     expect(id.length).toBeLessThanOrEqual(128);
     expect(await find(id)).toMatchObject({ actionType: "x".repeat(42) });
   });
 });
 
-describe("ids of other forms", () => {
-  it("go to the table, as they are", async () => {
+describe("an action id of another form", () => {
+  it("is looked up in the table, unchanged", async () => {
     const { table, asked } = tableOf();
     const registry = signedActions(SECRET, table, { now: () => NOW });
     for (const id of ["act_1", "v1", "v2.a.b", "V1.x", " v1.x", ""]) {
@@ -155,7 +155,7 @@ describe("ids of other forms", () => {
     expect(asked).toEqual(["a act_1 s", "a v1 s", "a v2.a.b s", "a V1.x s", "a  v1.x s", "a  s"]);
   });
 
-  it("a forged signed id never does", async () => {
+  it("is looked up only if it is no forged signed id", async () => {
     const { table, asked } = tableOf();
     const registry = signedActions(SECRET, table, { now: () => NOW });
     expect(await registry.find("a", "v1.cGF5bWVudA.zzzzzz..n.AAAAAAAAAAAAAAAAAAAAAAAA", "s")).toBeUndefined();
@@ -163,7 +163,7 @@ describe("ids of other forms", () => {
   });
 });
 
-describe("any action", () => {
+describe("any action that is signed", () => {
   const action = fc.record({
     account: fc.string({ unit: "grapheme", minLength: 1, maxLength: 256 }),
     actionType: fc.string({ unit: "grapheme", minLength: 1, maxLength: 64 }),
@@ -176,7 +176,7 @@ describe("any action", () => {
     }),
   });
 
-  it("comes back as it was signed, in at most 128 characters, or is a TypeError", async () => {
+  it("is read as it was signed, in at most 128 characters, or signing throws a TypeError", async () => {
     let signed = 0;
     await fc.assert(
       fc.asyncProperty(action, async (given) => {
@@ -202,7 +202,7 @@ describe("any action", () => {
     expect(signed).toBeGreaterThan(100);
   });
 
-  it("is refused with any one character changed", async () => {
+  it("is rejected with any one character changed", async () => {
     const alphabet = "ABCXYZabcxyz0189-_.";
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.constantFrom(...alphabet), async (place, character) => {

@@ -12,7 +12,7 @@ test("a file system that hangs ends the start with an error message", async () =
   );
 });
 
-test("a file system that hangs later is reported once; the fields stay, and change when it answers", async () => {
+test("a read that hangs after the start is reported once, and the previous fields stay active until it answers", async () => {
   const adopted = { ...NOTHING_ADOPTED, paths: [["os_integrity", "isEmulator"]] };
   const hanging = Promise.withResolvers<ReadAdoptedFields>();
   const answers = [Promise.resolve<ReadAdoptedFields>({ ok: true, adopted: NOTHING_ADOPTED }), hanging.promise];

@@ -35,7 +35,7 @@ test.each([
   new OperatorError("journal-missing", "no journal is named"),
   new OperatorError("key-store-outdated", "the key store lacks keys of what a hold keeps"),
 ])(
-  "a database that is behind is compared at each look, also on a connection to the one that is known: %s",
+  "a database that is behind is compared at each check, also on a connection to a known database: %s",
   async (error) => {
     const { comparison, database } = scene(error);
     comparison.observe(IDENTITY, true);

@@ -26,13 +26,13 @@ function problemsOf(options: unknown): readonly string[] {
 const configOf = (options: object) => resolveOptions({ directory: DIRECTORY, ...options } as never).config;
 
 describe("the options of an endpoint", () => {
-  test("have the defaults of the service where they are omitted", () => {
+  test("have the defaults of the service if they are omitted", () => {
     const service = readConfig({}, DIRECTORY);
     expect(service).toEqual({ ok: true, config: configOf({}) });
     expect(configOf({ throttle: {}, sessions: { jwt: {} } })).toEqual(configOf({}));
   });
 
-  test("every problem is reported at once, by the path of the option", () => {
+  test("report every problem at once, by the path of the option", () => {
     const problems = problemsOf({
       database: { url: "db", pool: "8", ulr: "postgresql://db/events" },
       keys: [],
@@ -73,7 +73,7 @@ describe("the options of an endpoint", () => {
     ]);
   });
 
-  test.each(OPTIONS)("%s: undefined and another type are problems, which quote no value", (path) => {
+  test.each(OPTIONS)("reject undefined and another type, and quote no value: %s", (path) => {
     const wrong = [undefined, { [MARK]: MARK }, [[MARK]], () => MARK];
     for (const value of wrong) {
       const options = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
@@ -83,7 +83,7 @@ describe("the options of an endpoint", () => {
     }
   });
 
-  test("an object whose members would be ignored is a problem", () => {
+  test("reject an object whose members would be ignored", () => {
     class Options {
       get throttle(): object {
         return { burst: 1 };
@@ -96,7 +96,7 @@ describe("the options of an endpoint", () => {
     expect(configOf(runInNewContext("({ throttle: { burst: 1 } })") as object).throttle.burst).toBe(1);
   });
 
-  test("a list has names, and is copied", () => {
+  test("have lists of names, which are copied", () => {
     const algorithms = ["RS256"];
     const jwt = { jwksUrl: "https://id.example/jwks", issuer: "i", audience: "a" };
     const { sessions: configured } = configOf({ sessions: { jwt: { ...jwt, algorithms } } });
@@ -109,7 +109,7 @@ describe("the options of an endpoint", () => {
     }
   });
 
-  test("a way to verify sessions needs its source of keys or answers", () => {
+  test("require a source of keys or answers for a way to verify sessions", () => {
     expect(problemsOf({ sessions: { jwt: { issuer: "i", audience: "a" } } })).toEqual([
       "sessions.jwt.jwksUrl or sessions.jwt.secret is required with JWT verification",
     ]);
@@ -118,7 +118,7 @@ describe("the options of an endpoint", () => {
     ]);
   });
 
-  test("a key is 32 bytes, which the configuration copies", () => {
+  test("have keys of 32 bytes, which the configuration copies", () => {
     const encryptionKey = new Uint8Array(KEY);
     const { keys } = configOf({ keys: { encryptionKey } });
     encryptionKey.fill(0);
@@ -130,7 +130,7 @@ describe("the options of an endpoint", () => {
     }
   });
 
-  test("the rules between variables are rules between options", () => {
+  test("obey the rules between variables", () => {
     expect(problemsOf({ sessions: { jwt: { secret: SECRET, algorithms: ["RS256"] } } })).toEqual([
       "sessions.jwt.issuer and sessions.jwt.audience are required with JWT verification",
       expect.stringMatching(/^sessions.jwt.algorithms can't work: HS256.* go with sessions.jwt.secret, /),
@@ -141,8 +141,8 @@ describe("the options of an endpoint", () => {
   });
 });
 
-describe("what a host brings of its own", () => {
-  test("takes the place of the settings of the same name", () => {
+describe("a function of the host", () => {
+  test("replaces the settings of the same name", () => {
     class Host {
       verify = sessions.verify;
       find = actions.find;
@@ -205,7 +205,7 @@ describe("options from the environment", () => {
     );
   });
 
-  test("a problem that they have with options of the host names both by what each is called", () => {
+  test("report a problem with options of the host under the name of each", () => {
     const options = optionsFromEnvironment({
       DRS_ERASURE_JOURNAL: "/journal",
       DRS_KEY_DIR: "/keys",

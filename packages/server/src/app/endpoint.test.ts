@@ -45,7 +45,7 @@ test("an endpoint that fails at its last step leaves no timer and no connection"
   await system.close();
 });
 
-test("the metrics name the dependencies that are configured, and no others", async () => {
+test("the metrics name the configured dependencies, and no others", async () => {
   const system = await openTestSystem(environment);
   const endpoint = await assembleEndpoint(system, { onError: () => {} });
   const text = await endpoint.metrics.registry.metrics();

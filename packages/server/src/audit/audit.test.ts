@@ -64,8 +64,8 @@ async function anonymous(): Promise<readonly AuditRow[]> {
 
 const total = (rows: readonly AuditRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
 
-describe("what a person or a program did", () => {
-  it("is an entry of its own, with all that is known", async () => {
+describe("the entry of an action", () => {
+  it("is written with all that is known", async () => {
     const [eventId, caseId, approvalId] = [uuidv7(now), uuidv7(now), uuidv7(now)];
     const id = await writeAudit(opened.system.pool, clock, {
       actor: "cli:anna",
@@ -153,8 +153,8 @@ describe("what a person or a program did", () => {
   });
 });
 
-describe("what the endpoint refused or replayed", () => {
-  it("is counted by account and outcome, one entry each", async () => {
+describe("the entry of rejected and replayed requests", () => {
+  it("counts them by account and outcome, one entry each", async () => {
     const { log } = openLog();
     for (let index = 0; index < 250; index++) log.record(entry("request-invalid", { account }));
     for (let index = 0; index < 3; index++) log.record(entry("too-many-requests", { account }));
@@ -173,7 +173,7 @@ describe("what the endpoint refused or replayed", () => {
     expect(await listed(), "and written once").toEqual(rows);
   });
 
-  it("names the one event it is about, or each of several", async () => {
+  it("names the one event that it is about, or each of several", async () => {
     const [single, first, second] = [uuidv7(now), uuidv7(now), uuidv7(now)];
     const { log } = openLog();
     log.record(entry("idempotency-conflict", { account, eventId: single }));
@@ -190,7 +190,7 @@ describe("what the endpoint refused or replayed", () => {
     expect(await listAudit(opened.system.pool, { eventId: first, account: "another", limit: 10 })).toEqual([]);
   });
 
-  it("names at most a hundred events, and counts all", async () => {
+  it("names at most 100 events, and counts all", async () => {
     const { log } = openLog();
     for (let index = 0; index < 150; index++) log.record(entry("replayed", { account, eventId: uuidv7(now) }));
     await log.flush(false);
@@ -211,8 +211,8 @@ describe("what the endpoint refused or replayed", () => {
   });
 });
 
-describe("requests without an account", () => {
-  it("are written once a minute, counted by source address", async () => {
+describe("the entry of requests without an account", () => {
+  it("is written once a minute, with counts by source address", async () => {
     const { log } = openLog();
     for (let index = 0; index < 40; index++) log.record(entry("credentials-invalid", { peer: "192.0.2.1" }));
     log.record(entry("credentials-invalid", { peer: "2001:db8::1" }));
@@ -247,7 +247,7 @@ describe("requests without an account", () => {
     expect(Object.keys((rows[0]?.detail as { sources: object } | undefined)?.sources ?? {})).toHaveLength(100);
   });
 
-  it("take an address that is no address as it is", async () => {
+  it("has an address that is none unchanged", async () => {
     const { log } = openLog();
     for (const peer of ["__proto__", "unknown", "a:b::c::d", "é\u0001"])
       log.record(entry("credentials-missing", { peer }));
@@ -257,7 +257,7 @@ describe("requests without an account", () => {
   });
 });
 
-describe("more accounts than can be counted apart", () => {
+describe("requests of more accounts than can be counted apart", () => {
   it("are counted under no account, none lost, the groups bounded", async () => {
     const { log } = openLog();
     for (let index = 0; index < 10_050; index++)
@@ -274,8 +274,8 @@ describe("more accounts than can be counted apart", () => {
   });
 });
 
-describe("while the database is away", () => {
-  it("nothing is lost: what could not be written is written later, once", async () => {
+describe("the audit while the database is away", () => {
+  it("loses nothing: what could not be written is written later, once", async () => {
     const { executor, state } = breakable();
     const { log, errors } = openLog(executor);
     const eventId = uuidv7(now);
@@ -292,7 +292,7 @@ describe("while the database is away", () => {
     expect(await anonymous()).toMatchObject([{ occurrences: 3, detail: { sources: { "192.0.2.9": 3 } } }]);
   });
 
-  it("what comes during a write that fails is added to it: counts, events, sources and since when", async () => {
+  it("adds what comes during a write that fails: counts, events, sources and since when", async () => {
     const { executor, state } = breakable();
     const { log } = openLog(executor);
     const began = now;
@@ -321,7 +321,7 @@ describe("while the database is away", () => {
     expect(new Set((await listed()).map((row) => row.event_id))).toEqual(new Set([first, second]));
   });
 
-  it("the groups stay bounded, however often it fails, and nothing is lost", async () => {
+  it("has bounded groups, however often a write fails, and loses nothing", async () => {
     const { executor, state } = breakable();
     const { log } = openLog(executor);
     // Each write is under way while the next requests come, and then fails.
@@ -348,7 +348,7 @@ describe("while the database is away", () => {
   });
 });
 
-describe("listing", () => {
+describe("the list of the audit", () => {
   it("shows an entry of a commit batch once for each event that is asked for", async () => {
     const store = await openEventStore(opened.system);
     const events = Array.from({ length: 12 }, (_, index) =>

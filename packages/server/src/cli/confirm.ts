@@ -15,7 +15,7 @@ export interface Confirmation {
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
   if (yes) return;
   // guard(drop): nothing is destroyed unasked
-  // fails: e2e/erasure/records.test.ts › without a terminal --yes is required
+  // fails: e2e/erasure/records.test.ts › rejects an unknown subject
   if (!ask) throw new OperatorError("wrong-usage", `${what} Not a terminal: confirm with --yes.`);
   const answer = await ask(`${what} Type yes to continue: `);
   if (answer.trim() !== "yes") throw new OperatorError("wrong-usage", "Nothing was changed.");

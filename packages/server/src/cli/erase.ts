@@ -151,11 +151,11 @@ async function run(context: Context, installation: Installation, options: RunOpt
   }
   let sequence = before;
   // guard(left): an account that was erased can be refused later on
-  // fails: e2e/erasure/account.test.ts › that was erased before can be refused
+  // fails: e2e/erasure/account.test.ts › can add --refuse-later afterwards, once
   if (sequence === undefined || refuses) {
     await confirm(context, { what, yes: options.yes });
     // guard(drop): a receipt that can't be written stops an erasure first
-    // fails: e2e/erasure/records.test.ts › can't be written stops it
+    // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
     if (options.receipt !== undefined) await requireWritable(resolve(context.directory, options.receipt));
     // Another command may have been quicker: then nothing is left.
     sequence =
@@ -183,7 +183,7 @@ async function run(context: Context, installation: Installation, options: RunOpt
   else print(context, `${sequence === before ? "Nothing is left. " : ""}${summaryOf(erasure)}`);
   const { still_held: kept } = await planErasure(pool, subject);
   // guard(drop): what a hold keeps is reported
-  // fails: e2e/erasure/holds.test.ts › waits for its end
+  // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   if (kept > 0) throw partlyDone(kept);
 }
 

@@ -40,7 +40,7 @@ function configOf(environment: Environment): Config {
 }
 
 describe("the configuration", () => {
-  test("the default is an embedded database on loopback, with keys next to the data directory and not in it", () => {
+  test("has by default an embedded database on loopback, with keys next to the data directory and not in it", () => {
     expect(configOf({})).toMatchObject({
       embedded: true,
       service: { host: "127.0.0.1", port: 8080, admin: { host: "127.0.0.1", port: 8081 } },
@@ -52,16 +52,16 @@ describe("the configuration", () => {
     });
   });
 
-  test("variables of other programs are ignored", () => {
+  test("ignores variables of other programs", () => {
     expect(problemsOf({ PATH: "/bin", drs_port: "x", DRSPORT: "x" })).toEqual([]);
   });
 
-  test("paths are absolute in any working directory", () => {
+  test("has absolute paths in any working directory", () => {
     const config = configOf({ DRS_DATA_DIR: "../data", DRS_KEY_DIR: "/keys" });
     expect([config.database.directory, config.keys.directory]).toEqual(["/srv/data", "/keys"]);
   });
 
-  test("a key database needs no key directory, an external database makes none", () => {
+  test("needs no key directory with a key database, and creates none with an external database", () => {
     const keys = { DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY };
     expect(configOf(keys)).toMatchObject({ embedded: true, keys: { directory: undefined } });
     expect(configOf({ DRS_DATABASE_URL: DATABASE, ...keys })).toMatchObject({
@@ -70,14 +70,14 @@ describe("the configuration", () => {
     });
   });
 
-  test("no part of it can be changed", () => {
+  test("can't be changed in any part", () => {
     const config = configOf({ DRS_ADMIN_HOSTS: "one" });
     for (const part of [config, config.throttle, config.service.admin, config.service.admin.hostNames]) {
       expect(part).toSatisfy(Object.isFrozen);
     }
   });
 
-  test("every problem is reported at once: unknown names, unreadable values and conflicts", () => {
+  test("has every problem reported at once: unknown names, unreadable values and conflicts", () => {
     const problems = problemsOf({
       DRS_PROT: "8080",
       DRS_PORT: "eighty",
@@ -97,7 +97,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  test("a variable that can't be read counts as set: it breaks no rule a second time", () => {
+  test("counts a variable that can't be read as set: it breaks no rule a second time", () => {
     const environment = { ...EXTERNAL, DRS_DATABASE_URL: "db", DRS_MIGRATION_DATABASE_URL: DATABASE };
     expect(problemsOf(environment)).toEqual(["DRS_DATABASE_URL must be a URL"]);
     expect(problemsOf({ ...EXTERNAL, DRS_KEY_ENCRYPTION_KEY: "short" })).toHaveLength(1);
@@ -108,7 +108,7 @@ describe("the configuration", () => {
     expect(problemsOf({ DRS_DATA_DIR: "" })).toEqual(["DRS_DATA_DIR must not be empty"]);
   });
 
-  test.each(variables.map(([name]) => name))("%s: an empty value is a problem, never the default", (name) => {
+  test.each(variables.map(([name]) => name))("rejects an empty value, which never means the default: %s", (name) => {
     expect(problemsOf({ ...EXTERNAL, ...JWT, ...TLS, [name]: "" })).toContainEqual(
       expect.stringMatching(new RegExp(`^${name} must`)),
     );
@@ -127,7 +127,7 @@ describe("the configuration", () => {
     // A timer of more than 24.8 days fires at once.
     ["DRS_DRAIN_TIMEOUT", "30d"],
     ["DRS_JWT_CLOCK_SKEW", "6m"],
-  ])("%s=%s is out of range", (name, value) => {
+  ])("rejects a value that is out of range: %s=%s", (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must be`))]);
   });
 });
@@ -270,7 +270,7 @@ describe("rules between variables", () => {
     expect(problemsOf(environment)).toEqual([]);
   });
 
-  test("Vault needs a key, its wrapped keys and a token: all that is missing is reported", () => {
+  test("report all that is missing for Vault: a key, its wrapped keys and a token", () => {
     expect(problemsOf({ DRS_VAULT_URL: VAULT.DRS_VAULT_URL })).toEqual(
       ["DRS_VAULT_KEY", "DRS_VAULT_WRAPPED_KEY_FILE", "DRS_VAULT_TOKEN_FILE"].map(
         (name) => `${name} is required with DRS_VAULT_URL`,
@@ -279,7 +279,7 @@ describe("rules between variables", () => {
   });
 
   test.each(["pass show drs", "[]", '[""]', "{}", '"pass"', '["pass",1]', '["pass","\\u0000"]', '["pass"'])(
-    "a command is a JSON array of strings, not %j",
+    "reject a command that is no JSON array of strings: %j",
     (command) => {
       expect(problemsOf({ DRS_KEY_ENCRYPTION_KEY_COMMAND: command })).toEqual([
         'DRS_KEY_ENCRYPTION_KEY_COMMAND must be a JSON array of strings, such as ["pass","show","drs"]',
@@ -287,13 +287,13 @@ describe("rules between variables", () => {
     },
   );
 
-  test("a command keeps its arguments as they are: empty ones, and what a shell would replace", () => {
+  test("keep the arguments of a command: empty ones, and what a shell would replace", () => {
     const command = ["print", "", "$HOME", "a b", "`id`"];
     const config = configOf({ DRS_KEY_ENCRYPTION_KEY_COMMAND: JSON.stringify(command) });
     expect(config.keys.encryptionKeyCommand).toEqual(command);
   });
 
-  test("loopback is what only this machine can reach", () => {
+  test("count as loopback what only this machine can reach", () => {
     for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "::1"]) expect(isLoopback(host), host).toBe(true);
     const others = ["0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "127.0.0.1.example", "127.0.0", "localhost.example", ""];
     for (const host of others) expect(isLoopback(host), host).toBe(false);
@@ -334,7 +334,7 @@ describe("secrets among the variables", () => {
     expect(Object.keys(good).toSorted()).toEqual(secret.toSorted());
   });
 
-  test.each(secret)("%s is masked in the effective configuration", (name) => {
+  test.each(secret)("are masked in the effective configuration: %s", (name) => {
     const config = configOf({ ...companions[name], [name]: good[name] });
     const shown = describeConfig(config);
     expect(shown[name]).toBe("(set)");
@@ -344,14 +344,14 @@ describe("secrets among the variables", () => {
     expect(JSON.stringify(config)).toMatch(name.endsWith("KEY_ENCRYPTION_KEY") ? /7,7,7/ : new RegExp(MARK));
   });
 
-  test.each(secret)("a bad %s is not quoted in the message", (name) => {
+  test.each(secret)("are not quoted in the message about a bad value: %s", (name) => {
     const bad = name === "DRS_INTROSPECTION_CLIENT_SECRET" ? "" : `${MARK}://x`;
     const problems = problemsOf({ ...companions[name], [name]: bad });
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
     expect(problems.join("\n")).not.toContain(MARK);
   });
 
-  test("no message quotes a value, secret or not", () => {
+  test("are not quoted in any message, like all other values", () => {
     const environment = Object.fromEntries(variables.map(([name]) => [name, `${MARK}\u0000 value`]));
     expect(problemsOf(environment).join("\n")).not.toContain(MARK);
   });
@@ -364,8 +364,8 @@ describe("secrets among the variables", () => {
   });
 });
 
-describe("the declared variables", () => {
-  test.each(variables)("%s has a valid default and a meaning", (name, { kind, fallback, meaning }) => {
+describe("the declared variables of the configuration", () => {
+  test.each(variables)("include %s with a valid default and a meaning", (name, { kind, fallback, meaning }) => {
     if (fallback !== undefined) expect(kind.read(fallback)).toHaveProperty("value");
     expect(meaning, name).toMatch(/\S.*\.$/);
   });

@@ -25,8 +25,8 @@ function expectProblem({ read }: Kind<unknown>, raws: readonly string[], problem
   for (const raw of raws) expect(read(raw), raw).toEqual({ problem: expect.stringMatching(problem) as string });
 }
 
-describe("readers of single values", () => {
-  test("durations", () => {
+describe("a value of the configuration is read", () => {
+  test("as a duration", () => {
     accepted(duration, [
       ["0s", 0],
       ["500ms", 500],
@@ -40,7 +40,7 @@ describe("readers of single values", () => {
     expectProblem(duration, ["36501d", "999999999d"], /must be from 0ms to 36500d/);
   });
 
-  test("durations within bounds, which count as inside", () => {
+  test("as a duration within bounds, which count as inside", () => {
     const kind = durationWithin("1s", "1h");
     accepted(kind, [
       ["1s", 1_000],
@@ -52,7 +52,7 @@ describe("readers of single values", () => {
     expect(() => durationWithin("soon", "1h")).toThrow(TypeError);
   });
 
-  test("whole numbers", () => {
+  test("as a whole number", () => {
     const kind = integer(2, 200);
     accepted(kind, [
       ["2", 2],
@@ -66,7 +66,7 @@ describe("readers of single values", () => {
     );
   });
 
-  test("flags, choices, lists and texts", () => {
+  test("as a flag, a choice, a list or a text", () => {
     accepted(flag, [
       ["true", true],
       ["false", false],
@@ -80,20 +80,20 @@ describe("readers of single values", () => {
     expectProblem(text, [""], /must not be empty/);
   });
 
-  test("host names", () => {
+  test("as a host name", () => {
     accepted(hostNames, [["metrics.internal, Prom-1", ["metrics.internal", "Prom-1"]]]);
     expectProblem(hostNames, ["h:8081", "http://h", "h/x", "a b", "-h", "h."], /without ports/);
     expectProblem(hostNames, ["", "a,,b"], /separated by commas/);
   });
 
-  test("URLs of databases", () => {
+  test("as the URL of a database", () => {
     const kind = url("postgres:", "postgresql:");
     accepted(kind, [["postgresql://u:p@h/d", "postgresql://u:p@h/d"]]);
     expectProblem(kind, ["", "h/d", "postgresql"], /^must be a URL$/);
     expectProblem(kind, ["mysql://h/d", "https://h"], /must start with postgres: or postgresql:/);
   });
 
-  test("URLs to fetch from hold no credentials", () => {
+  test("as a URL to fetch from, which has no credentials", () => {
     accepted(webUrl, [["https://h/jwks", "https://h/jwks"]]);
     expectProblem(
       webUrl,
@@ -103,7 +103,7 @@ describe("readers of single values", () => {
     expectProblem(webUrl, ["ftp://h/"], /must start with https: or http:/);
   });
 
-  test("keys of 32 bytes", () => {
+  test("as a key of 32 bytes", () => {
     const base64 = KEY.toString("base64");
     accepted(key256, [
       [base64, KEY],
@@ -118,7 +118,7 @@ describe("readers of single values", () => {
     );
   });
 
-  test("shared secrets of at least 32 bytes", () => {
+  test("as a shared secret of at least 32 bytes", () => {
     accepted(sharedSecret, [["é".repeat(16), "é".repeat(16)]]);
     expectProblem(sharedSecret, ["x".repeat(31), ""], /at least 32 bytes/);
   });

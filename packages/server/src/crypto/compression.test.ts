@@ -6,8 +6,8 @@ import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
 
 const compressor = new Compressor();
 
-describe("compressing", () => {
-  it("gives back any bytes up to 255 KB", async () => {
+describe("the compressor", () => {
+  it("returns frames that decompress to the same bytes, up to 255 KB", async () => {
     await fc.assert(
       fc.asyncProperty(anyPayload, async (bytes) => {
         expect(decompress(await compressor.compress(bytes)).equals(bytes)).toBe(true);
@@ -53,11 +53,11 @@ describe("compressing", () => {
   });
 });
 
-describe("a lane that fails", () => {
+describe("the compressor, when a lane fails,", () => {
   /** A text whose characters and bytes are not the same number: a frame that does not fit what was asked for. */
   const misfit = "é".repeat(500) as unknown as Uint8Array;
 
-  it("fails the callers that wait, never returns a frame that does not belong, and recovers", async () => {
+  it("rejects the calls that wait, never returns a frame of another call, and recovers", async () => {
     const own = new Compressor();
     const all = crowd(60);
     const outcomes = await Promise.allSettled(
@@ -87,12 +87,12 @@ describe("a lane that fails", () => {
   });
 });
 
-describe("opening", () => {
-  it("refuses a dictionary of a later version by name", () => {
+describe("decompression", () => {
+  it("rejects a dictionary of a later version by name", () => {
     expect(() => decompress({ dictionary: 200, bytes: Buffer.alloc(10) })).toThrow(/dictionary 200/);
   });
 
-  it("refuses what is no frame, and half a frame", async () => {
+  it("rejects bytes that are no frame, and half a frame", async () => {
     const { dictionary, bytes } = await compressor.compress(payload(1_000, "json"));
     for (const other of [Buffer.alloc(0), Buffer.from("garbage"), bytes.subarray(0, -1), bytes.subarray(1)]) {
       expect(() => decompress({ dictionary, bytes: other })).toThrow();

@@ -58,7 +58,7 @@ describeKeyStore("a directory", async () => {
   };
 });
 
-describe("on the disk", () => {
+describe("the key store in a directory", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let keys: string;
 
@@ -69,7 +69,7 @@ describe("on the disk", () => {
 
   afterEach(() => folder.remove());
 
-  it("folders and files are their owner's alone under any umask", async () => {
+  it("has folders and files that only their owner can read, under any umask", async () => {
     const before = process.umask(0);
     try {
       const store = await directoryKeyStore(keys);
@@ -83,13 +83,13 @@ describe("on the disk", () => {
     for (const { path, isFile, mode } of all) expect(mode, path).toBe(isFile ? 0o600 : 0o700);
   });
 
-  it("no name of a file or folder holds an account", async () => {
+  it("has no account in the name of a file or folder", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("account/1/customer-1"), Buffer.from("wrapped"));
     for (const { path } of await everythingIn(keys)) expect(path).toMatch(/^secrets(\/[\da-f]{2}(\/[\da-f]{64})?)?$/);
   });
 
-  it("a new directory is synced into its place, up to the folder that existed", async () => {
+  it("syncs a new directory into its place, up to the folder that existed", async () => {
     synced.length = 0;
     await directoryKeyStore(join(keys, "deep"));
     expect(synced).toEqual([join(keys, "deep"), keys, folder.path]);
@@ -98,7 +98,7 @@ describe("on the disk", () => {
     expect(synced).toEqual([]);
   });
 
-  it("a secret is synced before it gets its name, and then its folders", async () => {
+  it("syncs a secret before it gets its name, and then its folders", async () => {
     const store = await directoryKeyStore(keys);
     synced.length = 0;
     await store.create(idOf("a"), Buffer.from("wrapped"));
@@ -112,7 +112,7 @@ describe("on the disk", () => {
     expect(synced.slice(-2), "who comes second makes sure of the name too").toEqual(folders);
   });
 
-  it("destroying a secret takes the draft that a crash has left of it", async () => {
+  it("destroys the draft that a crash has left of a secret, too", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("a"), Buffer.from("wrapped"));
     const path = join(keys, "secrets", idOf("a").slice(0, 2), idOf("a"));
@@ -121,7 +121,7 @@ describe("on the disk", () => {
     expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toEqual([]);
   });
 
-  it("destroying a secret takes the draft that a rotation has left of it, and another rotation writes over it", async () => {
+  it("destroys the draft that a rotation has left of a secret, and another rotation writes over it", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("a"), Buffer.from("one"));
     const folder = join(keys, "secrets", idOf("a").slice(0, 2));
@@ -134,7 +134,7 @@ describe("on the disk", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("a race leaves one file and no draft", async () => {
+  it("has one file and no draft after a race", async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => directoryKeyStore(keys)));
     await Promise.all(
       stores.flatMap((store, index) =>
@@ -144,7 +144,7 @@ describe("on the disk", () => {
     expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toHaveLength(1);
   });
 
-  it("a file in the way of a folder is reported as Unavailable", async () => {
+  it("throws Unavailable when a file is in the way of a folder", async () => {
     const store = await directoryKeyStore(keys);
     await rm(join(keys, "secrets"), { recursive: true });
     await writeFile(join(keys, "secrets"), "in the way");
@@ -154,7 +154,7 @@ describe("on the disk", () => {
     expect(await store.create(idOf("a"), Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
   });
 
-  it("a directory that vanishes under it is made again", async () => {
+  it("makes a directory again that vanishes", async () => {
     const store = await directoryKeyStore(keys);
     await rm(keys, { recursive: true });
     expect(await store.read(idOf("a"))).toBeUndefined();
@@ -163,7 +163,7 @@ describe("on the disk", () => {
     expect((await stat(keys)).mode & 0o777).toBe(0o700);
   });
 
-  it("an exclusive write neither replaces a file nor follows a link at its path", async () => {
+  it("neither replaces a file nor follows a link at its path by an exclusive write", async () => {
     await mkdir(keys);
     const target = join(folder.path, "target");
     await symlink(target, join(keys, "link"));

@@ -43,7 +43,7 @@ const wasStarted = (path: string): Promise<void> =>
   until(async () => (await readFile(path, "utf8").catch(() => "")).endsWith("\n"));
 
 describe("a command that prints keys", () => {
-  it("gives them, oldest first", async () => {
+  it("gives these keys, oldest first", async () => {
     const before = randomBytes(32);
     const lines = [before, KEY].map((key) => key.toString("base64"));
     expect(await keysOfCommand(["printf", "%s\\r\\n", ...lines], DEADLINE)).toEqual([before, KEY]);

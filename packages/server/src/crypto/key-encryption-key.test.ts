@@ -41,7 +41,7 @@ describe("the key-encryption key", () => {
     expect((await stat(join(folder.path, ".keys", "key-encryption-key"))).mode & 0o777).toBe(0o600);
   });
 
-  it("has the one before it, from the environment or from the line before", async () => {
+  it("may have a previous key, from the environment or from the line before", async () => {
     const before = randomBytes(32);
     const [first, second] = [before.toString("base64"), key.toString("base64")];
     expect(await load({ DRS_PREVIOUS_KEY_ENCRYPTION_KEY: first, DRS_KEY_ENCRYPTION_KEY: second })).toEqual([
@@ -60,7 +60,7 @@ describe("the key-encryption key", () => {
   });
 
   it.each(["", "short", randomBytes(31).toString("base64"), randomBytes(33).toString("base64"), key.toString("hex")])(
-    "refuses a file that holds something else, without showing it: %j",
+    "is rejected, without being shown, if its file holds something else: %j",
     async (content) => {
       const path = join(folder.path, "key");
       await writeFile(path, content);
@@ -71,7 +71,7 @@ describe("the key-encryption key", () => {
     },
   );
 
-  it("refuses a spoilt file of the embedded default, and leaves it for the operator", async () => {
+  it("of the embedded default is rejected if the file is damaged, and the file stays for the operator", async () => {
     await load({});
     const path = join(folder.path, ".keys", "key-encryption-key");
     await writeFile(path, "spoilt");

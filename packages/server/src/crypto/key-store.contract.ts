@@ -33,7 +33,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(await store.read(idOf("absent"))).toBeUndefined();
     });
 
-    it("gives back the bytes under an id, and takes nothing else for one", async () => {
+    it("returns the bytes under an id, and nothing else", async () => {
       const bytes = randomBytes(69);
       expect(await store.create(idOf("one"), bytes)).toEqual(bytes);
       expect(await store.read(idOf("one"))).toEqual(bytes);
@@ -77,7 +77,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       }
     });
 
-    it("has the mark that was written last, in every instance", async () => {
+    it("has the watermark that was written last, in every instance", async () => {
       expect(await store.readWatermark("mark")).toBeUndefined();
       for (const mark of ["1 0", "2 7"]) {
         await store.writeWatermark("mark", mark);
@@ -112,7 +112,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await other.close();
     });
 
-    it("lets one of many win for all, when instances create at once", async () => {
+    it("has one winner when many instances create a secret at once", async () => {
       const others = await Promise.all(Array.from({ length: 3 }, () => place.open()));
       for (let round = 0; round < 10; round++) {
         const name = idOf(`race-${round}`);
@@ -137,7 +137,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await fresh.remove();
     });
 
-    it("says in a line where it is, without a password", () => {
+    it("names its place in one line, without a password", () => {
       expect(store.description).toMatch(/^[^\n]+$/);
       expect(store.description).not.toMatch(/:\/\//);
     });

@@ -6,7 +6,7 @@ const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffe
 const lineEnd = fc.constantFrom("\n", "\r\n", " \n");
 
 describe("a text of keys", () => {
-  it("has one a line, with any end of lines", () => {
+  it("has one key per line, with LF, CRLF or blanks at the end", () => {
     fc.assert(
       fc.property(fc.array(key, { minLength: 1, maxLength: 5 }), lineEnd, fc.boolean(), (keys, end, isEnded) => {
         const text = keys.map((one) => one.toString("base64")).join(end) + (isEnded ? end : "");
@@ -15,7 +15,7 @@ describe("a text of keys", () => {
     );
   });
 
-  it("with anything else in it gives no key, and a problem that quotes nothing", () => {
+  it("with anything else in it gives no key, and a problem that quotes nothing of it", () => {
     const { problem } = keysOfText("") as { problem: string };
     const other = fc.oneof(fc.string({ minLength: 1 }), fc.base64String({ minLength: 4 })).filter((text) => {
       return text.trim() !== "" && Buffer.from(text, "base64").length !== 32;

@@ -42,8 +42,8 @@ describeKeyStore("PostgreSQL", async () => {
   };
 });
 
-describe("in the database", () => {
-  it("a secret is on the disk before it is used, under any setting of the database", async () => {
+describe("the key store in PostgreSQL", () => {
+  it("has a secret on the disk before it is used, under any setting of the database", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     const name = new URL(url).pathname.slice(1);
@@ -56,7 +56,7 @@ describe("in the database", () => {
     expect(await query(url, "select how from drs_keys.secret")).toEqual([{ how: "on" }]);
   });
 
-  it("a login that may not make the schema uses an existing one", async () => {
+  it("uses an existing schema if its login may not create one", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     await query(
@@ -68,7 +68,7 @@ describe("in the database", () => {
     await store.close();
   });
 
-  it("trouble is reported as Unavailable, and passes", async () => {
+  it("throws Unavailable in trouble, and recovers", async () => {
     const url = await freshUrl();
     const store = await postgresKeyStore({ connectionString: url });
     await query(url, "alter table drs_keys.secret rename to away");
@@ -85,13 +85,13 @@ describe("in the database", () => {
     await store.close();
   });
 
-  it("a missing database is reported as Unavailable", async () => {
+  it("throws Unavailable if the database is missing", async () => {
     await expect(postgresKeyStore({ connectionString: database.url("no_such_database") })).rejects.toBeInstanceOf(
       Unavailable,
     );
   });
 
-  it("an error that it answers with is named by what it is", async () => {
+  it("names an error of the database by what it is", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     const read = async (login: string): Promise<void> => {

@@ -4,7 +4,7 @@ import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { listKeyVersions, rewrap } from "./rotation.ts";
 import { secretId } from "./secrets.ts";
 
-it("wraps again what a server has meanwhile wrapped under the previous version", async () => {
+it("a rotation wraps again what a server has meanwhile wrapped under the previous version", async () => {
   const [old, current] = [randomBytes(32), randomBytes(32)];
   const { store } = memoryKeyStore();
   const secret = randomBytes(32);

@@ -94,8 +94,8 @@ function scene(keys = memoryKeyStore()) {
   return { keys, open, partitions, sealer: open() };
 }
 
-describe("sealing", () => {
-  it("gives back any bytes up to 255 KB, to the instance that sealed them and to any other", async () => {
+describe("the sealer", () => {
+  it("opens what it has sealed, up to 255 KB, in the same instance and in any other", async () => {
     const { sealer, open } = scene();
     await fc.assert(
       fc.asyncProperty(anyPayload, fc.string({ unit: "grapheme", minLength: 1 }), async (bytes, account) => {
@@ -108,7 +108,7 @@ describe("sealing", () => {
     );
   });
 
-  it("seals hundreds at once, of many sizes and accounts, each to its own", async () => {
+  it("seals hundreds of events at once, of many sizes and accounts, each under its own key", async () => {
     const { sealer, open } = scene();
     const all = crowd(500).map((bytes, index) => ({
       bytes,
@@ -122,7 +122,7 @@ describe("sealing", () => {
     }
   });
 
-  it("makes one secret per account and purpose, and one per partition, however many ask at once", async () => {
+  it("makes one secret per account and purpose, and one per partition, however many callers ask at once", async () => {
     const { keys, partitions, sealer } = scene();
     await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -134,7 +134,7 @@ describe("sealing", () => {
     expect(keys.creations()).toBe(3);
   });
 
-  it("never seals the same bytes to the same twice, and shows nothing of them", async () => {
+  it("never seals equal bytes to equal payloads, and shows nothing of them", async () => {
     const { sealer } = scene();
     const identity = identityOf();
     const bytes = Buffer.from("a very telling observation ".repeat(20));
@@ -145,7 +145,7 @@ describe("sealing", () => {
     expect(sealed[0]?.includes("telling")).toBe(false);
   });
 
-  it("says Unavailable when the key store is away, and continues when it is back", async () => {
+  it("throws Unavailable when the key store is away, and continues when it is back", async () => {
     const keys = memoryKeyStore();
     let away = true;
     const store = {
@@ -162,7 +162,7 @@ describe("sealing", () => {
 describe("the secret of a partition", () => {
   const name = secretId(partitionSecretName(new TestPartitions().find(1, NOW).secret));
 
-  it("of a partition that was lost is not created again under its name, by no instance", async () => {
+  it("that was lost is not created again under its name, by any instance", async () => {
     const { keys, partitions, sealer, open } = scene();
     await sealer.seal(identityOf(), payload(100, "json"));
     keys.entries.delete(name);
@@ -178,7 +178,7 @@ describe("the secret of a partition", () => {
     expect(keys.entries.has(name)).toBe(false);
   });
 
-  it("that was lost together with its record is another one for every account and server", async () => {
+  it("that was lost together with its record is replaced by another one for every account and server", async () => {
     const { keys, partitions, sealer, open } = scene();
     const servers = [sealer, open()];
     const identities = [identityOf(), identityOf({ account: "customer-2" })];
@@ -254,8 +254,8 @@ describe("data keys in memory", () => {
   });
 });
 
-describe("payload-damaged", () => {
-  it("for any one bit changed", async () => {
+describe("a payload can't be opened", () => {
+  it("after any one bit was changed", async () => {
     const { sealer } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(300, "json"));
@@ -266,7 +266,7 @@ describe("payload-damaged", () => {
     }
   });
 
-  it("for any number of bytes cut off at either end, or added", async () => {
+  it("after bytes were cut off at either end, or added", async () => {
     const { sealer } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(40, "json"));
@@ -290,7 +290,7 @@ describe("payload-damaged", () => {
     ["purpose", () => ({ purpose: 2 })],
     ["day", () => ({ receivedAt: NOW + DAY_MS })],
   ];
-  it.each(others)("for another %s", async (_, change) => {
+  it.each(others)("as that of another %s", async (_, change) => {
     const { sealer } = scene();
     const identity = identityOf();
     const other = { ...identity, ...change(identity) };
@@ -302,7 +302,7 @@ describe("payload-damaged", () => {
   });
 
   const names = [accountSecretName(keyIdOf("customer-1", 1)), partitionSecretName(`1-${Math.floor(NOW / DAY_MS)}`)];
-  it.each(names)("once the secret %s is destroyed, for a process without the key in memory", async (name) => {
+  it.each(names)("after the secret %s was destroyed, by a process without the key in memory", async (name) => {
     const { keys, sealer, open } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));
@@ -313,7 +313,7 @@ describe("payload-damaged", () => {
     expect(keys.entries.has(secretId(name)), "opening never makes a secret").toBe(false);
   });
 
-  it("a new secret opens nothing of the old one", async () => {
+  it("under a new secret in place of the old one", async () => {
     const { keys, sealer, open } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));

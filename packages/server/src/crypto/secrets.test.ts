@@ -26,7 +26,7 @@ describe("a secret", () => {
     expect(await slow.findOrCreate("a")).toEqual(first);
   });
 
-  it("is made once for all who ask at the same time", async () => {
+  it("is made once for all callers that ask at the same time", async () => {
     const { store, creations } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     const given = await Promise.all(Array.from({ length: 100 }, () => secrets.findOrCreate("a")));
@@ -34,7 +34,7 @@ describe("a secret", () => {
     expect(creations()).toBe(1);
   });
 
-  it("is wrapped again where its version was destroyed while it was written", async () => {
+  it("is wrapped again if its version was destroyed while it was written", async () => {
     const { store } = memory();
     const [before, after] = [KEY, randomBytes(32)];
     let keys = [before];
@@ -69,8 +69,8 @@ describe("a secret", () => {
   });
 });
 
-describe("secret-damaged", () => {
-  it("for another key-encryption key, and says so", async () => {
+describe("a wrapped secret is rejected as secret-damaged", () => {
+  it("if another key-encryption key wrapped it, and the message says so", async () => {
     const { store } = memory();
     await new Secrets(store, keysOf(KEY)).findOrCreate("a");
     const others = new Secrets(store, keysOf(randomBytes(32)));
@@ -80,7 +80,7 @@ describe("secret-damaged", () => {
     });
   });
 
-  it("for any one bit changed", async () => {
+  it("if any one bit was changed", async () => {
     const { store, entries } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("a");
@@ -95,7 +95,7 @@ describe("secret-damaged", () => {
     expect(await secrets.find("a")).toHaveLength(32);
   });
 
-  it("for bytes cut off, added, or none at all", async () => {
+  it("if bytes were cut off or added, or none is left", async () => {
     const { store, entries } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("a");
@@ -110,7 +110,7 @@ describe("secret-damaged", () => {
     }
   });
 
-  it("for the secret of another name: files that were swapped", async () => {
+  it("if it is the secret of another name, because files were swapped", async () => {
     const { store, entries } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("account/1/a");

@@ -74,7 +74,7 @@ function sealer(): ReturnType<typeof createSealer> {
   );
 }
 
-test("a wrapped secret: id, key-encryption key, content", async () => {
+test("the stored form of a wrapped secret does not change: id, key-encryption key, content", async () => {
   expect(versionOfKey(hex(vectors.key_encryption_key))).toBe(vectors.key_encryption_key_version);
   for (const [name, { id, secret }] of Object.entries(vectors.secrets)) {
     expect(secretId(name), name).toBe(id);
@@ -82,12 +82,12 @@ test("a wrapped secret: id, key-encryption key, content", async () => {
   }
 });
 
-test("the check value of an installation", () => {
+test("the check value of an installation does not change", () => {
   const check = createHmac("sha256", deriveKey(installation, "installation check")).update("installation check");
   expect(check.digest("hex")).toBe(vectors.installation_check);
 });
 
-test("a sealed payload, and the copy that a hold keeps", async () => {
+test("the stored form of a sealed payload, and of the copy that a hold keeps, does not change", async () => {
   const { event, exact, sealed, sealed_copy } = vectors;
   const opened = await sealer().open(event, { keyId: event.key_id }, hex(sealed));
   expect(opened.toString()).toBe(exact);
@@ -95,12 +95,12 @@ test("a sealed payload, and the copy that a hold keeps", async () => {
   expect(copy.toString()).toBe(exact);
 });
 
-test("the ledger's MAC of a request", () => {
+test("the ledger's MAC of a request does not change", () => {
   const mac = sealer().requestMac(vectors.event.eventId, Buffer.from(vectors.exact));
   expect(mac.toString("hex")).toBe(vectors.request_mac);
 });
 
-test("a tombstone, and the keyed MACs of subjects", () => {
+test("the stored form of a tombstone, and of keyed MACs of subjects, does not change", () => {
   const pseudonymizer = new Pseudonymizer(deriveKey(installation, "ledger names"));
   const { event, idempotency_key: key } = vectors;
   expect(pseudonymizer.tombstoneNameOf(event.account, key).toString("hex")).toBe(vectors.tombstone_name);
@@ -115,7 +115,7 @@ test("a tombstone, and the keyed MACs of subjects", () => {
   }).toEqual(vectors.subjects);
 });
 
-test("an entry of the erasure journal, and an accepted loss", () => {
+test("the stored form of an entry of the erasure journal, and of an accepted loss, does not change", () => {
   const codec = new EntryCodec(deriveKey(installation, "erasure journal"), vectors.installation);
   const entry = codec.decode({ sequence: 1, text: vectors.journal_entry });
   expect(codec.encode(entry)).not.toContain(vectors.event.account);
@@ -123,7 +123,7 @@ test("an entry of the erasure journal, and an accepted loss", () => {
   expect([entry.kind, loss.kind]).toEqual(["account", "loss"]);
 });
 
-test("a receipt", async () => {
+test("the form of a receipt does not change", async () => {
   const signer = await receiptSigner(storedSecrets());
   expect(signer.publicKey).toBe(vectors.receipt_public_key);
   const receipt = await verifyReceipt(vectors.receipt, vectors.receipt_public_key);

@@ -138,7 +138,7 @@ describe("keys that Vault has wrapped", () => {
 });
 
 describe("Vault's token and certificates", () => {
-  it.each(["", "two tokens", "ECHO\r\nX-Other: 1"])("a token file with %j is refused", async (content) => {
+  it.each(["", "two tokens", "ECHO\r\nX-Other: 1"])("a token file with %j is rejected", async (content) => {
     const tokenFile = join(folder.path, "bad-token");
     await writeFile(tokenFile, content);
     expect(await failure({ tokenFile })).toMatchObject({ code: "key-file-unusable" });

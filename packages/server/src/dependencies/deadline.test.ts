@@ -6,8 +6,8 @@ import { withDeadline } from "./deadline.ts";
 const never = (): Promise<never> => new Promise(() => {});
 const expired = (): Error => new Unavailable("expired", { code: "dependency-silent" });
 
-describe("a deadline", () => {
-  it("passes on an answer that comes in time", async () => {
+describe("a deadline of calls", () => {
+  it("passes on an answer that arrives in time", async () => {
     expect(await withDeadline({ ms: 1_000, expired }, async () => "answer")).toBe("answer");
     const failing = withDeadline({ ms: 1_000, expired }, () => Promise.reject(new TypeError("its own")));
     await expect(failing).rejects.toThrow(TypeError);
@@ -38,7 +38,7 @@ describe("a deadline", () => {
     expect(await call).toBe("answer");
   });
 
-  it("ends at once when everything stops", async () => {
+  it("ends at once when the server stops", async () => {
     const dependencies = new Dependencies(60_000);
     const call = dependencies.get("database").call(never);
     dependencies.abandon();
@@ -47,7 +47,7 @@ describe("a deadline", () => {
   });
 });
 
-describe("a dependency", () => {
+describe("a dependency of the server", () => {
   it("is down from the first failure until it answers, and reports each change once", async () => {
     const dependencies = new Dependencies(10);
     const changes: Health[] = [];

@@ -54,7 +54,7 @@ async function rowsOf(version: string): Promise<readonly DriftRow[]> {
 const total = (rows: readonly DriftRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
 
 describe("a departure from the catalog", () => {
-  it("is counted by path, JSON type and SDK version, with first and last sight", async () => {
+  it("is counted by path, JSON type and SDK version, with the times of its first and last event", async () => {
     const { log } = openLog();
     log.observe("1.0.0", fonts({ fontsDigest: 7 }));
     log.observe("1.0.0", fonts({ fontsDigest: 8, novel: ["a"] }));
@@ -71,7 +71,7 @@ describe("a departure from the catalog", () => {
     expect(await rowsOf("1.0.1")).toMatchObject([{ path: "fonts.fontsDigest", occurrences: 1 }]);
   });
 
-  it("is none where the event is as published, nor where an outcome is no success", async () => {
+  it("is not counted where the event is as published, or an outcome is no success", async () => {
     const { log } = openLog();
     log.observe("2.0.0", {
       ...fonts({ fontsDigest: "a" }),
@@ -82,7 +82,7 @@ describe("a departure from the catalog", () => {
     expect(await rowsOf("2.0.0")).toEqual([]);
   });
 
-  it("keeps the five states apart: absent, null and false are three", async () => {
+  it("keeps the five states apart: absent, null and false are three of them", async () => {
     const { log } = openLog();
     const integrity = (data: Record<string, unknown>) => ({ os_integrity: { status: "success", data } });
     const known = { isEmulator: false, isDebuggerAttached: false };
@@ -96,15 +96,15 @@ describe("a departure from the catalog", () => {
     ]);
   });
 
-  it("is written by itself within some seconds", async () => {
+  it("is written within some seconds", async () => {
     const { log } = openLog();
     log.observe("2.0.2", fonts({ novel: 1 }));
     await expect.poll(() => rowsOf("2.0.2"), { timeout: 8_000 }).toHaveLength(1);
   });
 });
 
-describe("names come from clients", () => {
-  it("well-formed ones are kept, all others are counted under *", async () => {
+describe("a name that a client sent", () => {
+  it("is kept if it is well-formed, and counted under * otherwise", async () => {
     const { log } = openLog();
     const odd = [
       "anna@example.com",
@@ -132,7 +132,7 @@ describe("names come from clients", () => {
     ]);
   });
 
-  it("members of a known object are named, those of an unknown one are not looked into", async () => {
+  it("is kept if it is a member of a known object, and members of an unknown one are not examined", async () => {
     const { log } = openLog();
     const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
     const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
@@ -144,7 +144,7 @@ describe("names come from clients", () => {
     ]);
   });
 
-  it("a field named like a path to a member is not counted as that member", async () => {
+  it("is not counted as a member because it looks like the path to one", async () => {
     const { log } = openLog();
     const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
     const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
@@ -157,7 +157,7 @@ describe("names come from clients", () => {
     ]);
   });
 
-  it("a name of many names in a row is no name, and holds nothing else up", async () => {
+  it("is no name if it consists of many names, and does not delay the request", async () => {
     const { log, errors } = openLog();
     // Longer than an index entry can be, and not compressible.
     const endless = Array.from({ length: 100 }, () => randomBytes(32).toString("hex")).join(".");
@@ -167,7 +167,7 @@ describe("names come from clients", () => {
     expect((await rowsOf("3.0.2")).map(({ path }) => path)).toEqual(["fonts.*", "fonts.novel"]);
   });
 
-  it("versions that don't look like versions are counted under *", async () => {
+  it("is counted under * if it is a version that does not look like one", async () => {
     const { log } = openLog();
     const before = total(await rowsOf("*"));
     for (const version of ["anna@example.com", "1 0", "é", "x".repeat(33), ""])
@@ -176,7 +176,7 @@ describe("names come from clients", () => {
     expect(total(await rowsOf("*")) - before).toBe(5);
   });
 
-  it("no value is ever kept", async () => {
+  it("is kept without its value", async () => {
     const { log } = openLog();
     log.observe(
       "3.0.3",
@@ -195,8 +195,8 @@ describe("names come from clients", () => {
 const novelties = (count: number, prefix: string): Record<string, unknown> =>
   fonts(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, 1])));
 
-describe("what a client can fill", () => {
-  it("is bounded for one version: what comes beyond is counted under *", async () => {
+describe("the drift that a client can cause", () => {
+  it("is bounded for one version: further paths are counted under *", async () => {
     const { log } = openLog();
     log.observe("4.0.0", novelties(MAX_PATHS + 300, "a"));
     log.observe("4.0.0", novelties(MAX_PATHS + 300, "b"));
@@ -207,7 +207,7 @@ describe("what a client can fill", () => {
     expect(total(rows)).toBe(2 * (MAX_PATHS + 300));
   });
 
-  it("is bounded for one event: one much wider than the catalog is not walked, and counted as such", async () => {
+  it("is bounded for one event: an event much wider than the catalog is not walked, and counted as such", async () => {
     const { log } = openLog();
     const wide = new Proxy(novelties(1, "wide"), {
       ownKeys: () => {
@@ -262,8 +262,8 @@ describe("what a client can fill", () => {
   });
 });
 
-describe("two writers", () => {
-  it("count right, on the same rows, at the same time", async () => {
+describe("two servers that write drift", () => {
+  it("count right in the same rows at the same time", async () => {
     const writers = [openLog(), openLog(), openLog()];
     for (let round = 0; round < 20; round++) {
       for (const [index, { log }] of writers.entries()) {
@@ -279,8 +279,8 @@ describe("two writers", () => {
   });
 });
 
-describe("while the database is away", () => {
-  it("nothing is lost, nor counted twice", async () => {
+describe("drift while the database is away", () => {
+  it("is neither lost nor counted twice", async () => {
     let away = true;
     const { log, errors } = openLog({
       query: (text, values) =>

@@ -14,11 +14,11 @@ describe("the codes of errors for operators", () => {
     .join("\n");
   const codes = Object.keys(OPERATOR_ERRORS) as OperatorErrorCode[];
 
-  it("are each used by the source", () => {
+  it("are used by the source", () => {
     expect(codes.filter((code) => !text.includes(`"${code}"`))).toEqual([]);
   });
 
-  it("are kebab-case, with a sentence for people", () => {
+  it("are kebab-case, and have a sentence for operators", () => {
     for (const code of codes) {
       expect(code).toMatch(/^[a-z]+(-[a-z]+)+$/);
       expect(OPERATOR_ERRORS[code].when, code).toMatch(/^[A-Z`].*\.$/);

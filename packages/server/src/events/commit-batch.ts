@@ -25,7 +25,7 @@ const CLAIM_KEYS = sql(
       -- fails: e2e/purposes.test.ts › from the moment it is applied
       and ${POLICY} = $11
       -- guard(true): an idempotency key with a tombstone is taken
-      -- fails: e2e/erasure/account.test.ts › one event, one action
+      -- fails: e2e/erasure/account.test.ts › deletes one event, or the events of one action
       and not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing
     returning event_id`,

@@ -81,7 +81,7 @@ const ledgerOf = (event: NewEvent): LedgerEntry => ({
   location: { purpose: event.purpose, receivedAt: event.receivedAt },
 });
 
-describe("an event", () => {
+describe("an event in the store", () => {
   it("is read as it was stored", async () => {
     const event = newEvent({
       account: "é \u{1F600} '\"\\",
@@ -107,7 +107,7 @@ describe("an event", () => {
     expect(await store.findKey(event.account, event.idempotencyKey)).toEqual(ledgerOf(event));
   });
 
-  it("is found under its own account and key alone", async () => {
+  it("is found only under its own account and key", async () => {
     const event = newEvent();
     await store.append(event);
     expect(await store.findKey("another", event.idempotencyKey)).toBeUndefined();
@@ -115,7 +115,7 @@ describe("an event", () => {
     expect(await store.findStored("another", ledgerOf(event))).toBeUndefined();
   });
 
-  it("of a taken key is not stored: the first one's entry is the answer", async () => {
+  it("is not stored if its key is in use: the answer is the entry of the first one", async () => {
     const first = newEvent();
     const second = newEvent({ idempotencyKey: first.idempotencyKey });
     const elsewhere = newEvent({ idempotencyKey: first.idempotencyKey, account: "another" });
@@ -126,8 +126,8 @@ describe("an event", () => {
   });
 });
 
-describe("a batch", () => {
-  it("holds what came together, and one audit entry lists it", async () => {
+describe("a commit batch", () => {
+  it("has the events that arrived together, and one audit entry lists them", async () => {
     const events = range(40).map((index) => newEvent({ account: `batch-${index % 3}` }));
     expect(await Promise.all(events.map((event) => store.append(event)))).toEqual(events.map(() => "stored"));
     expect(batches).toEqual([40]);
@@ -144,7 +144,7 @@ describe("a batch", () => {
     expect(entry?.["digest"]).toEqual(createHash("sha256").update(Buffer.concat(lists)).digest());
   });
 
-  it("with a key twice stores one of both", async () => {
+  it("stores one of two events with the same key", async () => {
     const events = range(10).map((index) => newEvent({ idempotencyKey: `twice-${index % 5}` }));
     const outcomes = await Promise.all(events.map((event) => store.append(event)));
     expect(batches[0]).toBe(10);
@@ -159,7 +159,7 @@ describe("a batch", () => {
     expect(await storedIds(events)).toEqual(idsOf(winners));
   });
 
-  it("whose keys are all taken leaves no trace", async () => {
+  it("leaves no trace if all its keys are in use", async () => {
     const first = range(5).map(() => newEvent());
     await Promise.all(first.map((event) => store.append(event)));
     const count = "select (select count(*) from audit_entry) + (select count(*) from event) as count";
@@ -169,7 +169,7 @@ describe("a batch", () => {
     expect((await owner.query(count)).rows).toEqual(before.rows);
   });
 
-  it("takes 64 at most", async () => {
+  it("has at most 64 events", async () => {
     const events = range(200).map(() => newEvent());
     await Promise.all(events.map((event) => store.append(event)));
     expect(Math.max(...batches)).toBeLessThanOrEqual(64);
@@ -178,7 +178,7 @@ describe("a batch", () => {
   });
 });
 
-describe("one bad row", () => {
+describe("one bad row of a batch", () => {
   const bad: readonly (readonly [what: string, change: Partial<NewEvent>, isPassing: boolean])[] = [
     ["breaks a check", { actionType: "x".repeat(65) }, false],
     ["holds U+0000", { appVersion: "\0" }, false],
@@ -186,7 +186,7 @@ describe("one bad row", () => {
     ["is of a purpose that is not there", { purpose: 99 }, false],
     ["was collected in a year that PostgreSQL has not", { collectedAt: { epochMs: -8.64e15, micros: 0 } }, false],
   ];
-  it.each(bad)("that %s fails alone, and its key is not burnt", async (_, change, isPassing) => {
+  it.each(bad)("that %s fails alone, and does not use up its key", async (_, change, isPassing) => {
     const events = range(12).map(() => newEvent());
     const spoilt = newEvent(change);
     const outcomes = await Promise.allSettled(events.toSpliced(5, 0, spoilt).map((event) => store.append(event)));
@@ -200,7 +200,7 @@ describe("one bad row", () => {
     expect(await store.append(newEvent({ idempotencyKey: spoilt.idempotencyKey }))).toBe("stored");
   });
 
-  it("and another one: each fails alone", async () => {
+  it("fails alone, also if there are two of them", async () => {
     const events = range(20).map((index) => newEvent(index % 6 === 3 ? { sdkVersion: "" } : {}));
     const outcomes = await Promise.allSettled(events.map((event) => store.append(event)));
     const good = events.filter((_, index) => index % 6 !== 3);
@@ -208,7 +208,7 @@ describe("one bad row", () => {
     expect(await storedIds(events)).toEqual(idsOf(good));
   });
 
-  it("leaves one audit entry for each neighbour, and none of its own", async () => {
+  it("gets no audit entry, and each other row has one", async () => {
     const events = [newEvent(), newEvent({ platform: "x".repeat(17) }), newEvent()];
     await Promise.allSettled(events.map((event) => store.append(event)));
     const { rows } = await owner.query<{ id: string }>(
@@ -219,8 +219,8 @@ describe("one bad row", () => {
   });
 });
 
-describe("a partition that is missing", () => {
-  it("is made, and the batch is stored when it comes again", async () => {
+describe("a missing partition", () => {
+  it("is created, and the batch is stored at the next attempt", async () => {
     const later = Date.now() + 20 * DAY_MS;
     const events = [newEvent(), newEvent({ receivedAt: later }), newEvent({ receivedAt: later + DAY_MS })];
     expect(await Promise.all(events.map((event) => store.append(event)))).toEqual(["stored", "stored", "stored"]);
@@ -228,7 +228,7 @@ describe("a partition that is missing", () => {
     expect(await storedIds(events)).toEqual(idsOf(events));
   });
 
-  it("is made once, when several stores need it at the same time", async () => {
+  it("is created once, when several stores need it at the same time", async () => {
     const later = Date.now() + 25 * DAY_MS;
     const stores = [store, ...(await Promise.all(range(3).map(() => openStore())))];
     const events = range(40).map(() => newEvent({ receivedAt: later }));
@@ -238,8 +238,8 @@ describe("a partition that is missing", () => {
   });
 });
 
-describe("the same keys at once", () => {
-  it("from two stores, in opposite order: one winner each, no deadlock", async () => {
+describe("idempotency keys that are taken at the same time", () => {
+  it("by two stores in opposite order have one winner each, without a deadlock", async () => {
     const others = [await openStore(), await openStore()];
     for (let round = 0; round < 15; round++) {
       const forth = range(60).map((index) => newEvent({ idempotencyKey: `opposite-${round}-${index}` }));
@@ -258,7 +258,7 @@ describe("the same keys at once", () => {
     await Promise.all(others.map((other) => other.close()));
   });
 
-  it("taken by two bare transactions in opposite order wait for each other in a line, not in a circle", async () => {
+  it("by two bare transactions in opposite order are waited for in a line, not in a circle", async () => {
     const clients = await Promise.all(
       range(2).map(async () => {
         const client = new pg.Client({ ...system.database, pipeline: true });
@@ -284,7 +284,7 @@ describe("the same keys at once", () => {
     }
   });
 
-  it("held by a transaction that rolls back are free again for an event that waits", async () => {
+  it("by a transaction that rolls back are free again for an event that waits", async () => {
     const [mine, theirs] = [newEvent(), newEvent()];
     await holdKey(mine, theirs);
     const answer = store.append(mine);
@@ -293,7 +293,7 @@ describe("the same keys at once", () => {
     expect(await answer).toBe("stored");
   });
 
-  it("held by a transaction that commits are answered with its entry", async () => {
+  it("by a transaction that commits are answered with its entry", async () => {
     const [mine, theirs] = [newEvent(), newEvent()];
     await holdKey(mine, theirs);
     const answer = store.append(mine);
@@ -303,7 +303,7 @@ describe("the same keys at once", () => {
     expect(await storedIds([mine])).toEqual([]);
   });
 
-  it("held by a transaction that is not visible at once are looked up again", async () => {
+  it("by a transaction that is not visible at once are looked up again", async () => {
     const first = newEvent();
     await store.append(first);
     let hidden = 2;
@@ -331,8 +331,8 @@ describe("the same keys at once", () => {
   }
 });
 
-describe("trouble that passes", () => {
-  it("a cut connection is reported as Unavailable or has no effect, and what was answered is stored", async () => {
+describe("the event store in transient trouble", () => {
+  it("reports a cut connection as Unavailable or continues, and every answered event is stored", async () => {
     await store.append(newEvent());
     await owner.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'drs' and datname = current_database()",
@@ -357,7 +357,7 @@ describe("trouble that passes", () => {
     expect(rows).toEqual([{ count: 10, keys: 10 }]);
   });
 
-  it("an event that was accepted before a dependency failed is not stored: on no connection, old or new", async () => {
+  it("stores no event that was accepted before a dependency failed, on any connection", async () => {
     let canStore = true;
     await store.close();
     store = await openStore({ canStore: () => canStore });
@@ -371,7 +371,7 @@ describe("trouble that passes", () => {
     expect(await storedIds([event])).toEqual([]);
   });
 
-  it("a connection that is being opened while the store closes ends with it", async () => {
+  it("ends a connection that is being opened while it closes", async () => {
     const closing = await openStore({ database: { ...system.database, application_name: "closing" } });
     const appended = closing.append(newEvent()).catch(() => undefined);
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -382,7 +382,7 @@ describe("trouble that passes", () => {
     await expect.poll(count).toBe(0);
   });
 
-  it("a database that is away: rejected early from the first failed commit on, until its monitor says that it is back", async () => {
+  it("rejects early from the first failed commit on, until its monitor says that the database is back", async () => {
     const dependencies = new Dependencies(2_000);
     const dependency = dependencies.get("database");
     const watchedDatabase = { ...boundTo(dependency, system.database), application_name: "watched" };

@@ -186,7 +186,7 @@ export class PostgresEventStore implements EventStore {
   async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly CommitResult[]> {
     const client = await this.#client(lane);
     // guard(drop): an event that was accepted before a dependency failed is not stored
-    // fails: packages/server/src/events/event-store.test.ts › an event that was accepted before
+    // fails: packages/server/src/events/event-store.test.ts › stores no event that was accepted before a dependency failed
     this.#requireDependencies();
     const generation = this.#options.generation();
     if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");

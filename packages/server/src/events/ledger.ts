@@ -55,7 +55,7 @@ export async function deleteEvents(
 ): Promise<readonly string[]> {
   const deleted: string[] = [];
   // guard(drop): a single event's row is deleted
-  // fails: e2e/erasure/account.test.ts › one event, one action
+  // fails: e2e/erasure/account.test.ts › deletes one event, or the events of one action
   for (const [partition, found] of await groupByPartition(executor, keys)) {
     const { rows } = await queryComposed(executor, DELETE_EVENTS(partition, found));
     deleted.push(...rows.map(({ event_id }) => event_id));

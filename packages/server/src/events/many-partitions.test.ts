@@ -103,7 +103,7 @@ function expectFewLocks(statements: readonly Statement[]): void {
 }
 
 describe("a read among many partitions takes few locks", () => {
-  it("by id", async () => {
+  it("by an event's id", async () => {
     for (const { eventId } of events) {
       const { result, statements } = await watched((executor) => findEvent(executor, eventId));
       expect(result?.eventId).toBe(eventId);
@@ -131,7 +131,7 @@ describe("a read among many partitions takes few locks", () => {
     ["of everything", () => ({})],
   ];
 
-  it.each(filters)("%s", async (_, filterOf) => {
+  it.each(filters)("by the filter: %s", async (_, filterOf) => {
     const filter = filterOf();
     const { result, statements } = await watched((executor) => listEvents(executor, filter, 10));
     const fits = ({ account, actionId, actionType, sdkVersion }: PastEvent): boolean =>
@@ -147,7 +147,7 @@ describe("a read among many partitions takes few locks", () => {
     expectFewLocks(statements);
   });
 
-  it("of what is sealed under a lost secret", async () => {
+  it("for what is sealed under a lost secret", async () => {
     const [event] = events as [PastEvent];
     const { rows } = await owner.query<{ key_id: string; partition_id: string }>(
       `select key_id, partition_id from account_key k join event_partition p on p.purpose = k.purpose
@@ -163,7 +163,7 @@ describe("a read among many partitions takes few locks", () => {
     }
   });
 
-  it("and a full page ends the walk, which begins with the newest", async () => {
+  it("and ends with a full page, from the newest partition on", async () => {
     const { result, statements } = await watched((executor) => listEvents(executor, {}, 1));
     expect(result.map(({ event_id }) => event_id)).toEqual([events[2]?.eventId]);
     expect(statements).toHaveLength(2);
@@ -237,8 +237,8 @@ it("expiry among many partitions takes few locks, however often it is called", a
   expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
 });
 
-describe("the doctor compares partitions with the locks that there are", () => {
-  it("as it finds them", async () => {
+describe("doctor compares partitions with the available locks", () => {
+  it("and passes where they fit", async () => {
     const finding = (await examine(system)).find(({ what }) => what === "partitions");
     expect(finding?.detail).toContain(`${PARTITIONS} partitions`);
   });

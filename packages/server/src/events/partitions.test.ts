@@ -60,8 +60,8 @@ async function attached(): Promise<string[]> {
   return (await owner.query<{ name: string }>(text)).rows.map(({ name }) => name);
 }
 
-describe("a partition", () => {
-  it("is made on demand, and then known without asking", async () => {
+describe("a partition of events", () => {
+  it("is created on demand, and then known without a query", async () => {
     const partitions = new Partitions(system.pool);
     const made = partitions.find(1, day(1) + 1);
     expect(made).toBeInstanceOf(Promise);
@@ -115,7 +115,7 @@ describe("a partition", () => {
     ]);
   });
 
-  it("is one for each purpose", async () => {
+  it("belongs to one purpose", async () => {
     await owner.query("insert into purpose (code, id, title, raw_retention) values (2, 'second', 'Second', '30 days')");
     const partitions = new Partitions(system.pool);
     const first = await partitions.find(1, day(7));
@@ -125,7 +125,7 @@ describe("a partition", () => {
     expect((await partitionsOf(2)).map(({ id }) => id)).toEqual([second.secret]);
   });
 
-  it("of a purpose that is not there is not made", async () => {
+  it("is not created for an unknown purpose", async () => {
     await expect(new Partitions(system.pool).ensure(99, day(1))).rejects.toThrow();
     expect(await attached()).not.toContainEqual(expect.stringContaining("p99"));
   });
@@ -154,7 +154,7 @@ describe("the length of a partition", () => {
     await owner.query(text, [code, `purpose-${code}`, period]);
   }
 
-  it("follows the period, so that a purpose has some 200 at most", async () => {
+  it("follows the period, so that a purpose has about 200 at most", async () => {
     for (const [index, [period, days]] of lengths.entries()) {
       await addPurpose(10 + index, period);
       const length = await lengthOf(10 + index, day(0));
@@ -163,7 +163,7 @@ describe("the length of a partition", () => {
     }
   });
 
-  it("is a shorter one where the next would meet one that is there", async () => {
+  it("is shorter where the next partition would overlap an existing one", async () => {
     await addPurpose(30, "30 days");
     const monday = day(0) + ((8 - new Date(day(0)).getUTCDay()) % 7) * DAY_MS;
     expect(await lengthOf(30, monday)).toBe(1);
@@ -173,8 +173,8 @@ describe("the length of a partition", () => {
   });
 });
 
-describe("ahead of time", () => {
-  it("today's and those of the days after it are made, next to each other, once", async () => {
+describe("the creation of partitions ahead of time", () => {
+  it("makes those of today and of the days after it, next to each other, once", async () => {
     const partitions = new Partitions(system.pool);
     await partitions.prepare(2, day(0) + DAY_MS / 2, 7);
     const made = await partitionsOf(2);
@@ -210,7 +210,7 @@ describe("ahead of time", () => {
     }
   });
 
-  it("by several instances at once gives one partition a day", async () => {
+  it("by several instances at once makes one partition a day", async () => {
     const pools = Array.from({ length: 5 }, () => openPool(system.database, { max: 2, onError: () => {} }));
     for (let round = 0; round < 6; round++) {
       const at = day(10 + round);
@@ -225,13 +225,13 @@ describe("ahead of time", () => {
   });
 });
 
-describe("far dates", () => {
+describe("partitions of far dates", () => {
   it.each([
     ["days ago", -4],
     ["weeks ahead", 34],
     ["before 1970", -30_000],
     ["in the year 9999", 2_900_000],
-  ])("%s are refused, and nothing is made", async (_, number) => {
+  ])("are rejected, and not created: %s", async (_, number) => {
     const before = await attached();
     const refused = new Partitions(system.pool).ensure(1, day(number));
     await expect(refused).rejects.toThrow(/no partition may be made/);
@@ -239,7 +239,7 @@ describe("far dates", () => {
     expect(await attached()).toEqual(before);
   });
 
-  it("of an existing partition are found all the same", async () => {
+  it("are found if they exist", async () => {
     await owner.query("begin");
     const name = "event_p1_20200101";
     await owner.query(`create table ${name} (like event including all)`);
@@ -258,7 +258,7 @@ describe("far dates", () => {
   });
 });
 
-it("events land in the partition of their time", async () => {
+it("events are stored in the partition of their time", async () => {
   const partitions = new Partitions(system.pool);
   const store = await openEventStore(system, { partitions });
   const times = [day(20), day(21) - 1, day(21), day(21) + 1, day(22) - 1, day(22)];
@@ -274,7 +274,7 @@ it("events land in the partition of their time", async () => {
   }
 });
 
-it("trouble is reported as Unavailable", async () => {
+it("a database error of the partitions is reported as Unavailable", async () => {
   const partitions = new Partitions({
     query: () => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })),
   });

@@ -35,7 +35,7 @@ async function scene(): Promise<{ system: System; owner: pg.Client; close: () =>
   };
 }
 
-describe("what is listed", () => {
+describe("the list of events", () => {
   let system: System;
   let close: () => Promise<void>;
   /** The stored events, newest first. */
@@ -86,12 +86,12 @@ describe("what is listed", () => {
     ["of an account that has none", { account: "unknown" }, () => false],
   ];
 
-  it.each(filters)("%s: all of it, newest first", async (_, filter, fits) => {
+  it.each(filters)("has all of them, newest first: %s", async (_, filter, fits) => {
     const rows = await listEvents(system.pool, filter, 1_000);
     expect(rows.map((row) => row.event_id)).toEqual(events.filter(fits).map(({ eventId }) => eventId));
   });
 
-  it.each(filters)("%s: page by page, each event once", async (_, filter, fits) => {
+  it.each(filters)("has each event once, page by page: %s", async (_, filter, fits) => {
     const found: string[] = [];
     for (;;) {
       const page = await listEvents(system.pool, filter, 7, found.at(-1));
@@ -112,11 +112,11 @@ describe("what is listed", () => {
     );
   });
 
-  it("takes values that look like SQL as values", async () => {
+  it("reads values that look like SQL as values", async () => {
     expect(await listEvents(system.pool, { account: "' or true --" }, 10)).toEqual([]);
   });
 
-  it("one event is found by its id alone, with its payload", async () => {
+  it("finds one event by its id alone, with its payload", async () => {
     const [event] = events as [NewEvent];
     const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
     const expected = { ...same, payload: sealed.payload, sealedUnder: { keyId: sealed.keyId } };
@@ -125,8 +125,8 @@ describe("what is listed", () => {
   });
 });
 
-describe("ids of events", () => {
-  it("tell the millisecond of receipt", () => {
+describe("the id of an event", () => {
+  it("contains the millisecond of receipt", () => {
     for (const at of [0, 1, TODAY, TODAY + 123, 2 ** 47]) expect(receivedAtOf(uuidv7(at)).getTime()).toBe(at);
   });
 });
@@ -141,7 +141,7 @@ interface Plan {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-describe("each access pattern uses its index", () => {
+describe("each access pattern of events uses its index", () => {
   const DAYS = 3;
   const ROWS = 4_000;
   let system: System;
@@ -205,15 +205,15 @@ describe("each access pattern uses its index", () => {
     ["received time alone", {}, "event_received_at"],
   ];
 
-  it.each(patterns)("%s", async (_, filter, index) => {
+  it.each(patterns)("for the first page: %s", async (_, filter, index) => {
     expect(new Set(await indexesOf(filter))).toEqual(new Set([index]));
   });
 
-  it.each(patterns)("%s, on a later page", async (_, filter, index) => {
+  it.each(patterns)("for a later page: %s", async (_, filter, index) => {
     expect(new Set(await indexesOf(filter, middle))).toEqual(new Set([index]));
   });
 
-  it("and a single event is found without reading a partition through", async () => {
+  it("and finds a single event without reading a whole partition", async () => {
     const text = "select account from event where received_at = $1 and event_id = $2";
     const values = [receivedAtOf(middle).toISOString(), middle];
     const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(

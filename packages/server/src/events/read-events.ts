@@ -147,7 +147,7 @@ function composeList(
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   // guard(drop): an export holds the account's events only
-  // fails: e2e/requests.test.ts › holds everything of the account
+  // fails: e2e/requests.test.ts › has everything of the account
   if (filter.account !== undefined) conditions.push(`e.account = ${bind(filter.account)}`);
   if (filter.actionId !== undefined) conditions.push(`e.action_id = ${bind(filter.actionId)}`);
   if (filter.actionType !== undefined) conditions.push(`e.action_type = ${bind(filter.actionType)}`);

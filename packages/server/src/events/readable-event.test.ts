@@ -62,12 +62,12 @@ afterAll(async () => {
   await database?.close();
 });
 
-it("is what is not erased, and within its period or under a hold", async () => {
+it("the view readable_event has events that are not erased, and within their period or under a hold", async () => {
   const { rows } = await analyst.query("select event_id, account from drs.readable_event order by account desc");
   expect(rows).toEqual([events.readable, events.held].map(({ eventId, account }) => ({ event_id: eventId, account })));
 });
 
-it("is not seen by a function of the analyst's own that runs before the rule", async () => {
+it("the view readable_event shows no other row to a function of the analyst's own", async () => {
   await analyst.query(
     `create function pg_temp.tell(account text) returns boolean language plpgsql cost 0.0001
       as $$ begin raise notice '%', account; return true; end $$`,
@@ -77,7 +77,7 @@ it("is not seen by a function of the analyst's own that runs before the rule", a
 });
 
 it.each(["event", "held_event", "kept_event", "live_event", "idempotency_key", "account_key"])(
-  "is not %s",
+  "the view readable_event is not %s",
   async (table) => {
     await expect(analyst.query(`select from drs.${table}`)).rejects.toMatchObject({ code: "42501" });
   },

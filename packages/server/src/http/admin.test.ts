@@ -69,7 +69,7 @@ it("the admin listener answers HEAD without a body", async () => {
   expect(await ask("/livez", {}, "HEAD")).toMatchObject({ status: 200, text: "" });
 });
 
-describe("a foreign host name", () => {
+describe("a foreign host name in a request to the admin listener", () => {
   const HOSTS = { hosts: ["metrics.internal"] };
 
   it.each([
@@ -82,7 +82,7 @@ describe("a foreign host name", () => {
     "drs.localhost",
     "metrics.internal:8081",
     "Metrics.Internal.",
-  ])("is no such name: %s", async (host) => {
+  ])("does not include %s", async (host) => {
     const url = await listening(HOSTS);
     expect(await send({ url, path: "/livez", method: "GET", headers: { Host: host } })).toMatchObject({ status: 200 });
   });

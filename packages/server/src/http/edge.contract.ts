@@ -83,7 +83,7 @@ export function describeEdge(
     const post = (body: string | Uint8Array, headers: Record<string, string | readonly string[]> = {}) =>
       send({ url: edge.url, headers: { "Idempotency-Key": "key-1", ...headers }, body });
 
-    describe("the body", () => {
+    describe("the body of a request", () => {
       const bodies: readonly (readonly [string, Buffer])[] = [
         ["JSON, white space and all", Buffer.from('\n{ "a" : 1.0e2, "a": "\\u00e9" }\r\n')],
         ["of every byte", Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
@@ -93,7 +93,7 @@ export function describeEdge(
         ["empty", Buffer.alloc(0)],
         ["of 256 KiB of noise", randomBytes(LIMIT)],
       ];
-      it.each(bodies)("reaches the core untouched: %s", async (_, bytes) => {
+      it.each(bodies)("reaches the core unchanged: %s", async (_, bytes) => {
         expect((await post(bytes, { "Content-Type": "application/json" })).status).toBe(201);
         expect(noted[0]?.body?.equals(bytes)).toBe(true);
       });
@@ -173,7 +173,7 @@ export function describeEdge(
       });
     });
 
-    describe("headers", () => {
+    describe("the headers of a request", () => {
       it("with two Idempotency-Key lines are rejected, equal values included", async () => {
         const twice = [
           ["a", "b"],
@@ -208,7 +208,7 @@ export function describeEdge(
       });
     });
 
-    describe("the answer", () => {
+    describe("the answer of the core", () => {
       it("is sent unchanged", async () => {
         const answer = await post("{}");
         expect(answer).toMatchObject({ status: 201, text: ANSWER.body });

@@ -16,7 +16,7 @@ describe("the path of a request target", () => {
     ["*", "*"],
     ["", "/"],
     ["/http://host/a", "/http://host/a"],
-  ])("%j is %j", (target, path) => {
+  ])("of %j is %j", (target, path) => {
     expect(pathOf(target)).toBe(path);
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { accountOf } from "./account.ts";
 
-describe("accounts", () => {
+describe("the name of an account", () => {
   it.each(["a", "customer-1", "é", "\u{1F600}", "x".repeat(256), "\u{1F600}".repeat(256), "__proto__", " "])(
-    "takes %j",
+    "may be %j",
     (account) => {
       expect(accountOf(account)).toBe(account);
     },

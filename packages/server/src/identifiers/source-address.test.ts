@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sourceOf } from "./source-address.ts";
 
-describe("the part of an address that counts", () => {
+describe("the source by which failures are counted", () => {
   it.each([
     ["192.0.2.1", "192.0.2.1"],
     ["::ffff:192.0.2.1", "192.0.2.1"],

@@ -49,7 +49,7 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
   });
 });
 
-it("a UUID is recognized in either case, and nothing around it is accepted", () => {
+it("a UUID is recognised in either case, and with nothing around it", () => {
   const id = uuidv7(NOW);
   expect([id, id.toUpperCase()].map(isUuid)).toEqual([true, true]);
   for (const other of [

@@ -79,7 +79,7 @@ describe("bytes of concurrent requests", () => {
   });
 });
 
-describe("one account", () => {
+describe("one account in admission control", () => {
   const MEGABYTE = 1024 * 1024;
   const of = (admission: Admission, account: string, bytes = 1): Permit | RejectedRequest =>
     enter(admission, bytes, "identity", account, MEGABYTE);
@@ -125,7 +125,7 @@ describe("one account", () => {
   });
 });
 
-describe("draining", () => {
+describe("the draining of requests", () => {
   it("rejects new requests, and ends when the last accepted one has ended", async () => {
     const admission = new Admission(10, 1_000_000);
     const permits = [permitOf(enter(admission, 1)), permitOf(enter(admission, 1))];

@@ -58,7 +58,7 @@ const STALE = ["collected-at-stale /observations/collected_at"];
 const FUTURE = ["collected-at-future /observations/collected_at"];
 const ACTION_REFUSED = ["action-refused /action_id"];
 
-describe("freshness", () => {
+describe("the freshness of an event", () => {
   it.each([
     ["now", 0, ADMITTED],
     ["as old as may be", -DAY_MS, ADMITTED],
@@ -67,7 +67,7 @@ describe("freshness", () => {
     ["as far ahead as may be", 300_000, ADMITTED],
     ["a millisecond further", 300_001, FUTURE],
     ["of the year 9999", 250_000_000_000_000, FUTURE],
-  ])("of an event is decided by its time: %s", async (_, offset, expected) => {
+  ])("is decided by its time: %s", async (_, offset, expected) => {
     expect(await verdict({ collectedAt: NOW + offset })).toEqual(expected);
   });
 
@@ -77,12 +77,12 @@ describe("freshness", () => {
     expect(await verdict({ options: { maxAge: 0, maxFuture: 0 } })).toEqual(ADMITTED);
   });
 
-  it("comes before the action", async () => {
+  it("is checked before the action", async () => {
     expect(await verdict({ collectedAt: 0, action: undefined })).toEqual(STALE);
   });
 });
 
-describe("the action", () => {
+describe("the action of an event", () => {
   it.each([
     ["is unknown, or another account's", undefined],
     ["is of another type", { ...ACTION, actionType: "login" }],
@@ -94,7 +94,7 @@ describe("the action", () => {
   });
 });
 
-describe("the session", () => {
+describe("the session of an event", () => {
   const other = { ...ACTION, sessionId: "session-2" };
   const { sessionId: _, ...unbound } = ACTION;
 
@@ -107,12 +107,12 @@ describe("the session", () => {
     ["enforce", "its own", ACTION, ADMITTED],
     ["enforce", "another", other, ["session-mismatch /observations/session_id"]],
     ["enforce", "none", unbound, ADMITTED],
-  ] as const)("%s: an action issued with %s", async (sessionBinding, _, action, expected) => {
+  ] as const)("is checked in the mode %s: an action issued with %s", async (sessionBinding, _, action, expected) => {
     expect(await verdict({ action, options: { sessionBinding } })).toEqual(expected);
   });
 });
 
-describe("the purpose", () => {
+describe("the purpose of an event", () => {
   const coverage = (observed: object): string[] => {
     expect(observed).toBe(probes);
     return ["/observations/probes/fonts"];

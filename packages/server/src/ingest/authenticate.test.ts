@@ -22,7 +22,7 @@ const invalid = {
   headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
 };
 
-it.each([`Bearer ${GOOD}`, `bearer  ${GOOD} `])("%j is a session", async (value) => {
+it.each([`Bearer ${GOOD}`, `bearer  ${GOOD} `])("%j is a session token with an account", async (value) => {
   expect(await answerTo(value)).toBe(SESSION);
 });
 

@@ -11,7 +11,7 @@ it.each([
   [100, 1_025, 2],
   [262_144, 10, 16],
   [262_144, 40_000, 40],
-])("%i bytes with %i members cost %i", (bytes, members, cost) => {
+])("a body of %i bytes with %i members costs %i", (bytes, members, cost) => {
   expect(costOf(bytes, members)).toBe(cost);
 });
 

@@ -10,7 +10,7 @@ function read(headers: Record<string, string | readonly string[]>): unknown {
   return result instanceof RejectedRequest ? result.rejection.code : result;
 }
 
-describe("Idempotency-Key", () => {
+describe("the header Idempotency-Key", () => {
   it.each(["k", "~".repeat(128), "!", '"quoted"', "a,b", "a;b=c", "{}", "0", "__proto__"])(
     "takes %j as it is",
     (key) => {
@@ -55,7 +55,7 @@ describe("Idempotency-Key", () => {
   });
 });
 
-describe("Content-Type", () => {
+describe("the header Content-Type", () => {
   it("may be absent", () => {
     expect(read({ "content-type": [] })).toMatchObject({ encoding: "identity" });
   });
@@ -72,7 +72,7 @@ describe("Content-Type", () => {
     "application/json; Charset=Utf-8",
     "application/json; profile=x; charset=utf-8",
     "application/json;\tversion=1",
-  ])("%j is JSON in UTF-8", (type) => {
+  ])("is JSON in UTF-8: %j", (type) => {
     expect(read({ "content-type": type })).toMatchObject({ encoding: "identity" });
   });
 
@@ -95,7 +95,7 @@ describe("Content-Type", () => {
     "application/json; =utf-8",
     "multipart/form-data; boundary=application/json",
     "application/x-www-form-urlencoded",
-  ])("%j is not JSON in UTF-8", (type) => {
+  ])("is not JSON in UTF-8: %j", (type) => {
     expect(read({ "content-type": type })).toBe("media-type-unsupported");
   });
 
@@ -104,7 +104,7 @@ describe("Content-Type", () => {
   });
 });
 
-describe("Content-Encoding", () => {
+describe("the header Content-Encoding", () => {
   it.each<[string | readonly string[], string]>([
     [[], "identity"],
     ["", "identity"],
@@ -118,7 +118,7 @@ describe("Content-Encoding", () => {
     ["gzip, identity", "gzip"],
     [["identity", "gzip"], "gzip"],
     [",gzip,", "gzip"],
-  ])("%j is %s", (encoding, expected) => {
+  ])("is accepted: %j is %s", (encoding, expected) => {
     expect(read({ "content-encoding": encoding })).toMatchObject({ encoding: expected });
   });
 
@@ -134,7 +134,7 @@ describe("Content-Encoding", () => {
     "*",
     "x",
     "gzip br",
-  ])("%j is rejected", (encoding) => {
+  ])("is rejected: %j", (encoding) => {
     expect(read({ "content-encoding": encoding })).toBe("encoding-unsupported");
   });
 });

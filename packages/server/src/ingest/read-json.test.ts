@@ -148,8 +148,8 @@ describe("a name that is written with an escape", () => {
   });
 });
 
-describe("one error in any text is found and located", () => {
-  it("a name that occurs twice, the second time in any spelling and at any place", () => {
+describe("one error in any JSON text is found and located", () => {
+  it("if a name occurs twice, the second time in any spelling and at any place", () => {
     fc.assert(
       fc.property(json, spelling, fc.nat(), fc.nat(), fc.boolean(), (value, spell, which, member, escaped) => {
         const objects = pathsOf(value, (one) => isObject(one) && Object.keys(one as object).length > 0);
@@ -183,7 +183,7 @@ describe("one error in any text is found and located", () => {
     ["number-overflow", "-1E+999"],
     ["number-overflow", `1${"0".repeat(310)}`],
   ];
-  it.each(values)("a value that is a %s: %s", (code, printed) => {
+  it.each(values)("if a value is a %s: %s", (code, printed) => {
     fc.assert(
       fc.property(json, spelling, fc.nat(), (value, spell, which) => {
         const all = pathsOf(value, () => true);
@@ -195,7 +195,7 @@ describe("one error in any text is found and located", () => {
     );
   });
 
-  it("a name that holds half a surrogate pair, reported at its object", () => {
+  it("if a name has half a surrogate pair, reported at its object", () => {
     fc.assert(
       fc.property(json, spelling, fc.nat(), (value, spell, which) => {
         const objects = pathsOf(value, isObject);
@@ -214,7 +214,7 @@ describe("one error in any text is found and located", () => {
   });
 });
 
-describe("a text that only looks wrong", () => {
+describe("a JSON text that only looks wrong", () => {
   it.each([
     ["the same name in two objects", '{"a":{"b":1},"c":{"b":1}}'],
     ["the same name in an object and its member", '{"a":{"a":{"a":1}}}'],
@@ -236,7 +236,7 @@ describe("a text that only looks wrong", () => {
   });
 });
 
-describe("bytes that are no text", () => {
+describe("bytes that are no UTF-8 text", () => {
   const rejectionOf = (bytes: Buffer) => {
     const parsed = parseText(bytes);
     expect(parsed).toBeInstanceOf(RejectedRequest);
@@ -274,7 +274,7 @@ describe("bytes that are no text", () => {
   });
 });
 
-describe("nesting", () => {
+describe("the nesting of a JSON text", () => {
   const nested = (levels: number, open: string, close: string): Buffer =>
     Buffer.from(`${open.repeat(levels)}1${close.repeat(levels)}`);
 

@@ -110,7 +110,7 @@ const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number
 };
 
 describe("the chain of the journal", () => {
-  test("gives every entry, and what follows a verified one", async () => {
+  test("gives every entry, and the entries behind a verified one", async () => {
     const { journal, entries, head } = journalOf(7);
     const links = await readChain(journal, codec, [head]);
     expect(links.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -118,7 +118,7 @@ describe("the chain of the journal", () => {
     expect((await readChain(journal, codec, [head], after)).map(({ sequence }) => sequence)).toEqual([6, 7]);
   });
 
-  test.each(Object.keys(DAMAGES))("an entry that is %s is named", async (name) => {
+  test.each(Object.keys(DAMAGES))("names an entry that is %s", async (name) => {
     const damage = DAMAGES[name];
     const places = fc.integer({ min: 2, max: 12 }).chain((length) =>
       fc.record({
@@ -136,13 +136,13 @@ describe("the chain of the journal", () => {
     );
   });
 
-  test("a duplicate behind the end is not an entry", async () => {
+  test("does not contain a duplicate behind its end", async () => {
     const written = journalOf(3);
     written.entries.set(4, written.entries.get(3) ?? "");
     expect(await damageOf(written)).toBe(4);
   });
 
-  test("an entry that another key signed is damaged; one of another installation says so", async () => {
+  test("names an entry that another key signed as damaged, and one of another installation as such", async () => {
     const { journal, entries } = journalOf(2);
     const forged = new EntryCodec(createSecretKey(randomBytes(32)), INSTALLATION);
     entries.set(2, forged.encode(orderOf(2, digestOf(entries.get(1) ?? ""))));
@@ -151,7 +151,7 @@ describe("the chain of the journal", () => {
     await expect(readChain(journal, foreign)).rejects.toThrow(/another installation/);
   });
 
-  test("whose head another store does not know is damaged there", async () => {
+  test("is damaged at its latest entry if another store knows a different one", async () => {
     const { journal } = journalOf(3);
     const other = { sequence: 2, digest: digestOf("another history"), knownBy: "the database" };
     await expect(readChain(journal, codec, [other])).rejects.toThrow(
@@ -160,8 +160,8 @@ describe("the chain of the journal", () => {
   });
 });
 
-describe("an accepted loss", () => {
-  test("takes the place of an entry, with the digest that the next one refers to", async () => {
+describe("an accepted loss of an entry", () => {
+  test("counts in place of the entry, with the digest that the next one refers to", async () => {
     const written = journalOf(5);
     const digest = digestOf(written.entries.get(3) ?? "");
     written.entries.delete(3);
@@ -171,7 +171,7 @@ describe("an accepted loss", () => {
     expect(links[2]?.digest).toBe(digest);
   });
 
-  test("of several entries, and of the last ones, where no digest is known", async () => {
+  test("may be one of several, also of the last entries, where no digest is known", async () => {
     const written = journalOf(6);
     for (const sequence of [2, 3, 6]) {
       written.entries.delete(sequence);
@@ -181,7 +181,7 @@ describe("an accepted loss", () => {
     expect(await readChain(written.journal, codec, [head])).toHaveLength(6);
   });
 
-  test("lets no other entry take the place of the next one", async () => {
+  test("lets no other entry count in place of the next one", async () => {
     const written = journalOf(4);
     written.entries.delete(3);
     acceptLoss(written, 3, null);
@@ -189,7 +189,7 @@ describe("an accepted loss", () => {
     expect(await damageOf({ ...written, head: { sequence: 4, knownBy: "the key store" } })).toBe(4);
   });
 
-  test("of an entry that is there again does not count", async () => {
+  test("does not count if the entry is there again", async () => {
     const written = journalOf(5);
     acceptLoss(written, 2, digestOf(written.entries.get(2) ?? ""));
     acceptLoss(written, 4, null);
@@ -197,7 +197,7 @@ describe("an accepted loss", () => {
     expect(links.map(({ entry }) => entry?.sequence)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("whose digest was not known agrees with any digest that a store knows", async () => {
+  test("with an unknown digest agrees with any digest that a store knows", async () => {
     const written = journalOf(3);
     const known: KnownEntry = { sequence: 2, digest: digestOf(written.entries.get(2) ?? ""), knownBy: "the database" };
     written.entries.delete(2);
@@ -205,7 +205,7 @@ describe("an accepted loss", () => {
     expect(await readChain(written.journal, codec, [known, written.head])).toHaveLength(3);
   });
 
-  test("of one entry excuses no other", async () => {
+  test("excuses no other entry", async () => {
     const written = journalOf(6);
     written.entries.delete(2);
     written.entries.delete(5);
@@ -213,7 +213,7 @@ describe("an accepted loss", () => {
     expect(await damageOf(written)).toBe(5);
   });
 
-  test("that another key signed excuses nothing", async () => {
+  test("excuses nothing if another key signed it", async () => {
     const written = journalOf(3);
     written.entries.delete(2);
     const forged = new EntryCodec(createSecretKey(randomBytes(32)), INSTALLATION);

@@ -7,7 +7,7 @@ export function journalContract(name: string, make: () => Promise<{ open: () => 
   const readLosses = (journal: ErasureJournal): Promise<StoredText[]> => Array.fromAsync(journal.readLosses());
 
   describe(name, () => {
-    it("gives back every text, ascending, from a sequence on and across gaps, to another instance too", async () => {
+    it("the journal gives every text, ascending, from a sequence on and across gaps, to another instance too", async () => {
       const { open } = await make();
       const journal = await open();
       expect([await read(journal), await readLosses(journal)]).toEqual([[], []]);
@@ -20,7 +20,7 @@ export function journalContract(name: string, make: () => Promise<{ open: () => 
       await journal.close();
     });
 
-    it("keeps an entry and a loss as they are", async () => {
+    it("the journal never replaces an entry or a loss", async () => {
       const journal = await (await make()).open();
       await journal.append(1, "one");
       await journal.appendLoss(1, "lost");

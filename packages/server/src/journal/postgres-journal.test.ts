@@ -19,7 +19,7 @@ journalContract("a journal in PostgreSQL", async () => {
   return { open: () => postgresJournal({ connectionString: url }) };
 });
 
-test("neither entries nor losses can be changed or deleted", async () => {
+test("a journal in PostgreSQL allows no change or deletion of entries and losses", async () => {
   const url = await newUrl();
   const journal = await postgresJournal({ connectionString: url });
   await journal.append(1, "one");

@@ -36,7 +36,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
     const expiry = await expire(client, options);
     const rest = await runSteps([
       // guard(drop): an erasure is finished by the next pass
-      // fails: e2e/erasure/killed.test.ts › it is finished by the next, once
+      // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
       { name: "finish erasures", run: () => finish(client, options) },
       {
         name: "record the pass",
@@ -127,7 +127,7 @@ export class RetentionWorker {
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch((error: unknown) => onError(error, "retention pass"));
     // guard(throw): what is overdue shows although every pass fails
-    // fails: e2e/retention/pass.test.ts › shows what is overdue although
+    // fails: e2e/retention/pass.test.ts › that fails repeatedly still shows what is overdue
     for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
     // Overdue work must be visible, also when each pass fails.
     await stateOf(executor)

@@ -14,7 +14,7 @@ function period(text: string): Period {
 const ended = (start: string, text: string): string =>
   new Date(addPeriod(Date.parse(start), period(text))).toISOString();
 
-describe("a period", () => {
+describe("the text of a period", () => {
   test.each([
     "P90D",
     "P1Y",
@@ -28,7 +28,7 @@ describe("a period", () => {
     "P99Y12M",
     "P36524D",
     "P0Y1D",
-  ])("%s is one", (text) => {
+  ])("is valid: %s", (text) => {
     expect(parsePeriod(text)).toBeDefined();
   });
 
@@ -63,7 +63,7 @@ describe("a period", () => {
       "P40000D",
       "PT99999999999999999999S",
     ],
-  ])("these are none", (...texts) => {
+  ])("is invalid in these cases", (...texts) => {
     expect(texts.filter((text) => parsePeriod(text) !== undefined)).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe("a period", () => {
   });
 });
 
-describe("of two periods one ends no later than the other", () => {
+describe("a period ends no later than another one", () => {
   test.each([
     ["P30D", "P31D", true],
     ["P28D", "P1M", true],
@@ -92,7 +92,7 @@ describe("of two periods one ends no later than the other", () => {
   });
 });
 
-describe("PostgreSQL", () => {
+describe("PostgreSQL's interval", () => {
   let database: TestDatabase;
   let system: System;
 

@@ -36,7 +36,7 @@ const with_ = (piece: string, other: string): string => {
   return GOOD.replace(piece, other);
 };
 
-it("is read as it is written", () => {
+it("a policy is read as it is written", () => {
   const result = readPolicy(GOOD);
   expect(result.ok && result.policy).toEqual({
     purposes: [
@@ -68,15 +68,15 @@ it("is read as it is written", () => {
   });
 });
 
-test("so is the example of the documents", async () => {
+test("the policy of the documents' example is valid", async () => {
   expect(problems(await readFile("docs/privacy/purposes.yaml", "utf8"))).toEqual([]);
 });
 
-test("refusing what is not mapped is one, too", () => {
+test("a policy may reject unmapped action types", () => {
   expect(problems(with_("unmapped: others", "unmapped: refuse"))).toEqual([]);
 });
 
-describe("what is wrong is named with its place", () => {
+describe("a problem of a policy is named with its place", () => {
   test.each([
     ["raw_retention: P90D", "raw_retention: -P90D", "purposes.0.raw_retention: must be an ISO 8601 duration"],
     ["raw_retention: P90D", "raw_retention: P9000Y", "purposes.0.raw_retention: must be an ISO 8601 duration"],
@@ -102,12 +102,12 @@ describe("what is wrong is named with its place", () => {
     ["unmapped: others", "", "unmapped: must be refuse or the id of a purpose"],
     ["unmapped: others", "unmapped: others\nnotes: none", "notes: is not a member"],
     ["beyond: refuse", "retired: true", "unmapped: names a purpose that is retired"],
-  ])("%s -> %s", (piece, other, problem) => {
+  ])("after %s was replaced by %s", (piece, other, problem) => {
     const found = problems(with_(piece, other));
     expect(found.join("\n")).toContain(problem);
   });
 
-  test("all of it at once", () => {
+  test("together with all others", () => {
     expect(problems("purposes: [{}]\nactions: 3").length).toBeGreaterThan(6);
   });
 
@@ -116,11 +116,11 @@ describe("what is wrong is named with its place", () => {
     ["nothing", ""],
     ["no list", "purposes: {}\nactions: {}\nunmapped: refuse"],
     ["no YAML", "{"],
-  ])("%s", (_, text) => {
+  ])("for a text that is %s", (_, text) => {
     expect(problems(text)).not.toEqual([]);
   });
 
-  test("aliases that would make it huge", () => {
+  test("for aliases that would make it huge", () => {
     const lines = Array.from({ length: 30 }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`);
     expect(problems(`a0: &a0 [x]\n${lines.join("\n")}`)).toEqual([expect.stringContaining("without aliases")]);
   });

@@ -27,8 +27,8 @@ async function asRead<T>(type: string, array: Buffer, show = "item"): Promise<T[
 
 const RUNS = { numRuns: 60 };
 
-describe("PostgreSQL reads what was written", () => {
-  it("bytea", async () => {
+describe("PostgreSQL reads a binary array as it was written", () => {
+  it("of bytea", async () => {
     const items = fc.array(
       fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes)),
       { maxLength: 70 },
@@ -41,7 +41,7 @@ describe("PostgreSQL reads what was written", () => {
     );
   });
 
-  it("text: every character but U+0000, which no text may hold", async () => {
+  it("of text: every character but U+0000, which no text may have", async () => {
     const character = fc.string({ unit: "binary", minLength: 1, maxLength: 1 }).filter((one) => one !== "\0");
     const odd = fc.constantFrom("NULL", "null", "{}", '"', "\\", ",", "", " ", "\n", "\u{10FFFF}", "\uFFFF", "é", "'");
     const items = fc.array(fc.oneof(odd, fc.string({ unit: character, maxLength: 100 })), { maxLength: 70 });
@@ -53,7 +53,7 @@ describe("PostgreSQL reads what was written", () => {
     );
   });
 
-  it("int4", async () => {
+  it("of int4", async () => {
     const items = fc.array(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), { maxLength: 70 });
     await fc.assert(
       fc.asyncProperty(items, async (given) => {
@@ -63,7 +63,7 @@ describe("PostgreSQL reads what was written", () => {
     );
   });
 
-  it("uuid, in either case", async () => {
+  it("of uuid, in either case", async () => {
     const items = fc.array(fc.tuple(fc.uuid(), fc.boolean()), { maxLength: 70 });
     await fc.assert(
       fc.asyncProperty(items, async (given) => {
@@ -74,7 +74,7 @@ describe("PostgreSQL reads what was written", () => {
     );
   });
 
-  it("timestamptz, to the microsecond, from the year 1 on and before 1970 and 2000 too", async () => {
+  it("of timestamptz, to the microsecond, from the year 1 on and before 1970 and 2000 too", async () => {
     const instant = fc.record({
       epochMs: fc.integer({ min: Date.parse("0001-01-01T00:00:00Z"), max: Date.parse("9999-12-31T23:59:59.999Z") }),
       micros: fc.option(fc.integer({ min: 0, max: 999 }), { nil: undefined }),
@@ -94,7 +94,7 @@ describe("PostgreSQL reads what was written", () => {
   });
 });
 
-describe("an array of nothing", () => {
+describe("an empty binary array", () => {
   it.each([
     ["bytea", byteaArray([])],
     ["text", textArray([])],

@@ -35,7 +35,7 @@ const SESSION = [
   "synchronous_commit=on",
   "intervalstyle=iso_8601",
   // guard(drop): sessions see what was committed before
-  // fails: e2e/retention/expiry.test.ts › ours see what was committed before
+  // fails: e2e/retention/expiry.test.ts › with any settings of the database
   "default_transaction_isolation=read\\ committed",
 ]
   .map((setting) => `-c ${setting}`)

@@ -18,40 +18,40 @@ function sourcesOf(name: string, from: NodeJS.Require): string {
     .join("\n");
 }
 
-describe("errors of the driver without a code", () => {
+describe("an error of the driver without a code", () => {
   const own = createRequire(import.meta.url);
   const text = sourcesOf("pg", own) + sourcesOf("pg-pool", createRequire(own.resolve("pg")));
 
-  it.each([...MESSAGES_WITHOUT_CODE])("the installed driver says: %s", (message) => {
+  it.each([...MESSAGES_WITHOUT_CODE])("has one of the listed messages in the installed driver: %s", (message) => {
     expect(text).toContain(`'${message}'`);
     expect(isTransient(new Error(message))).toBe(true);
   });
 
-  it("no other text makes an error transient", () => {
+  it("is not transient with any other text", () => {
     for (const message of ["the connection of ideas", "Connection terminated by hand", "a timeout was set"]) {
       expect(isTransient(new Error(message)), message).toBe(false);
     }
   });
 });
 
-describe("waiting helps", () => {
+describe("an error of the database is transient", () => {
   it.each(["08006", "28P01", "53100", "57P03", "58030", "25006"])("after SQLSTATE %s", (code) => {
     expect(isTransient(refusedBy(code))).toBe(true);
   });
 
-  it.each(["23505", "42P01", "25001"])("and not after SQLSTATE %s", (code) => {
+  it.each(["23505", "42P01", "25001"])("but not after SQLSTATE %s", (code) => {
     expect(isTransient(refusedBy(code))).toBe(false);
   });
 
-  it("where a dependency is silent, and for no other error that was named already", () => {
+  it("if a dependency is silent, and not for another error that was named already", () => {
     expect(isTransient(new Unavailable("silent", { code: "dependency-silent" }))).toBe(true);
     expect(isTransient(new Unavailable("timeout expired"))).toBe(false);
     expect(isTransient(new OperatorError("schema-newer", "timeout expired"))).toBe(false);
   });
 });
 
-describe("what an operator reads of a database that refuses", () => {
-  it("is the reason by SQLSTATE, and nothing that the database wrote", () => {
+describe("the message for an operator when the database rejects a statement", () => {
+  it("has the reason by SQLSTATE, and nothing that the database wrote", () => {
     const refused = asUnusable(refusedBy("42501"), "key database");
     expect(refused).toMatchObject({
       code: "dependency-unusable",

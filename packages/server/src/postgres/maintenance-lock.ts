@@ -47,7 +47,7 @@ export function tryWithMaintenanceLock<T>(
   return withClient(working(database), async (client) => {
     const isLocked = await tryLockSession(client, LOCKS.maintenance);
     // guard(true): one pass at a time
-    // fails: e2e/retention/pass.test.ts › is one at a time
+    // fails: e2e/retention/pass.test.ts › runs one at a time
     return isLocked ? work(client) : undefined;
   });
 }

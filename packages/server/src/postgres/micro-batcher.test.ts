@@ -25,7 +25,7 @@ function scene(
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-describe("results", () => {
+describe("results of the micro-batcher", () => {
   it("reach the caller that asked, with batches of any size and lane", async () => {
     const settings = fc.record({ maxItems: fc.integer({ min: 1, max: 20 }), lanes: fc.integer({ min: 1, max: 4 }) });
     await fc.assert(
@@ -41,15 +41,15 @@ describe("results", () => {
     );
   });
 
-  it("items start in the order they came", async () => {
+  it("are worked on in the order in which items came", async () => {
     const { batcher, batches } = scene({ maxItems: 3 });
     await Promise.all(range(10).map((item) => batcher.add(item)));
     expect(batches.map(({ items }) => items)).toEqual([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]);
   });
 });
 
-describe("batches", () => {
-  it("hold what came in one turn of the event loop", async () => {
+describe("batches of the micro-batcher", () => {
+  it("have what came in one turn of the event loop", async () => {
     const { batcher, batches } = scene();
     await Promise.all(range(5).map((item) => batcher.add(item)));
     expect(batches).toEqual([{ items: range(5), lane: 0 }]);
@@ -90,8 +90,8 @@ describe("batches", () => {
   });
 });
 
-describe("a failing batch", () => {
-  it("fails the callers in it and no other, and the lane continues", async () => {
+describe("a failing batch of the micro-batcher", () => {
+  it("rejects its own items and no others, and the lane continues", async () => {
     const batcher = new MicroBatcher<number, number>({
       maxItems: 2,
       lanes: 1,
@@ -114,7 +114,7 @@ describe("a failing batch", () => {
     expect(await batcher.add(9)).toBe(9);
   });
 
-  it("that throws before it waits is reported all the same", async () => {
+  it("rejects its items, too, if `work` throws synchronously", async () => {
     const batcher = new MicroBatcher<number, number>({
       maxItems: 2,
       lanes: 1,
@@ -127,7 +127,7 @@ describe("a failing batch", () => {
   });
 });
 
-describe("waiting for company", () => {
+describe("the micro-batcher's wait for more items", () => {
   /** Measures the milliseconds that one lone item takes. */
   async function alone(batcher: MicroBatcher<number, string>): Promise<number> {
     const started = performance.now();
@@ -146,13 +146,13 @@ describe("waiting for company", () => {
     for (let round = 0; round < 5; round++) expect(await alone(batcher)).toBeLessThan(500);
   });
 
-  it("never happens while little is going on", async () => {
+  it("never happens while items come slowly", async () => {
     const { batcher } = scene({ linger: 2_000 });
     // A first item, and one after a pause.
     expect(await alone(batcher)).toBeLessThan(1_000);
   });
 
-  it("happens under load, no longer than said", async () => {
+  it("happens under load, no longer than the option says", async () => {
     const { batcher } = scene({ linger: 150 });
     await rush(batcher);
     const waited = await alone(batcher);
@@ -160,7 +160,7 @@ describe("waiting for company", () => {
     expect(waited).toBeLessThan(1_500);
   });
 
-  it("ends as soon as there is enough company", async () => {
+  it("ends as soon as there are enough items", async () => {
     const { batcher, batches } = scene({ linger: 5_000, maxItems: 100 });
     await rush(batcher);
     const before = batches.length;
@@ -170,7 +170,7 @@ describe("waiting for company", () => {
     expect(batches.slice(before).map(({ items }) => items.length)).toEqual([24]);
   });
 
-  it("joins the callers that come meanwhile", async () => {
+  it("includes the callers that come meanwhile", async () => {
     const { batcher, batches } = scene({ linger: 200, maxItems: 100 });
     await rush(batcher);
     const before = batches.length;

@@ -42,7 +42,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 
 describe("migrations", () => {
   // The test file is the first one to migrate anything here: the roles do not exist yet.
-  it("raced by installations of one cluster, which share its roles, all come through", async () => {
+  it("that installations of one cluster start together, which share its roles, all succeed", async () => {
     const urls = await Promise.all(Array.from({ length: 4 }, freshUrl));
     await withClient(urls[0] ?? "", (client) => client.query("create role racing login"));
     for (let round = 0; round < 3; round++) {
@@ -59,7 +59,7 @@ describe("migrations", () => {
     expect(ids).toEqual(Array.from(ids.keys(), (index) => index + 1));
   });
 
-  it("raced by several instances on an empty database are applied once each", async () => {
+  it("that several instances start on an empty database are applied once each", async () => {
     const url = await freshUrl();
     await Promise.all(Array.from({ length: 8 }, () => migrate({ connectionString: url }, "postgres")));
     const known = (await readSchema()).migrations.map(({ id, name }) => ({ id, name }));
@@ -73,7 +73,7 @@ describe("migrations", () => {
     expect(installations.rows, "one installation, not one for each").toEqual([{ count: 1 }]);
   });
 
-  it("again change nothing", async () => {
+  it("change nothing when they run again", async () => {
     const url = await freshUrl();
     await migrate({ connectionString: url }, undefined);
     const before = await withClient(url, schemaText);
@@ -102,7 +102,7 @@ describe("migrations", () => {
     expect(again.map(({ name }) => name)).toEqual(["functions/is_erased.sql"]);
   });
 
-  it("a database that a newer server has migrated is refused, by name, and left alone", async () => {
+  it("reject by name a database that a newer server has migrated, and change nothing", async () => {
     const url = await freshUrl();
     await migrate({ connectionString: url }, undefined);
     await withClient(url, (client) =>
@@ -113,7 +113,7 @@ describe("migrations", () => {
     await expect(refused).rejects.toThrow(/newer server \(migration 9001/);
   });
 
-  it("one that fails leaves nothing behind, and the next start continues", async () => {
+  it("that fail leave nothing behind, and the next start continues", async () => {
     const url = await freshUrl();
     await withClient(url, async (client) => {
       await client.query("create schema drs");
@@ -128,7 +128,7 @@ describe("migrations", () => {
     await migrate({ connectionString: url }, undefined);
   });
 
-  it("a PostgreSQL that is too old is refused, by its version", async () => {
+  it("reject a PostgreSQL that is too old, by its version", async () => {
     const url = await freshUrl();
     // A function of ours that is looked up before PostgreSQL's own.
     const claimsToBe = async (version: string): Promise<void> => {
@@ -144,7 +144,7 @@ describe("migrations", () => {
     await claimsToBe("150000");
   });
 
-  it("a login that may not make the schema gets an error that says what to do", async () => {
+  it("end with an error that says what to do, if the login may not create the schema", async () => {
     const url = await freshUrl();
     await withClient(url, (client) => client.query("create role stranger login"));
     const refused = migrate({ connectionString: url.replace("postgres@", "stranger@") }, undefined);
@@ -152,7 +152,7 @@ describe("migrations", () => {
   });
 });
 
-describe("the schema", () => {
+describe("the schema of the database", () => {
   let system: System;
   let owner: pg.Client;
 
@@ -181,7 +181,7 @@ describe("the schema", () => {
     expect(live, "see the head of schema.snapshot").toBe(await readFile(SNAPSHOT, "utf8"));
   });
 
-  it("each function compiles", async () => {
+  it("has functions that compile", async () => {
     const { definitions } = await readSchema();
     await owner.query("begin");
     try {
@@ -191,7 +191,7 @@ describe("the schema", () => {
     }
   });
 
-  it("the snapshot sees a column, a constraint, an index, a trigger, a function and a grant", async () => {
+  it("has a snapshot that shows a column, a constraint, an index, a trigger, a function and a grant", async () => {
     const before = await schemaText(owner);
     const changes = [
       "alter table drift add column note text",
@@ -220,7 +220,7 @@ describe("the schema", () => {
     expect(await schemaText(owner)).toBe(before);
   });
 
-  describe("what is stored can't be changed", () => {
+  describe("stored rows can't be changed", () => {
     const TABLES = ["event", "idempotency_key", "audit_entry"];
 
     /** The name of the partition that holds the event. */

@@ -17,11 +17,11 @@ create or replace view kept_event as
 create or replace view live_event as
   select e.* from kept_event e
     -- guard(true): no read finds what is erased
-    -- fails: e2e/erasure/killed.test.ts › it is finished by the next, once
+    -- fails: e2e/erasure/killed.test.ts › is finished by the next process, once
     where (e.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = e.key_id))
       and ((e.erased_by is null
           -- guard(true): what has expired is not read
-          -- fails: e2e/retention/expiry.test.ts › an event is not read any more
+          -- fails: e2e/retention/expiry.test.ts › no read finds an event
           and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > now())
         -- guard(false): what is held is read after its period
         -- fails: e2e/holds/hold.test.ts › on an account covers what comes later
@@ -54,7 +54,7 @@ create or replace view released_copy as
       left join idempotency_key i on i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id
     where h.lifted_at is not null
       -- guard(false): copies of what is erased are deleted when the hold ends
-      -- fails: e2e/erasure/holds.test.ts › waits for its end
+      -- fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
       and (c.erased_by is not null or c.received_at + u.raw_retention <= now())
       -- guard(true): a copy stays while any hold covers it
       -- fails: e2e/holds/hold.test.ts › keeps what another hold covers

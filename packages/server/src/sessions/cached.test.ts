@@ -17,15 +17,15 @@ function scene(answer: (token: string) => Session | undefined, maxAgeMs = 10_000
   return { asked, time, verifier: cachedVerifier(inner, maxAgeMs, { now: () => time.now }) };
 }
 
-describe("good tokens", () => {
-  it("are asked for once", async () => {
+describe("a valid session token in the cache", () => {
+  it("is verified once", async () => {
     const { asked, verifier } = scene((token) => ({ account: `of ${token}` }));
     for (let round = 0; round < 3; round++) expect(await verifier.verify("a")).toEqual({ account: "of a" });
     expect(await verifier.verify("b")).toEqual({ account: "of b" });
     expect(asked).toEqual(["a", "b"]);
   });
 
-  it("are asked for again at the age allowed, so that a revocation is felt", async () => {
+  it("is verified again after the maximum age, so that a revocation is noticed", async () => {
     let session: Session | undefined = { account: "a" };
     const { time, verifier } = scene(() => session);
     await verifier.verify("a");
@@ -37,7 +37,7 @@ describe("good tokens", () => {
     expect(await verifier.verify("a"), "and stays refused").toBeUndefined();
   });
 
-  it("are not remembered past their expiry", async () => {
+  it("is not remembered past its expiry", async () => {
     const { asked, time, verifier } = scene(() => ({ account: "a", expiresAt: 1_000_500 }));
     await verifier.verify("a");
     time.now += 499;
@@ -48,7 +48,7 @@ describe("good tokens", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("are forgotten, oldest first, when there are too many", async () => {
+  it("is forgotten, the oldest first, when there are too many", async () => {
     const { asked, verifier } = scene((token) => ({ account: token }));
     for (let index = 0; index <= MAX_SESSIONS; index++) await verifier.verify(String(index));
     asked.length = 0;
@@ -57,8 +57,8 @@ describe("good tokens", () => {
   });
 });
 
-describe("what is not remembered", () => {
-  it("bad tokens", async () => {
+describe("the cache of sessions does not remember", () => {
+  it("invalid tokens", async () => {
     const issued: Session[] = [];
     const { asked, verifier } = scene(() => issued[0]);
     expect(await verifier.verify("a")).toBeUndefined();
@@ -108,7 +108,7 @@ describe("tokens that wait to be verified", () => {
     return waits;
   }
 
-  it("of a few sources leave room for the good ones of others", async () => {
+  it("from a few sources leave places for valid tokens of other sources", async () => {
     const { verifier, held, release } = slowScene();
     for (let source = 0; source < 20; source++) await flood(verifier, `flooding ${source}`, held);
     const good = verifier.verify("good", "another");

@@ -40,7 +40,7 @@ async function verdictOn(answer: unknown, options: Partial<IntrospectionOptions>
   return verifierOf(options).verify("token-1");
 }
 
-describe("the request (RFC 7662 §2.1)", () => {
+describe("the introspection request (RFC 7662 §2.1)", () => {
   it("posts the token as a form", async () => {
     server.answer(json({ active: false }));
     await verifierOf().verify("a+b/c=&token=other");
@@ -73,8 +73,8 @@ describe("the request (RFC 7662 §2.1)", () => {
   );
 });
 
-describe("the answer", () => {
-  it("active: names the account, and the expiry where there is one", async () => {
+describe("the introspection answer", () => {
+  it("names the account if the token is active, and the expiry if there is one", async () => {
     expect(await verdictOn({ active: true, sub: "a" })).toEqual({ account: "a" });
     expect(await verdictOn({ active: true, sub: "a", exp: NOW / 1000 + 60 })).toEqual({
       account: "a",
@@ -82,7 +82,7 @@ describe("the answer", () => {
     });
   });
 
-  it("takes the account from the member that is asked for", async () => {
+  it("has the account in the configured member", async () => {
     const answer = { active: true, sub: "a", username: "b" };
     expect(await verdictOn(answer, { accountClaim: "username" })).toEqual({ account: "b" });
   });
@@ -95,18 +95,18 @@ describe("the answer", () => {
     ["with an account of U+0000", { active: true, sub: "\0" }],
     ["expired", { active: true, sub: "a", exp: NOW / 1000 - 1 }],
     ["expired at this moment", { active: true, sub: "a", exp: NOW / 1000 }],
-  ])("refuses one that is %s", async (_, answer) => {
+  ])("is rejected if it is %s", async (_, answer) => {
     expect(await verdictOn(answer)).toBeUndefined();
   });
 
-  it("takes nothing from an object's prototype", async () => {
+  it("is read without members of the object's prototype", async () => {
     for (const accountClaim of ["constructor", "toString", "__proto__"]) {
       expect(await verdictOn({ active: true }, { accountClaim })).toBeUndefined();
     }
   });
 });
 
-describe("trouble says Unavailable, not bad token", () => {
+describe("introspection in trouble throws Unavailable, and does not reject the token", () => {
   const trouble: readonly (readonly [string, Reply])[] = [
     ["500", json({ active: true, sub: "a" }, 500)],
     ["401: our own credentials are refused", json({ error: "invalid_client" }, 401)],
@@ -122,12 +122,12 @@ describe("trouble says Unavailable, not bad token", () => {
     ["hanging up", hangUp],
     ["silence", silence],
   ];
-  it.each(trouble)("%s", async (_, reply) => {
+  it.each(trouble)("for the answer: %s", async (_, reply) => {
     server.answer(reply);
     await expect(verifierOf().verify("token-1")).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it("quotes nothing of an answer that is no JSON", async () => {
+  it("and quotes nothing of an answer that is no JSON", async () => {
     server.answer(plain("upstream-text", 200, "application/json"));
     const error = await verifierOf()
       .verify("token-1")
@@ -135,16 +135,16 @@ describe("trouble says Unavailable, not bad token", () => {
     expect(inspect(error, { depth: 9 })).not.toContain("upstream-text");
   });
 
-  it("a server that starts to answer and never ends", async () => {
+  it("for a server that starts to answer and never ends", async () => {
     server.answer((response) => response.writeHead(200).write('{"active":true,'));
     await expect(verifierOf().verify("token-1")).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it("no server listens", async () => {
+  it("if no server listens", async () => {
     await expect(verifierOf({ url: await deadUrl() }).verify("token-1")).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it("never sends credentials after a redirect", async () => {
+  it("after a redirect, to which no credentials are sent", async () => {
     const elsewhere = await startAnsweringServer();
     elsewhere.answer(json({ active: true, sub: "a" }));
     server.answer((response) => response.writeHead(307, { Location: elsewhere.url }).end());

@@ -55,20 +55,20 @@ function verifierOf(options: Partial<JwtOptions> = {}) {
   );
 }
 
-describe("by shared secret", () => {
-  it("takes a good token until its expiry and the tolerated difference", async () => {
+describe("the JWT verifier with a shared secret", () => {
+  it("accepts a valid token until its expiry and the tolerated difference", async () => {
     expect(await verifierOf().verify(await tokenOf({}))).toEqual({
       account: "customer-1",
       expiresAt: NOW + 600_000 + 30_000,
     });
   });
 
-  it("takes the account from the claim that is asked for", async () => {
+  it("reads the account from the configured claim", async () => {
     const token = await tokenOf({ account: "other", sub: "customer-1" });
     expect(await verifierOf({ accountClaim: "account" }).verify(token)).toMatchObject({ account: "other" });
   });
 
-  it("takes one audience of many", async () => {
+  it("accepts a token with the audience among others", async () => {
     expect(await verifierOf().verify(await tokenOf({ aud: ["else", AUDIENCE] }))).toBeDefined();
   });
 
@@ -76,7 +76,7 @@ describe("by shared secret", () => {
     ["expired within the tolerated difference", { exp: NOW_S - 29 }],
     ["not yet valid within the tolerated difference", { nbf: NOW_S + 29 }],
   ] as const;
-  it.each(inside)("takes one that is %s", async (_, claims) => {
+  it.each(inside)("accepts a token that is %s", async (_, claims) => {
     expect(await verifierOf().verify(await tokenOf(claims))).toMatchObject({ account: "customer-1" });
   });
 
@@ -99,20 +99,20 @@ describe("by shared secret", () => {
     ["with an account that is too long", { sub: "x".repeat(257) }],
     ["with U+0000 in the account", { sub: "customer-1\0" }],
   ];
-  it.each(refused)("refuses one %s", async (_, claims) => {
+  it.each(refused)("rejects a token %s", async (_, claims) => {
     expect(await verifierOf().verify(await tokenOf(claims))).toBeUndefined();
   });
 
-  it("refuses one by another secret", async () => {
+  it("rejects a token signed with another secret", async () => {
     expect(await verifierOf().verify(await tokenOf({}, secretBytes(`${SECRET}!`)))).toBeUndefined();
   });
 
-  it("refuses one of a stronger algorithm than the pinned one", async () => {
+  it("rejects a token of a stronger algorithm than the pinned one", async () => {
     const token = await tokenOf({}, secretBytes(SECRET.repeat(2)), { alg: "HS512" });
     expect(await verifierOf({ keys: { secret: SECRET.repeat(2) } }).verify(token)).toBeUndefined();
   });
 
-  it("refuses one without a signature, however it says so", async () => {
+  it("rejects a token without a signature, in every form", async () => {
     const good = await tokenOf({});
     const [, payload = ""] = good.split(".");
     for (const alg of ["none", "None", "NONE", ""]) {
@@ -122,17 +122,17 @@ describe("by shared secret", () => {
     expect(await verifierOf({ algorithms: ["none"] }).verify(`${part({ alg: "none" })}.${payload}.`)).toBeUndefined();
   });
 
-  it("refuses one whose payload was changed", async () => {
+  it("rejects a token whose payload was changed", async () => {
     const [head = "", , signature = ""] = (await tokenOf({})).split(".");
     expect(await verifierOf().verify(`${head}.${part({ ...CLAIMS, sub: "customer-2" })}.${signature}`)).toBeUndefined();
   });
 
-  it("refuses one whose head was changed", async () => {
+  it("rejects a token whose header was changed", async () => {
     const [, payload = "", signature = ""] = (await tokenOf({})).split(".");
     expect(await verifierOf().verify(`${part({ alg: "HS256", kid: "x" })}.${payload}.${signature}`)).toBeUndefined();
   });
 
-  it("refuses a good token with any one character changed or taken away", async () => {
+  it("rejects a valid token with any one character changed or removed", async () => {
     const verifier = verifierOf();
     const good = await tokenOf({});
     for (let at = 0; at < good.length; at++) {
@@ -145,13 +145,13 @@ describe("by shared secret", () => {
   });
 
   it.each(["", "x", "a.b", "a.b.c", "..", "a.b.c.d.e", `${part({ alg: "HS256" })}.${part("text")}.x`])(
-    "refuses %j",
+    "rejects the text %j",
     async (token) => {
       expect(await verifierOf().verify(token)).toBeUndefined();
     },
   );
 
-  it("refuses a well-signed payload that is no object", async () => {
+  it("rejects a signed payload that is no object", async () => {
     for (const payload of ["null", "[]", '"text"', "1", "{"]) {
       const signed = `${part({ alg: "HS256" })}.${Buffer.from(payload).toString("base64url")}`;
       const signature = createHmac("sha256", SECRET).update(signed).digest("base64url");
@@ -160,7 +160,7 @@ describe("by shared secret", () => {
   });
 });
 
-describe("by the keys at a URL", () => {
+describe("the JWT verifier with keys at a URL", () => {
   const dependency = new Dependencies(500).get("jwks");
 
   let server: AnsweringServer;
@@ -187,7 +187,7 @@ describe("by the keys at a URL", () => {
   const remote = (options: Partial<JwtOptions> = {}) =>
     verifierOf({ keys: { dependency, jwksUrl: server.url }, algorithms: DEFAULT_ALGORITHMS.jwks, ...options });
 
-  it("takes tokens of each key, and fetches the keys once", async () => {
+  it("accepts tokens of each key, and fetches the keys once", async () => {
     const verifier = remote();
     const tokens = [
       await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" }),
@@ -202,20 +202,20 @@ describe("by the keys at a URL", () => {
     expect(server.asked).toHaveLength(1);
   });
 
-  it("takes EdDSA", async () => {
+  it("accepts EdDSA", async () => {
     const ed = await generateKeyPair("EdDSA", { extractable: true });
     server.answer(json({ keys: [{ ...(await exportJWK(ed.publicKey)), kid: "ed" }] }));
     const token = await tokenOf({}, ed.privateKey, { alg: "EdDSA", kid: "ed" });
     expect(await remote().verify(token)).toMatchObject({ account: "customer-1" });
   });
 
-  it("refuses an RSA signature where ES256 alone is pinned", async () => {
+  it("rejects an RSA signature if only ES256 is pinned", async () => {
     const token = await tokenOf({}, rs.privateKey, { alg: "RS256", kid: "rs" });
     expect(await remote().verify(token)).toBeDefined();
     expect(await remote({ algorithms: ["ES256"] }).verify(token)).toBeUndefined();
   });
 
-  it("refuses an HMAC under the text of a public key", async () => {
+  it("rejects an HMAC under the text of a public key", async () => {
     const spki = await exportSPKI(rs.publicKey);
     const texts = [spki, spki.trim(), JSON.stringify(rsJwk), rsJwk.n ?? ""];
     for (const text of texts) {
@@ -228,12 +228,12 @@ describe("by the keys at a URL", () => {
     }
   });
 
-  it("refuses one signed by another key under a known name", async () => {
+  it("rejects a token that another key signed under a known name", async () => {
     const forger = await generateKeyPair("ES256");
     expect(await remote().verify(await tokenOf({}, forger.privateKey, { alg: "ES256", kid: "es" }))).toBeUndefined();
   });
 
-  it("refuses one that brings its own key", async () => {
+  it("rejects a token that contains its own key", async () => {
     const forger = await generateKeyPair("ES256", { extractable: true });
     const token = await new SignJWT(CLAIMS)
       .setProtectedHeader({ alg: "ES256", jwk: await exportJWK(forger.publicKey), jku: server.url })
@@ -241,7 +241,7 @@ describe("by the keys at a URL", () => {
     expect(await remote().verify(token)).toBeUndefined();
   });
 
-  it("refuses one of an unknown key, and asks no more often for it than the pause allows", async () => {
+  it("rejects a token of an unknown key, and fetches keys no more often than the pause allows", async () => {
     const verifier = remote();
     const stranger = await generateKeyPair("ES256");
     for (let round = 0; round < 5; round++) {
@@ -281,22 +281,25 @@ describe("by the keys at a URL", () => {
     ["hangs up", hangUp],
     ["never answers", silence],
   ];
-  it.each(trouble)("says Unavailable, not bad token, when the other side %s, and recovers", async (_, reply) => {
-    const verifier = remote();
-    const token = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });
-    server.answer(reply);
-    await expect(verifier.verify(token)).rejects.toBeInstanceOf(Unavailable);
-    server.answer(json({ keys: [esJwk] }));
-    expect(await verifier.verify(token)).toMatchObject({ account: "customer-1" });
-  });
+  it.each(trouble)(
+    "throws Unavailable, and does not reject the token, when the other side %s, and recovers",
+    async (_, reply) => {
+      const verifier = remote();
+      const token = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });
+      server.answer(reply);
+      await expect(verifier.verify(token)).rejects.toBeInstanceOf(Unavailable);
+      server.answer(json({ keys: [esJwk] }));
+      expect(await verifier.verify(token)).toMatchObject({ account: "customer-1" });
+    },
+  );
 
-  it("says Unavailable when no server listens there", async () => {
+  it("throws Unavailable when no server listens there", async () => {
     const verifier = remote({ keys: { dependency, jwksUrl: await deadUrl() } });
     const token = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });
     await expect(verifier.verify(token)).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it("tells a malformed token apart without asking for keys", async () => {
+  it("rejects a malformed token without fetching keys", async () => {
     server.answer(plain("", 500));
     for (const token of ["x", "a.b.c", await tokenOf({})]) expect(await remote().verify(token)).toBeUndefined();
     expect(server.asked).toHaveLength(0);

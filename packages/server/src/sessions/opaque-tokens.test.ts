@@ -43,8 +43,8 @@ function counted(): { executor: Executor; queries: () => number } {
   return { executor, queries: () => queries };
 }
 
-describe("issuing", () => {
-  it("hands out a token that no row holds, in any spelling", async () => {
+describe("the issue of a token", () => {
+  it("returns a token that no row holds, in any spelling", async () => {
     const { token, token_id, account, expires_at } = await issueToken(system.pool, clock, "issued", HOUR_MS);
     expect(isOpaqueToken(token)).toBe(true);
     expect({ account, expires_at }).toEqual({ account: "issued", expires_at: "2026-03-01T13:00:00.000Z" });
@@ -66,13 +66,13 @@ describe("issuing", () => {
   });
 });
 
-describe("verifying", () => {
-  it("names the account and the expiry of a good token", async () => {
+describe("the verification of a token", () => {
+  it("returns the account and the expiry of a valid token", async () => {
     const { token } = await issueToken(system.pool, clock, "good", HOUR_MS);
     expect(await verify(token)).toEqual({ account: "good", expiresAt: now + HOUR_MS });
   });
 
-  it("takes a token until its expiry, and no millisecond longer", async () => {
+  it("accepts a token until its expiry, and no millisecond longer", async () => {
     const { token } = await issueToken(system.pool, clock, "expiring", HOUR_MS);
     now += HOUR_MS - 1;
     expect(await verify(token)).toMatchObject({ account: "expiring" });
@@ -80,7 +80,7 @@ describe("verifying", () => {
     expect(await verify(token)).toBeUndefined();
   });
 
-  it("refuses a revoked token, and leaves its neighbours", async () => {
+  it("rejects a revoked token, and accepts its neighbours", async () => {
     const revoked = await issueToken(system.pool, clock, "revoking", HOUR_MS);
     const active = await issueToken(system.pool, clock, "revoking", HOUR_MS);
     expect(await revokeToken(system.pool, clock, revoked.token_id)).toBe("revoking");
@@ -89,7 +89,7 @@ describe("verifying", () => {
     expect(await revokeToken(system.pool, clock, revoked.token_id), "a second time").toBeUndefined();
   });
 
-  it("refuses what is no token of ours without asking the database", async () => {
+  it("rejects a text that is no opaque token without a query", async () => {
     const { executor, queries } = counted();
     const verifier = opaqueTokenVerifier(executor, clock);
     const { token } = await issueToken(system.pool, clock, "form", HOUR_MS);
@@ -99,13 +99,13 @@ describe("verifying", () => {
     expect(queries()).toBe(0);
   });
 
-  it("refuses an unknown token of the right form, and one that differs in its last characters", async () => {
+  it("rejects an unknown token of the right form, and one that differs in its last characters", async () => {
     const { token } = await issueToken(system.pool, clock, "known", HOUR_MS);
     expect(await verify(`drs_${"A".repeat(43)}`)).toBeUndefined();
     expect(await verify(token.slice(0, -2) + (token.endsWith("AA") ? "BB" : "AA"))).toBeUndefined();
   });
 
-  it("looks many up in a handful of queries, one at a time, each to its own account", async () => {
+  it("looks many tokens up in a few queries, one at a time, each to its own account", async () => {
     const accounts = Array.from({ length: 120 }, (_, index) => `crowd-${index}`);
     const tokens = await Promise.all(
       accounts.map(async (account) => (await issueToken(system.pool, clock, account, HOUR_MS)).token),
@@ -122,7 +122,7 @@ describe("verifying", () => {
     expect(queries()).toBeLessThanOrEqual(2);
   });
 
-  it("says Unavailable when the database can't be asked", async () => {
+  it("throws Unavailable when the database can't be reached", async () => {
     const verifier = opaqueTokenVerifier(
       { query: () => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })) },
       clock,
@@ -131,7 +131,7 @@ describe("verifying", () => {
   });
 });
 
-it("lists tokens of one account or of all, newest first, without anything that opens", async () => {
+it("the list of tokens has those of one account or of all, newest first, without the tokens themselves", async () => {
   const first = await issueToken(system.pool, clock, "listed", HOUR_MS);
   now += 1_000;
   const second = await issueToken(system.pool, clock, "listed", HOUR_MS);

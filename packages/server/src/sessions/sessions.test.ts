@@ -27,7 +27,7 @@ function databaseOf(account: string | undefined): { executor: Executor; queries:
 
 const clock = { now: () => Date.now() };
 
-describe("which verifier is asked", () => {
+describe("the session verifier asks", () => {
   let server: AnsweringServer;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe("which verifier is asked", () => {
 
   afterAll(() => server.close());
 
-  it("the table alone, where nothing else is set up", async () => {
+  it("only the table, if nothing else is configured", async () => {
     const { executor, queries } = databaseOf("own");
     const sessions = openSessions(configOf({}), executor, new Dependencies(500), clock);
     expect(await sessions.verify(OWN)).toMatchObject({ account: "own" });
@@ -45,7 +45,7 @@ describe("which verifier is asked", () => {
     expect(queries()).toBe(1);
   });
 
-  it("the table for tokens of our form, the authorization server for all others", async () => {
+  it("the table for opaque tokens, and the authorization server for all others", async () => {
     const { executor } = databaseOf("own");
     const sessions = openSessions(
       configOf({ DRS_INTROSPECTION_URL: server.url }),
@@ -58,7 +58,7 @@ describe("which verifier is asked", () => {
     expect(server.asked.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual(["other"]);
   });
 
-  it("the authorization server, though another source's bad tokens keep it waiting", async () => {
+  it("the authorization server, although invalid tokens of another source keep it waiting", async () => {
     server.answer((response, asked) => {
       if (new URLSearchParams(asked.body).get("token") === "good") json({ active: true, sub: "good" })(response, asked);
     });
@@ -76,7 +76,7 @@ describe("which verifier is asked", () => {
     server.answer(json({ active: true, sub: "foreign" }));
   });
 
-  it("never the authorization server for a token of ours that is unknown here", async () => {
+  it("never the authorization server for an opaque token that the table does not know", async () => {
     server.asked.length = 0;
     const sessions = openSessions(
       configOf({ DRS_INTROSPECTION_URL: server.url }),

@@ -59,7 +59,7 @@ export async function exportAccount(
 ): Promise<AccountExport> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // guard(drop): an export does not mix
-  // fails: e2e/requests.test.ts › does not mix
+  // fails: e2e/requests.test.ts › is not written into a folder that has files
   if ((await readdir(folder)).length > 0)
     throw new OperatorError("export-folder-used", `${folder} is not empty: name a new folder`);
   await mkdir(join(folder, "events"), { mode: 0o700 });
@@ -193,7 +193,7 @@ async function* accesses(transaction: Transaction, account: string): AsyncGenera
   for await (const row of rowsOf(transaction, auditQuery({ account, limit: ALL }))) {
     const { at, actor, operation, outcome, event_id, occurrences, reason } = row;
     // guard(true): an export holds no holds
-    // fails: e2e/requests.test.ts › holds everything of the account
+    // fails: e2e/requests.test.ts › has everything of the account
     if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };
   }
 }

@@ -55,17 +55,17 @@ export async function beginErasure(
 ): Promise<number | undefined> {
   const { subject, actor, reason, refuseLater } = order;
   // guard(drop): an erasure waits for holds
-  // fails: e2e/erasure/concurrency.test.ts › it begins when
+  // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await lockHolds(executor);
   // guard(drop): one erasure at a time
-  // fails: e2e/erasure/concurrency.test.ts › it begins when
+  // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await lockJournal(executor);
   await resolveHolds(executor, ports.pseudonymizer, {
     reading: releasingLocks(executor),
     asOwner: (work) => work(executor),
   });
   // guard(drop): where nothing is left there is no entry
-  // fails: e2e/erasure/concurrency.test.ts › several at once
+  // fails: e2e/erasure/concurrency.test.ts › waits for other erasures
   if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
@@ -75,7 +75,7 @@ export async function beginErasure(
   const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
-  // fails: e2e/erasure/concurrency.test.ts › it begins when
+  // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await excludeIngestion(executor);
   const found = findRecent
     ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
@@ -90,7 +90,7 @@ export async function beginErasure(
     holds: [],
     refused:
       // guard(right): later events are refused only where that was asked for
-      // fails: e2e/erasure/account.test.ts › erased twice
+      // fails: e2e/erasure/account.test.ts › deletes the second time only what was stored since the first time
       refuseLater && subject.kind === "account"
         ? [ports.pseudonymizer.subjectOf("account", subject.account).toString("hex")]
         : [],

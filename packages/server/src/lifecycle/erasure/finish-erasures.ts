@@ -59,7 +59,7 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
       const receipt = await ports.attest(erasure, await transactionTime(transaction));
       const entry = { actor, via: "server", operation: "erase.run", outcome: "done", reason } as const;
       // guard(drop): the audit says that an erasure is done
-      // fails: e2e/erasure/killed.test.ts › it is finished by the next, once
+      // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
       await writeAudit(transaction, ports.clock, { ...entry, detail: { sequence, kind, subject_mac } });
       await query(transaction, FINISH_OPEN, [sequence, receipt]);
     });

@@ -47,7 +47,7 @@ export async function destroyHoldSecrets(
 export async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<boolean> {
   const lacking = await secrets.findMissing(names);
   // guard(drop): a secret of a hold is destroyed before that is recorded
-  // fails: e2e/holds/expiry.test.ts › can't be destroyed
+  // fails: e2e/holds/expiry.test.ts › the next pass tries again to destroy a hold's secret
   // guard(drop): the secret is destroyed with the partition
   // fails: e2e/retention/expiry.test.ts › the secret that opens its backups
   for (const name of names) await secrets.destroy(name);

@@ -54,11 +54,11 @@ const INSERT_HOLD = {
  */
 export async function placeHold(executor: OwnerTransaction, hold: NewHold): Promise<PlacedHold | undefined> {
   // guard(drop): placing a hold waits for deletions
-  // fails: e2e/holds/expiry.test.ts › placing one waits
+  // fails: e2e/holds/expiry.test.ts › a hold is placed after a deletion
   await lockHolds(executor);
   const { of, value } = hold.subject;
   // guard(drop): no hold brings back what is erased
-  // fails: e2e/erasure/holds.test.ts › waits for its end
+  // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   await requireNoneErased(executor, hold.subject);
   const events = await countStored(releasingLocks(executor), toEventSubject(hold.subject));
   if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;

@@ -114,7 +114,7 @@ export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<reado
 const keysAndHolds = (executor: Executor): Names[] => [
   secretNamesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
-  // fails: e2e/holds/expiry.test.ts › lacks a hold's key
+  // fails: e2e/holds/expiry.test.ts › a key store that lacks the secret of a hold counts as an older one
   secretNamesIn(executor, HOLDS, holdSecretName),
 ];
 
@@ -127,7 +127,7 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
   const lacking = await secrets.findMissing(await names());
   // guard(true): a key store that is older than the events is refused
-  // fails: e2e/restore/files.test.ts › a key store that is older
+  // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   if (lacking.length === 0) return [];
   // A secret that was erased or dropped meanwhile is not needed any more.
   const needed = new Set(await names());

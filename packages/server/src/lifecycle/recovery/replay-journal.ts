@@ -75,7 +75,7 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
   // guard(false): what the database lacks is applied
   // fails: e2e/restore/files.test.ts › what was erased since
   // guard(false): running servers apply what the journal has
-  // fails: e2e/erasure/killed.test.ts › a running server applies it
+  // fails: e2e/erasure/killed.test.ts › is applied by a running server
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
   await resolveHolds(executor, pseudonymizer, {
     asOwner: (work) => nameAsOwner(ports, work),
@@ -182,7 +182,7 @@ async function replayErasure(
   });
   const unreadable = new Set(await copyHeldOf(owner, sealer, entry, { onUnreadable }));
   // guard(right): the order of an erasure that was killed is found again
-  // fails: e2e/erasure/killed.test.ts › it is finished by the next, once
+  // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
     // An erasure that was killed after it wrote the journal has its order of that day in the audit.
     (await findErasureOrder(owner, entry.subject, entry.at)) ?? AGAIN;
@@ -217,7 +217,7 @@ export async function destroyErasedSecrets(
   const missing = links.filter(({ sequence }) => sequence <= last);
   const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
   // guard(drop): what the key store lacks is destroyed
-  // fails: e2e/restore/files.test.ts › a key store that is older
+  // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   await destroyAll(secrets, erasures.flatMap(secretsOf));
   await writeWatermark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
   return erasures.length;

@@ -100,7 +100,7 @@ async function inBatches(
     if (signal?.aborted) return;
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     // guard(left): a long pass gives way
-    // fails: e2e/retention/pass.test.ts › gives way
+    // fails: e2e/retention/pass.test.ts › yields to a command that waits, and the next pass continues
     if (done < BATCH || (await isMaintenanceLockAwaited(executor))) return;
   }
 }

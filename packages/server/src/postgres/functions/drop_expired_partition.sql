@@ -3,7 +3,7 @@ create or replace function drop_expired_partition(in_partition uuid) returns set
 language plpgsql security definer
 set search_path = drs, pg_temp
 -- guard(drop): days are those of UTC
--- fails: e2e/retention/expiry.test.ts › nor by another time zone
+-- fails: e2e/retention/expiry.test.ts › by another time zone or isolation level of a serving session
 set timezone = 'UTC'
 set plan_cache_mode = force_custom_plan as $$
 declare
@@ -15,13 +15,13 @@ begin
   select p.* into found_row from event_partition p join purpose u on u.code = p.purpose
     where p.partition_id = in_partition and p.dropped_at is null
       -- guard(true): nothing is dropped before its time
-      -- fails: e2e/retention/expiry.test.ts › can't drop or delete
+      -- fails: e2e/retention/expiry.test.ts › by a serving connection
       and p.upper_bound + u.raw_retention <= now();
   if not found then
     return;
   end if;
   -- guard(false): no partition is dropped without copies of what is held
-  -- fails: e2e/holds/expiry.test.ts › has no copy is not dropped
+  -- fails: e2e/holds/expiry.test.ts › never drop a partition with a held event that has no copy
   if exists (select from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
       and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose

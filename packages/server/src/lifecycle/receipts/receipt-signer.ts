@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject } from "node:crypto";
 import {
   calculateJwkThumbprint,
   compactVerify,
@@ -10,14 +10,13 @@ import {
   type JWK,
 } from "jose";
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
+import { ed25519Key } from "../../crypto/ed25519-key.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 
 const ALGORITHM = "Ed25519";
 const TYPE = "drs-receipt+jws";
 /** Name of the signing secret in the key store. */
 const SECRET = "receipts/1";
-/** PKCS #8 of an Ed25519 key (RFC 8410), up to the 32 bytes of the key itself. */
-const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** Signs what was done: a JWS in compact form (RFC 7515) by Ed25519 (RFC 8037, RFC 9864), whose payload is JSON. */
 export interface ReceiptSigner {
@@ -42,7 +41,7 @@ export async function findReceiptSigner(secrets: Secrets): Promise<ReceiptSigner
 }
 
 async function signerOf(seed: Buffer): Promise<ReceiptSigner> {
-  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" });
+  const privateKey = ed25519Key(seed);
   const publicKey = createPublicKey(privateKey);
   const keyId = await calculateJwkThumbprint(await exportJWK(publicKey));
   return {

@@ -53,6 +53,11 @@ export const FOLDERS: readonly Folder[] = [
     imports: ["errors", "ports", "caches", "files", "config", "dependencies", "postgres"],
   },
   {
+    name: "audit/log",
+    purpose: "records, lanes, tree and checkpoints of the audit; verifies a log",
+    imports: ["crypto"],
+  },
+  {
     name: "accounts",
     purpose: "account ids, key ids, rejected accounts, lost secrets",
     imports: ["ports", "caches", "postgres", "crypto"],

@@ -1,7 +1,17 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 
 /** The use of a derived key; no key has two uses. */
-export type KeyUse = "event" | "hold" | "installation check" | "request mac" | "ledger names" | "erasure journal";
+export type KeyUse =
+  | "event"
+  | "hold"
+  | "installation check"
+  | "request mac"
+  | "ledger names"
+  | "erasure journal"
+  | "audit ingest"
+  | "audit admin"
+  | "audit worker"
+  | "audit direct";
 
 /** HKDF-SHA-256 (RFC 5869) with an empty salt, because the material is random; 32 bytes. */
 export function deriveKey(material: Buffer, use: KeyUse): KeyObject {

@@ -3,10 +3,15 @@ import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { formatLogKey, openCheckpoint, parseLogKey, signCheckpoint } from "../audit/log/checkpoint.ts";
+import { leafHash } from "../audit/log/merkle.ts";
+import { type AuditRecord, decodeRecord, encodeRecord, macOf, type Surface } from "../audit/log/record.ts";
+import { surfaceKeys } from "../audit/log/surfaces.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import type { EventIdentity } from "../ports.ts";
 import { receiptSigner, verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { deriveKey } from "./derive-key.ts";
+import { ed25519Key } from "./ed25519-key.ts";
 import { versionOfKey } from "./key-encryption.ts";
 import { Pseudonymizer, uuidBytes } from "./pseudonymizer.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
@@ -35,6 +40,19 @@ interface Vectors {
   readonly subjects: Readonly<Record<string, string>>;
   readonly journal_entry: string;
   readonly accepted_loss: string;
+  readonly audit: {
+    /** Byte strings in hexadecimal, as in the whole file. */
+    readonly record: Omit<AuditRecord, "subjects" | "sealed" | "previous"> & {
+      readonly subjects: readonly string[];
+      readonly sealed: string;
+      readonly previous: { readonly lane: string; readonly number: number; readonly mac: string };
+    };
+    readonly bytes: string;
+    readonly leaf: string;
+    readonly macs: Readonly<Record<Surface, string>>;
+    readonly checkpoint: string;
+    readonly checkpoint_key: string;
+  };
   readonly receipt: string;
   readonly receipt_public_key: string;
 }
@@ -128,4 +146,32 @@ test("the form of a receipt does not change", async () => {
   expect(signer.publicKey).toBe(vectors.receipt_public_key);
   const receipt = await verifyReceipt(vectors.receipt, vectors.receipt_public_key);
   expect(await signer.sign(receipt)).toBe(vectors.receipt);
+});
+
+test("an audit record, its MAC under the key of each surface, and its leaf", () => {
+  const { record, bytes, macs, leaf } = vectors.audit;
+  const { subjects, sealed, previous } = record;
+  const decoded = {
+    ...record,
+    subjects: subjects.map(hex),
+    sealed: hex(sealed),
+    previous: { ...previous, mac: hex(previous.mac) },
+  };
+  expect(decodeRecord(hex(bytes))).toEqual(decoded);
+  expect(encodeRecord(decoded).toString("hex")).toBe(bytes);
+  const keys = Object.entries(surfaceKeys(installation));
+  expect(Object.fromEntries(keys.map(([surface, key]) => [surface, macOf(key, hex(bytes)).toString("hex")]))).toEqual(
+    macs,
+  );
+  expect(leafHash(hex(bytes), hex(macs.direct)).toString("hex")).toBe(leaf);
+});
+
+test("a checkpoint of the audit log, and its key", () => {
+  const { leaf, checkpoint, checkpoint_key } = vectors.audit;
+  const key = ed25519Key(hex(vectors.secrets["audit checkpoints/1"]?.secret ?? ""));
+  const content = { origin: `drs-audit/${vectors.installation}`, size: 1, root: hex(leaf) };
+  expect(signCheckpoint(content, key)).toBe(checkpoint);
+  expect(formatLogKey(content.origin, key)).toBe(checkpoint_key);
+  const publicKey = parseLogKey(checkpoint_key);
+  expect(publicKey && openCheckpoint(checkpoint, publicKey)).toEqual(content);
 });

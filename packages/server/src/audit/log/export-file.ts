@@ -1,0 +1,78 @@
+import { formatLogKey, type LogKey } from "./checkpoint.ts";
+import type { LogItem, StoredEntry } from "./verify.ts";
+
+/** The first line of an export; every other line is an item of the log. Byte strings are in base64. */
+export interface ExportHead {
+  readonly key: string;
+  /** RFC 3339. */
+  readonly exportedAt: string;
+}
+
+const FORMAT = "drs-audit-export/1";
+
+export function formatHead({ origin, key }: LogKey, exportedAt: Date): string {
+  return `${JSON.stringify({ format: FORMAT, key: formatLogKey(origin, key), exported_at: exportedAt.toISOString() })}\n`;
+}
+
+export function formatItem(item: LogItem): string {
+  return `${JSON.stringify(lineOf(item))}\n`;
+}
+
+function lineOf(item: LogItem): object {
+  if (item.kind === "checkpoint") return { checkpoint: item.note };
+  if (item.kind === "new") return { new: true, ...entryOf(item.entry) };
+  return { leaf: item.index, hash: item.hash.toString("base64"), ...(item.entry && entryOf(item.entry)) };
+}
+
+const entryOf = ({ bytes, mac, differing }: StoredEntry): object => ({
+  record: bytes.toString("base64"),
+  mac: mac.toString("base64"),
+  ...(differing && { differing }),
+});
+
+interface Line {
+  readonly format?: unknown;
+  readonly key?: unknown;
+  readonly exported_at?: unknown;
+  readonly checkpoint?: unknown;
+  readonly new?: unknown;
+  readonly leaf?: unknown;
+  readonly hash?: unknown;
+  readonly record?: unknown;
+  readonly mac?: unknown;
+  readonly differing?: unknown;
+}
+
+/** @returns `undefined` for a line that no export starts with. */
+export function parseHead(line: string): ExportHead | undefined {
+  const { format, key, exported_at } = parse(line);
+  return format === FORMAT && typeof key === "string" && typeof exported_at === "string"
+    ? { key, exportedAt: exported_at }
+    : undefined;
+}
+
+/** @returns `undefined` for a line that is no item. */
+export function parseItem(line: string): LogItem | undefined {
+  const { checkpoint, leaf, hash, record, mac, differing, ...rest } = parse(line);
+  if (typeof checkpoint === "string") return { kind: "checkpoint", note: checkpoint };
+  const entry: StoredEntry | undefined =
+    typeof record === "string" && typeof mac === "string"
+      ? {
+          bytes: Buffer.from(record, "base64"),
+          mac: Buffer.from(mac, "base64"),
+          ...(Array.isArray(differing) && { differing: differing.map(String) }),
+        }
+      : undefined;
+  if (rest.new === true) return entry && { kind: "new", entry };
+  if (!Number.isSafeInteger(leaf) || typeof hash !== "string") return undefined;
+  return { kind: "leaf", index: leaf as number, hash: Buffer.from(hash, "base64"), ...(entry && { entry }) };
+}
+
+function parse(line: string): Line {
+  try {
+    const value = JSON.parse(line) as unknown;
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,57 @@
+import { type KeyObject, randomUUID } from "node:crypto";
+import { type AuditRecord, type Head, signRecord, type SignedRecord, type Surface } from "./record.ts";
+
+/** What the writer of an entry knows; the lane adds its place. */
+export type LaneEntry = Omit<AuditRecord, "surface" | "place" | "previous">;
+
+/** The MAC key of a surface. */
+export interface SurfaceKey {
+  readonly surface: Surface;
+  readonly key: KeyObject;
+}
+
+/**
+ * A chain of entries whose transactions follow each other: each entry names the one before it by its MAC. The head is
+ * moved when a commit was acknowledged, so that no writer waits for another.
+ */
+export class Lane {
+  readonly #signer: SurfaceKey;
+  #id = randomUUID();
+  /** The last entry that is known to be committed, of this lane or of the one before. */
+  #head: Head | undefined;
+  #written: Head | undefined;
+
+  constructor(signer: SurfaceKey) {
+    this.#signer = signer;
+  }
+
+  /** Signs the entries of one transaction. A call after an unacknowledged transaction is known to be rolled back. */
+  sign(entries: readonly LaneEntry[]): readonly SignedRecord[] {
+    const { surface, key } = this.#signer;
+    let previous = this.#head;
+    const records = entries.map((entry) => {
+      const number = previous?.lane === this.#id ? previous.number + 1 : 1;
+      const place = { lane: this.#id, number };
+      const signed = signRecord(key, { ...entry, surface, place, previous });
+      previous = { ...place, mac: signed.mac };
+      return signed;
+    });
+    this.#written = previous;
+    return records;
+  }
+
+  /** The transaction is committed. */
+  acknowledge(): void {
+    this.#head = this.#written;
+  }
+
+  /** It is unknown whether the transaction is committed: a new lane continues from the last known head. */
+  renew(): void {
+    this.#id = randomUUID();
+  }
+}
+
+/** Signs an entry that is in no lane. */
+export function signAlone({ surface, key }: SurfaceKey, entry: LaneEntry): SignedRecord {
+  return signRecord(key, { ...entry, surface });
+}

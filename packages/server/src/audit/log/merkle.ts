@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+
+/** The tree of RFC 6962, section 2.1: leaves and nodes are hashed with SHA-256 and different prefixes. */
+const LEAF = Buffer.from([0]);
+const NODE = Buffer.from([1]);
+export const HASH_BYTES = 32;
+
+/** @param parts the bytes of a leaf, in pieces. */
+export function leafHash(...parts: readonly Uint8Array[]): Buffer {
+  const hash = createHash("sha256").update(LEAF);
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
+  createHash("sha256").update(NODE).update(left).update(right).digest();
+
+/** The root of a tree without leaves. */
+const EMPTY = createHash("sha256").digest();
+
+/**
+ * The smallest state from which a tree grows: the roots of its perfect subtrees, largest first. Each appended leaf
+ * extends the tree that `root` names.
+ */
+export class CompactRange {
+  #size: number;
+  readonly #roots: Buffer[];
+
+  /** @param roots as many as `size` has bits that are set. */
+  constructor(size = 0, roots: readonly Buffer[] = []) {
+    this.#size = size;
+    this.#roots = [...roots];
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get roots(): readonly Buffer[] {
+    return this.#roots;
+  }
+
+  append(leaf: Buffer): void {
+    let hash = leaf;
+    for (let size = this.#size; size % 2 === 1; size = Math.floor(size / 2)) {
+      hash = nodeHash(this.#roots.pop() ?? EMPTY, hash);
+    }
+    this.#roots.push(hash);
+    this.#size++;
+  }
+
+  root(): Buffer {
+    return this.#roots.length === 0 ? EMPTY : this.#roots.reduceRight((right, left) => nodeHash(left, right));
+  }
+}
+
+/** Leaves from `start` up to, not including, `end`. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The largest power of two below `size`. */
+function splitOf(size: number): number {
+  let power = 1;
+  while (power * 2 < size) power *= 2;
+  return power;
+}
+
+/** The subtrees whose hashes are the inclusion proof of a leaf (RFC 6962, section 2.1.1). */
+export function inclusionRanges(index: number, { start, end }: Range): readonly Range[] {
+  if (end - start === 1) return [];
+  const middle = start + splitOf(end - start);
+  return index < middle
+    ? [...inclusionRanges(index, { start, end: middle }), { start: middle, end }]
+    : [...inclusionRanges(index, { start: middle, end }), { start, end: middle }];
+}
+
+/** The subtrees whose hashes are the proof that a tree extends that of the first `size` leaves (section 2.1.2). */
+export function consistencyRanges(size: number, { start, end }: Range, isWhole = true): readonly Range[] {
+  if (size === end) return isWhole ? [] : [{ start, end }];
+  const middle = start + splitOf(end - start);
+  return size <= middle
+    ? [...consistencyRanges(size, { start, end: middle }, isWhole), { start: middle, end }]
+    : [...consistencyRanges(size, { start: middle, end }, false), { start, end: middle }];
+}
+
+/**
+ * Hashes subtrees in one pass over the leaves.
+ * @param leaves the hashes of all leaves, in order.
+ */
+export async function hashRanges(ranges: readonly Range[], leaves: AsyncIterable<Buffer>): Promise<readonly Buffer[]> {
+  const hashes = ranges.map(() => new CompactRange());
+  let index = 0;
+  for await (const leaf of leaves) {
+    ranges.forEach(({ start, end }, at) => {
+      if (start <= index && index < end) hashes[at]?.append(leaf);
+    });
+    index++;
+  }
+  return hashes.map((range) => range.root());
+}
+
+/** RFC 9162, section 2.1.3.2. */
+export function verifyInclusion(
+  leaf: Buffer,
+  index: number,
+  size: number,
+  proof: readonly Buffer[],
+  root: Buffer,
+): boolean {
+  if (index >= size) return false;
+  let [node, last, hash] = [index, size - 1, leaf];
+  for (const sibling of proof) {
+    if (last === 0) return false;
+    if (node % 2 === 1 || node === last) {
+      hash = nodeHash(sibling, hash);
+      [node, last] = skipRightEdge(node, last);
+    } else {
+      hash = nodeHash(hash, sibling);
+    }
+    [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  }
+  return last === 0 && hash.equals(root);
+}
+
+/** RFC 9162, section 2.1.4.2. */
+export function verifyConsistency(
+  first: { readonly size: number; readonly root: Buffer },
+  second: { readonly size: number; readonly root: Buffer },
+  proof: readonly Buffer[],
+): boolean {
+  if (first.size > second.size || first.size === 0) return false;
+  if (first.size === second.size) return proof.length === 0 && first.root.equals(second.root);
+  const isPerfect = splitOf(first.size * 2) === first.size;
+  const [seed, ...siblings] = isPerfect ? [first.root, ...proof] : proof;
+  if (!seed) return false;
+  let [node, last] = [first.size - 1, second.size - 1];
+  while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  let [of1, of2] = [seed, seed];
+  for (const sibling of siblings) {
+    if (last === 0) return false;
+    if (node % 2 === 1 || node === last) {
+      [of1, of2] = [nodeHash(sibling, of1), nodeHash(sibling, of2)];
+      [node, last] = skipRightEdge(node, last);
+    } else {
+      of2 = nodeHash(of2, sibling);
+    }
+    [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  }
+  return last === 0 && of1.equals(first.root) && of2.equals(second.root);
+}
+
+/** A last node without a sibling is a node of the levels above, too. */
+function skipRightEdge(node: number, last: number): [number, number] {
+  let [at, end] = [node, last];
+  while (at % 2 === 0 && at !== 0) [at, end] = [at / 2, Math.floor(end / 2)];
+  return [at, end];
+}

@@ -1,0 +1,223 @@
+import { createHmac, type KeyObject } from "node:crypto";
+
+/** A part of the system that writes entries with a MAC key of its own. */
+export type Surface = "ingest" | "admin" | "worker" | "direct";
+
+export const SURFACES: readonly Surface[] = ["ingest", "admin", "worker", "direct"];
+
+/** Where an entry is in its lane; numbers start at 1 and have no gaps. */
+export interface Place {
+  /** A UUID. */
+  readonly lane: string;
+  readonly number: number;
+}
+
+/** An entry of a lane, named by its MAC. */
+export interface Head extends Place {
+  readonly mac: Buffer;
+}
+
+/** The content of an entry. Its bytes are the entry; the columns of the database are copies. */
+export interface AuditRecord {
+  /** A UUID. */
+  readonly entryId: string;
+  readonly surface: Surface;
+  /** Absent for an entry in no lane. */
+  readonly place?: Place | undefined;
+  /** The entry before it: of the same lane, or the last known one of the lane that this one continues. */
+  readonly previous?: Head | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly actor: string;
+  readonly via: string;
+  readonly roles?: readonly string[] | undefined;
+  readonly operation: string;
+  readonly outcome: string;
+  /** Keyed MACs of accounts, 16 bytes each: one, or one for each event. */
+  readonly subjects?: readonly Buffer[] | undefined;
+  /** UUIDs. */
+  readonly eventIds?: readonly string[] | undefined;
+  readonly occurrences: number;
+  readonly reason?: string | undefined;
+  /** JSON. */
+  readonly detail?: string | undefined;
+  readonly category?: string | undefined;
+  readonly ticket?: string | undefined;
+  readonly caseId?: string | undefined;
+  readonly approvalId?: string | undefined;
+  /** The secret under which `sealed` is encrypted. */
+  readonly secretId?: string | undefined;
+  readonly sealed?: Buffer | undefined;
+}
+
+/** The bytes of a record and their MAC. */
+export interface SignedRecord {
+  readonly bytes: Buffer;
+  readonly mac: Buffer;
+}
+
+const FORMAT = Buffer.from("drs-audit/1\n");
+const LENGTH_BYTES = 4;
+/** The length of a field that is absent. */
+const ABSENT = 0xffff_ffff;
+const UUID_BYTES = 16;
+const NUMBER_BYTES = 8;
+const PLACE_BYTES = UUID_BYTES + NUMBER_BYTES;
+export const MAC_BYTES = 32;
+const SUBJECT_BYTES = 16;
+const WORD = 2 ** 32;
+
+interface Codec<Value> {
+  readonly encode: (value: Value) => Buffer;
+  /** Of bytes that `encode` made; for others any value, which is then encoded to other bytes. */
+  readonly decode: (bytes: Buffer) => Value;
+}
+
+const text: Codec<string> = { encode: (value) => Buffer.from(value), decode: (bytes) => bytes.toString() };
+
+const bytes: Codec<Buffer> = { encode: (value) => value, decode: (value) => value };
+
+const uuid: Codec<string> = {
+  encode: (value) => Buffer.from(value.replaceAll("-", ""), "hex"),
+  decode: (value) => {
+    const hex = value.toString("hex", 0, UUID_BYTES);
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  },
+};
+
+const whole: Codec<number> = {
+  encode: (value) => {
+    const encoded = Buffer.allocUnsafe(NUMBER_BYTES);
+    encoded.writeUInt32BE(Math.floor(value / WORD), 0);
+    encoded.writeUInt32BE(value % WORD, NUMBER_BYTES / 2);
+    return encoded;
+  },
+  decode: (value) =>
+    value.length === NUMBER_BYTES ? value.readUInt32BE(0) * WORD + value.readUInt32BE(NUMBER_BYTES / 2) : 0,
+};
+
+const place: Codec<Place> = {
+  encode: ({ lane, number }) => Buffer.concat([uuid.encode(lane), whole.encode(number)]),
+  decode: (value) => ({
+    lane: uuid.decode(value.subarray(0, UUID_BYTES)),
+    number: whole.decode(value.subarray(UUID_BYTES, PLACE_BYTES)),
+  }),
+};
+
+const head: Codec<Head> = {
+  encode: ({ mac, ...at }) => Buffer.concat([place.encode(at), mac]),
+  decode: (value) => ({ ...place.decode(value), mac: value.subarray(PLACE_BYTES) }),
+};
+
+const texts: Codec<readonly string[]> = {
+  encode: (values) => Buffer.concat(values.flatMap((value) => prefixed(text.encode(value)))),
+  decode: (value) => {
+    const found: string[] = [];
+    for (let at = 0; at + LENGTH_BYTES <= value.length;) {
+      const end = at + LENGTH_BYTES + value.readUInt32BE(at);
+      found.push(text.decode(value.subarray(at + LENGTH_BYTES, end)));
+      at = end;
+    }
+    return found;
+  },
+};
+
+/** Values of one size, one after the other. */
+const several = <Value>(one: Codec<Value>, size: number): Codec<readonly Value[]> => ({
+  encode: (values) => Buffer.concat(values.map((value) => one.encode(value))),
+  decode: (value) =>
+    Array.from({ length: Math.floor(value.length / size) }, (_, index) =>
+      one.decode(value.subarray(index * size, (index + 1) * size)),
+    ),
+});
+
+type Fields = { readonly [Name in keyof AuditRecord]-?: Codec<NonNullable<AuditRecord[Name]>> };
+
+/** The order is the format. */
+const FIELDS: Fields = {
+  entryId: uuid,
+  surface: text as Codec<Surface>,
+  place,
+  previous: head,
+  at: whole,
+  actor: text,
+  via: text,
+  roles: texts,
+  operation: text,
+  outcome: text,
+  subjects: several(bytes, SUBJECT_BYTES),
+  eventIds: several(uuid, UUID_BYTES),
+  occurrences: whole,
+  reason: text,
+  detail: text,
+  category: text,
+  ticket: text,
+  caseId: uuid,
+  approvalId: uuid,
+  secretId: uuid,
+  sealed: bytes,
+};
+const NAMES = Object.keys(FIELDS) as (keyof AuditRecord)[];
+const CODECS = Object.entries(FIELDS) as [keyof AuditRecord, Codec<unknown>][];
+const REQUIRED: readonly (keyof AuditRecord)[] = [
+  "entryId",
+  "surface",
+  "at",
+  "actor",
+  "via",
+  "operation",
+  "outcome",
+  "occurrences",
+];
+
+function prefixed(field: Buffer | undefined): Buffer[] {
+  const length = Buffer.allocUnsafe(LENGTH_BYTES);
+  length.writeUInt32BE(field?.length ?? ABSENT, 0);
+  return field ? [length, field] : [length];
+}
+
+/** The format `drs-audit/1`: a line that names it, then each field as its length (32 bits, big-endian) and its bytes. */
+export function encodeRecord(record: AuditRecord): Buffer {
+  const parts: Buffer[] = [FORMAT];
+  for (const [name, { encode }] of CODECS) {
+    const value = record[name];
+    parts.push(...prefixed(value === undefined ? undefined : encode(value)));
+  }
+  return Buffer.concat(parts);
+}
+
+/** @returns `undefined` for bytes that `encodeRecord` gives for no record. */
+export function decodeRecord(encoded: Buffer): AuditRecord | undefined {
+  const fields = splitFields(encoded);
+  if (!fields) return undefined;
+  const values = CODECS.map(([name, { decode }], index) => {
+    const field = fields[index];
+    return [name, field === undefined ? undefined : decode(field)] as const;
+  });
+  const record = Object.fromEntries(values.filter(([, value]) => value !== undefined)) as unknown as AuditRecord;
+  if (REQUIRED.some((name) => record[name] === undefined) || !SURFACES.includes(record.surface)) return undefined;
+  // One record has one spelling.
+  return encodeRecord(record).equals(encoded) ? record : undefined;
+}
+
+function splitFields(encoded: Buffer): (Buffer | undefined)[] | undefined {
+  if (!encoded.subarray(0, FORMAT.length).equals(FORMAT)) return undefined;
+  const fields: (Buffer | undefined)[] = [];
+  let at = FORMAT.length;
+  for (const _ of NAMES) {
+    if (at + LENGTH_BYTES > encoded.length) return undefined;
+    const length = encoded.readUInt32BE(at);
+    at += LENGTH_BYTES;
+    fields.push(length === ABSENT ? undefined : encoded.subarray(at, at + length));
+    if (length !== ABSENT) at += length;
+  }
+  return at === encoded.length ? fields : undefined;
+}
+
+/** HMAC-SHA-256 (RFC 2104) of a record's bytes. @param key of the record's surface. */
+export const macOf = (key: KeyObject, encoded: Buffer): Buffer => createHmac("sha256", key).update(encoded).digest();
+
+export function signRecord(key: KeyObject, record: AuditRecord): SignedRecord {
+  const encoded = encodeRecord(record);
+  return { bytes: encoded, mac: macOf(key, encoded) };
+}

@@ -20,6 +20,11 @@ export function sourceFiles(): readonly string[] {
     .toSorted();
 }
 
+/** SQL files of the server, relative to `src`. */
+export function sqlFiles(): readonly string[] {
+  return readdirSync(SERVER, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".sql"));
+}
+
 /** Imports between folders. */
 export function importsBetweenFolders(): readonly Import[] {
   return sourceFiles().flatMap((file) =>

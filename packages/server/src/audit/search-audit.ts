@@ -36,7 +36,7 @@ export interface OutcomeCount {
 
 const COUNT_OUTCOMES = sql(
   `select outcome, sum(occurrences)::int8 as events from audit_entry
-      where at > now() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
+      where at > transaction_time() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
   ["text[]"],
   { outcome: "text", events: "int8" },
 );

@@ -31,7 +31,7 @@ const MIN_FREE_BYTES = 2 * 1024 ** 3;
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 
 const EXAMINE = sql(
-  `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, current_setting('server_version') as version,
+  `select extract(epoch from wall_clock_time())::float8 * 1000 as now_ms, current_setting('server_version') as version,
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login, pg_is_in_recovery() as standby,
        (select usesuper from pg_user where usename = session_user)
          or pg_has_role(session_user, (select tableowner from pg_tables where schemaname = 'drs' and tablename = 'event'), 'member') as owns`,

@@ -49,7 +49,9 @@ export async function renewTombstones(
 /** Number of copies that are processed together. */
 const PAGE = 1_000;
 
-const IS_TOMBSTONE_DUE = sql("select from tombstone where made_at + $1::interval <= now() limit 1", ["interval"]);
+const IS_TOMBSTONE_DUE = sql("select from tombstone where made_at + $1::interval <= transaction_time() limit 1", [
+  "interval",
+]);
 
 const LIST_ERASED_COPIES = sql(
   `select account, purpose, received_at, event_id, idempotency_key as key from held_event

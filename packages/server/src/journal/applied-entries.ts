@@ -50,7 +50,7 @@ export interface AcceptedLossRecord {
 }
 
 const RECORD_ACCEPTED_LOSS = sql(
-  `update journal_entry set loss_accepted_at = coalesce($2, now()), loss_accepted_by = $3, loss_reason = $4
+  `update journal_entry set loss_accepted_at = coalesce($2, transaction_time()), loss_accepted_by = $3, loss_reason = $4
       where sequence = $1`,
   ["int8", "timestamptz?", "text", "text"],
 );

@@ -287,8 +287,8 @@ async function changedMembers(executor: Executor, existing: PurposeRow, purpose:
 const COUNT_EVENTS = eventSearch(
   {
     view: "kept_event",
-    select: `count(*) as events, count(*) filter (where received_at + $2::interval <= now()
-      and (received_at + $3::interval <= now()) is not true
+    select: `count(*) as events, count(*) filter (where received_at + $2::interval <= transaction_time()
+      and (received_at + $3::interval <= transaction_time()) is not true
       and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`,
     where: "purpose = $1",
   },

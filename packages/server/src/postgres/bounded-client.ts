@@ -59,7 +59,10 @@ export class AbandonedBackends {
 /** Time that `end` waits for a peer that does not read. */
 const FAREWELL_MS = 1_000;
 
-/** The start of its own backend is hidden from the serving role; the time of this query is a little later. */
+/**
+ * The start of its own backend is hidden from the serving role; the time of this query is a little later. It is compared
+ * with `backend_start`, so it is PostgreSQL's time, not the one of the schema's clock.
+ */
 const IDENTIFY = sql("select pg_backend_pid() as pid, extract(epoch from now())::text as connected_at", [], {
   pid: "int4",
   connected_at: "text",

@@ -220,6 +220,19 @@ describe("the schema of the database", () => {
     expect(await schemaText(owner)).toBe(before);
   });
 
+  it("has PostgreSQL's clock, which the planner sees and nothing sets", async () => {
+    const outputOf = async (expression: string): Promise<unknown> =>
+      (await owner.query(`explain (verbose, costs off) select ${expression}`)).rows[1];
+    expect(await outputOf("transaction_time()")).toEqual({ "QUERY PLAN": "  Output: now()" });
+    expect(await outputOf("wall_clock_time()")).toEqual({
+      "QUERY PLAN": "  Output: (now() + (clock_timestamp() - now()))",
+    });
+    const { rows } = await owner.query<{ name: string }>(
+      "select nspname as name from pg_namespace where nspname !~ '^pg_|^information_schema$' order by nspname",
+    );
+    expect(rows, "no schema of a test's clock").toEqual([{ name: "drs" }, { name: "public" }]);
+  });
+
   describe("stored rows can't be changed", () => {
     const TABLES = ["event", "idempotency_key", "audit_entry"];
 
@@ -279,6 +292,8 @@ describe("the schema of the database", () => {
         "create table public.mine (a text)",
         "create schema mine",
         "create function drs.mine() returns int language sql as 'select 1'",
+        "create or replace function drs.transaction_time() returns timestamptz language sql as 'select now()'",
+        "alter function drs.transaction_time() rename to mine",
         "create role mine",
         "create database mine",
         "alter table event add column mine text",

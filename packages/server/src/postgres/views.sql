@@ -22,7 +22,7 @@ create or replace view live_event as
       and ((e.erased_by is null
           -- guard(true): what has expired is not read
           -- fails: e2e/retention/expiry.test.ts › no read finds an event
-          and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > now())
+          and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > transaction_time())
         -- guard(false): what is held is read after its period
         -- fails: e2e/holds/hold.test.ts › on an account covers what comes later
         or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)
@@ -55,7 +55,7 @@ create or replace view released_copy as
     where h.lifted_at is not null
       -- guard(false): copies of what is erased are deleted when the hold ends
       -- fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
-      and (c.erased_by is not null or c.received_at + u.raw_retention <= now())
+      and (c.erased_by is not null or c.received_at + u.raw_retention <= transaction_time())
       -- guard(true): a copy stays while any hold covers it
       -- fails: e2e/holds/hold.test.ts › keeps what another hold covers
       and not is_held(c.account, c.action_id, c.event_id);
@@ -65,7 +65,7 @@ create or replace view released_copy as
 create or replace view partly_expired_partition as
   select p.partition_id, p.purpose, p.lower_bound, p.upper_bound, u.raw_retention
     from event_partition p join purpose u on u.code = p.purpose
-    where p.dropped_at is null and p.lower_bound + u.raw_retention <= now()
+    where p.dropped_at is null and p.lower_bound + u.raw_retention <= transaction_time()
       and (u.raw_retention < interval '1 day'
         or p.upper_bound - p.lower_bound > case partition_unit(u.raw_retention)
           when 'hour' then interval '1 hour' when 'day' then interval '1 day' when 'week' then interval '7 days'

@@ -45,7 +45,7 @@ export interface RequestRow {
   readonly export_id: string | null;
 }
 
-const OVERDUE = "closed_at is null and due_at <= now()";
+const OVERDUE = "closed_at is null and due_at <= transaction_time()";
 const STILL_HELD = `(select count(*) from erasure e join held_event c on c.erased_by = e.sequence
     where e.erasure_id = data_request.erasure_id and is_held(c.account, c.action_id, c.event_id))`;
 const COMPLETABLE = `(outcome is not distinct from 'partly' and not exists (select from erasure e
@@ -147,7 +147,7 @@ export interface ClosedRequest {
 }
 
 const CLOSE_REQUEST = sql(
-  `update data_request set outcome = $2, closed_at = now(), closed_by = $3, ground = $4,
+  `update data_request set outcome = $2, closed_at = transaction_time(), closed_by = $3, ground = $4,
         identity = coalesce($5, identity), erasure_id = $6,
         -- guard(drop): the name of the account is deleted when a request is closed
         -- fails: e2e/requests.test.ts › is overdue until
@@ -177,7 +177,7 @@ export async function closeRequest(
 }
 
 const COMPLETE_REQUEST = sql(
-  `update data_request set outcome = 'done', completed_at = now()
+  `update data_request set outcome = 'done', completed_at = transaction_time()
       where request_id = $1 and ${COMPLETABLE} returning ${COLUMNS}`,
   ["uuid"],
   REQUEST_TYPES,

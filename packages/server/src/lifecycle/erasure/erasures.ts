@@ -179,7 +179,7 @@ export interface ErasureState {
 
 const ERASURE_STATE = sql(
   `select count(*) as erasures, count(*) filter (where finished_at is null) as unfinished,
-        coalesce(bool_or(finished_at is null and began_at < now() - make_interval(secs => $1)), false) as stuck
+        coalesce(bool_or(finished_at is null and began_at < transaction_time() - make_interval(secs => $1)), false) as stuck
       from erasure`,
   ["float8"],
   { erasures: "int8", unfinished: "int8", stuck: "bool" },

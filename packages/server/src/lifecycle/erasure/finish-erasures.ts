@@ -81,7 +81,7 @@ async function completeHeld(connection: Connection, { attest }: FinishPorts): Pr
   }
 }
 
-const TRANSACTION_TIME = sql(`select ${instant("now()", "at")}`, [], { at: "text" });
+const TRANSACTION_TIME = sql(`select ${instant("transaction_time()", "at")}`, [], { at: "text" });
 
 /** The instant that functions of this transaction record. */
 async function transactionTime(transaction: Transaction): Promise<string> {

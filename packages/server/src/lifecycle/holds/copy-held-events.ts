@@ -172,7 +172,7 @@ const ofEvents = (events: readonly string[]): Ledger => ({
   values: [events, events.map((id) => receivedAtOf(id).toISOString())],
 });
 
-const RECENT = `i.received_at > now() - interval '${RECENT_MS} milliseconds'`;
+const RECENT = `i.received_at > transaction_time() - interval '${RECENT_MS} milliseconds'`;
 
 const recentOf = (ledger: Ledger): Ledger => ({ ...ledger, where: `${ledger.where} and ${RECENT}` });
 

@@ -94,9 +94,9 @@ export async function countCopiesErasedBy(executor: Executor, sequence: number):
 }
 
 const END_HOLD = sql(
-  `update legal_hold set lifted_at = coalesce(lifted_at, now()), lifted_by = coalesce(lifted_by, $2),
+  `update legal_hold set lifted_at = coalesce(lifted_at, transaction_time()), lifted_by = coalesce(lifted_by, $2),
         lift_reason = coalesce(lift_reason, $3),
-        secret_destroyed_at = case when (hold_id || later_secrets) <@ $4::uuid[] then now() end
+        secret_destroyed_at = case when (hold_id || later_secrets) <@ $4::uuid[] then transaction_time() end
       where hold_id = $1 and secret_destroyed_at is null`,
   ["uuid", "text", "text", "uuid[]"],
 );

@@ -36,7 +36,7 @@ const insertHold = (
 ): Statement<readonly [string, string, string | null, string, string, string, string], unknown> =>
   sql(
     `insert into legal_hold (hold_id, ${column}, event_received_at, reason, approver, review_on, placed_at, placed_by)
-      values ($1, $2, $3, $4, $5, $6, clock_timestamp(), $7)`,
+      values ($1, $2, $3, $4, $5, $6, wall_clock_time(), $7)`,
     ["uuid", type, "timestamptz?", "text", "text", "date", "text"],
   );
 const INSERT_HOLD = {
@@ -161,7 +161,7 @@ export async function findHoldSecrets(executor: Executor, holdId: string): Promi
   return rows[0]?.secrets ?? [holdId];
 }
 
-const OVERDUE = "lifted_at is null and review_on <= current_date";
+const OVERDUE = "lifted_at is null and review_on <= transaction_time()::date";
 
 const LIST_HOLDS = sql(
   `select hold_id, account, action_id, event_id,
@@ -215,7 +215,7 @@ export async function reviewHold(
 }
 
 const LIFT_HOLD = sql(
-  `update legal_hold set lifted_at = clock_timestamp(), lifted_by = $2, lift_reason = $3
+  `update legal_hold set lifted_at = wall_clock_time(), lifted_by = $2, lift_reason = $3
       where hold_id = $1 and lifted_at is null`,
   ["uuid", "text", "text"],
 );

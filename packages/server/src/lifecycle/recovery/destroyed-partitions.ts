@@ -30,7 +30,8 @@ export async function destroyPartitionSecrets(executor: Executor, secrets: Secre
 }
 
 const LIST_DROPPABLE_SECRETS = sql(
-  "select unnest(partition_id || later_secrets) as id from event_partition where dropped_at is null and upper_bound <= now()",
+  `select unnest(partition_id || later_secrets) as id from event_partition
+    where dropped_at is null and upper_bound <= transaction_time()`,
   [],
   { id: "uuid" },
 );

@@ -42,7 +42,8 @@ const HOLDS = sql(
 );
 /** A secret of an expired partition may have been destroyed, and the record of that lost with the database. */
 const UNEXPIRED = `p.dropped_at is null
-  and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity') > now()`;
+  and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity')
+    > transaction_time()`;
 const PARTITIONS = sql(`select ${PARTITION_SECRET} as id from event_partition p where ${UNEXPIRED}`, [], {
   id: "uuid",
 });
@@ -57,7 +58,7 @@ function secretNamesIn(
   return async () => (await query(executor, statement)).rows.map(({ id }) => secretNameOf(id));
 }
 
-const IS_NEEDED = `p.lower_bound <= now() and ${UNEXPIRED}`;
+const IS_NEEDED = `p.lower_bound <= transaction_time() and ${UNEXPIRED}`;
 const FIND_USED_SECRET = partitionQuery(
   [],
   { id: "uuid" },
@@ -200,8 +201,8 @@ const HOLDS_IN_USE = sql(
 );
 const STARTED_PARTITIONS = sql(
   `select partition_id as id, ${PARTITION_SECRET} as secret,
-    upper_bound > now() - ${CLOCK_DIFFERENCE} and (secret_created or later_secrets <> '{}') as "isOpen"
-  from event_partition where dropped_at is null and lower_bound < now() + ${CLOCK_DIFFERENCE}`,
+    upper_bound > transaction_time() - ${CLOCK_DIFFERENCE} and (secret_created or later_secrets <> '{}') as "isOpen"
+  from event_partition where dropped_at is null and lower_bound < transaction_time() + ${CLOCK_DIFFERENCE}`,
   [],
   { id: "uuid", secret: "uuid", isOpen: "bool" },
 );

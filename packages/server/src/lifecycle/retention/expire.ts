@@ -108,7 +108,7 @@ async function inBatches(
 const LIST_EXPIRED_PARTITIONS = sql(
   `select ${PARTITION_COLUMNS}
       from event_partition p join purpose u on u.code = p.purpose
-      where p.dropped_at is null and p.upper_bound + u.raw_retention <= now() order by p.upper_bound`,
+      where p.dropped_at is null and p.upper_bound + u.raw_retention <= transaction_time() order by p.upper_bound`,
   [],
   PARTITION_TYPES,
 );
@@ -230,7 +230,8 @@ async function destroySecrets(connection: Connection, { secrets, signal }: Expir
 }
 
 const LIST_PARTITIONS_OF_EXPIRED_KEYS = sql(
-  "select partition_id from event_partition where idempotency_keys_deleted_at is null and dropped_at + $1::interval <= now()",
+  `select partition_id from event_partition
+    where idempotency_keys_deleted_at is null and dropped_at + $1::interval <= transaction_time()`,
   ["interval"],
   { partition_id: "uuid" },
 );

@@ -35,7 +35,7 @@ interface Run {
 
 const RECORD_RUN = sql(
   `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
-        values ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10)`,
+        values ($1, $2, wall_clock_time(), $3, $4, $5, $6, $7, $8, $9, $10)`,
   ["uuid", "timestamptz", "text", "int4", "int8", "int8", "int4", "int8", "int8", "text"],
 );
 
@@ -141,7 +141,7 @@ const COUNT_OVERDUE = partitionQuery(
   [],
   { overdue: "int8" },
   (within) => `select count(*) as overdue from event e join purpose u on u.code = e.purpose where ${within("e")}
-      and e.received_at <= now() - u.raw_retention
+      and e.received_at <= transaction_time() - u.raw_retention
       and not is_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)`,
 );
 const LIST_PARTLY_EXPIRED = sql(`select ${PARTITION_COLUMNS} from partly_expired_partition p`, [], PARTITION_TYPES);
@@ -157,12 +157,12 @@ export async function overdueRows(executor: Executor): Promise<number> {
 
 const RETENTION_STATE = sql(
   `select count(*) filter (where dropped_at is null) as overdue_partitions,
-        coalesce(extract(epoch from max(now() - expired_at) filter (where dropped_at is null)), 0)::float8 as lag_seconds,
+        coalesce(extract(epoch from max(transaction_time() - expired_at) filter (where dropped_at is null)), 0)::float8 as lag_seconds,
         count(*) filter (where dropped_at is not null) as secrets_to_destroy,
         (select ${instant("max(started_at)", "at")} from retention_run) as last_run_at
       from (select p.dropped_at, p.upper_bound + u.raw_retention as expired_at
         from event_partition p join purpose u on u.code = p.purpose
-        where (p.dropped_at is null and p.upper_bound + u.raw_retention <= now())
+        where (p.dropped_at is null and p.upper_bound + u.raw_retention <= transaction_time())
           or (p.dropped_at is not null and p.secret_destroyed_at is null)) unfinished`,
   [],
   { overdue_partitions: "int8", lag_seconds: "float8", secrets_to_destroy: "int8", last_run_at: "text?" },

@@ -2,7 +2,7 @@
 create or replace function complete_erasure(in_sequence bigint, in_receipt text) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
-  update erasure set completed_at = now(), final_receipt = in_receipt
+  update erasure set completed_at = transaction_time(), final_receipt = in_receipt
     where sequence = in_sequence and finished_at is not null and held > 0 and completed_at is null
       and not exists (select from held_event where erased_by = in_sequence)
 $$;

@@ -18,7 +18,7 @@ begin
         and x.received_at >= part.lower_bound and x.received_at < part.upper_bound
         -- guard(true): no row is deleted before its time
         -- fails: e2e/retention/expiry.test.ts › by a serving connection
-        and x.received_at + part.raw_retention <= now()
+        and x.received_at + part.raw_retention <= transaction_time()
         -- guard(true): held rows are not deleted
         -- fails: e2e/holds/hold.test.ts › keeps single rows where the period is shorter than a partition
         and not is_held(x.account, x.action_id, x.event_id) limit in_limit);

@@ -6,7 +6,7 @@ declare
   forgotten bigint;
 begin
   delete from tombstone where ctid = any (array(
-    select ctid from tombstone where made_at + in_window <= now() order by made_at limit in_limit));
+    select ctid from tombstone where made_at + in_window <= transaction_time() order by made_at limit in_limit));
   get diagnostics forgotten = row_count;
   if forgotten > 0 then
     insert into retention_effect (keys) values (forgotten);

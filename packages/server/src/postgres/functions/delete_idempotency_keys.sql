@@ -11,7 +11,7 @@ begin
     where p.partition_id = in_partition and p.idempotency_keys_deleted_at is null
       -- guard(true): idempotency keys outlive their events by the replay window
       -- fails: e2e/retention/expiry.test.ts › when the replay window is over, not earlier
-      and p.dropped_at + in_window <= now();
+      and p.dropped_at + in_window <= transaction_time();
   if not found then
     return 0;
   end if;
@@ -25,7 +25,7 @@ begin
     insert into retention_effect (keys) values (forgotten);
   end if;
   if forgotten < in_limit then
-    update event_partition set idempotency_keys_deleted_at = now() where partition_id = in_partition;
+    update event_partition set idempotency_keys_deleted_at = transaction_time() where partition_id = in_partition;
   end if;
   return forgotten;
 end

@@ -16,7 +16,7 @@ begin
     where p.partition_id = in_partition and p.dropped_at is null
       -- guard(true): nothing is dropped before its time
       -- fails: e2e/retention/expiry.test.ts › by a serving connection
-      and p.upper_bound + u.raw_retention <= now();
+      and p.upper_bound + u.raw_retention <= transaction_time();
   if not found then
     return;
   end if;
@@ -34,7 +34,8 @@ begin
     found_row.table_name, found_row.purpose, found_row.lower_bound, found_row.upper_bound) into kept;
   found_row.dropped_bytes := pg_total_relation_size(to_regclass(format('%I', found_row.table_name)));
   execute format('drop table %I', found_row.table_name);
-  update event_partition p set dropped_at = now(), dropped_rows = total, dropped_bytes = found_row.dropped_bytes
+  update event_partition p
+    set dropped_at = transaction_time(), dropped_rows = total, dropped_bytes = found_row.dropped_bytes
     where p.partition_id = in_partition returning * into found_row;
   -- guard(drop): what a killed pass dropped is reported by the next
   -- fails: e2e/retention/pass.test.ts › killed at any moment

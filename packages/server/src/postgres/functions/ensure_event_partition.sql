@@ -16,7 +16,7 @@ begin
   select * into found_row from event_partition p
     where p.purpose = in_purpose and p.lower_bound <= in_at and in_at < p.upper_bound;
   if not found then
-    if in_at not between now() - interval '2 days' and now() + interval '32 days' then
+    if in_at not between transaction_time() - interval '2 days' and transaction_time() + interval '32 days' then
       raise exception 'no partition may be made for %', in_at using errcode = 'invalid_parameter_value';
     end if;
     perform pg_advisory_xact_lock(7236515, in_purpose);

@@ -2,7 +2,7 @@
 create or replace function finish_erasure(in_sequence bigint, in_receipt text) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
-  update erasure set finished_at = now(), receipt = in_receipt
+  update erasure set finished_at = transaction_time(), receipt = in_receipt
     where sequence = in_sequence and finished_at is null
       and not exists (select from account_key where erased_by = in_sequence)
 $$;

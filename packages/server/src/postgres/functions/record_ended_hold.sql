@@ -6,7 +6,7 @@ returns void
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
 begin
-  update legal_hold set secret_destroyed_at = now()
+  update legal_hold set secret_destroyed_at = transaction_time()
     where hold_id = in_hold and lifted_at is not null and secret_destroyed_at is null
       -- guard(true): a hold ends with its last copy
       -- fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted

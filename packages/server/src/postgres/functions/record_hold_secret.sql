@@ -3,7 +3,7 @@ create or replace function record_hold_secret(in_hold uuid) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
   insert into retention_effect (secret_of)
-    select hold_id from legal_hold where hold_id = in_hold and secret_destroyed_at = now()
+    select hold_id from legal_hold where hold_id = in_hold and secret_destroyed_at = transaction_time()
 $$;
 
 revoke all on function record_hold_secret(uuid) from public;

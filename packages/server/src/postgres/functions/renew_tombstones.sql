@@ -2,7 +2,7 @@
 create or replace function renew_tombstones(in_names bytea[]) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
-  update tombstone set made_at = now() where name_mac = any (in_names)
+  update tombstone set made_at = transaction_time() where name_mac = any (in_names)
 $$;
 
 revoke all on function renew_tombstones(bytea[]) from public;

@@ -21,7 +21,7 @@ begin
     and pg_xact_status(a.xid) = 'committed'
     -- guard(true): an entry reveals for a minute
     -- fails: packages/server/src/admin/reveal.test.ts › a minute
-    and a.at > now() - interval '60 seconds';
+    and a.at > transaction_time() - interval '60 seconds';
   if not found then
     raise exception 'no committed audit entry of this login allows the read' using errcode = 'insufficient_privilege';
   end if;

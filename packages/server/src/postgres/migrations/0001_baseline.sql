@@ -13,13 +13,16 @@ $$;
 grant usage on schema drs to drs_service;
 grant select on schema_migration, schema_definition to drs_service;
 
+-- Defaults need it; the other functions are created after the tables.
+\ir ../functions/transaction_time.sql
+
 -- One row, which ties a database to its key store.
 create table installation (
   only_one boolean primary key default true check (only_one),
   installation_id uuid not null default gen_random_uuid(),
   -- HMAC of a fixed text under the installation's MAC secret: proves that a key store is the right one.
   key_check bytea,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default transaction_time()
 );
 insert into installation default values;
 grant select, update (key_check) on installation to drs_service;
@@ -29,7 +32,7 @@ create table purpose (
   code integer primary key,
   id text not null unique,
   title text not null,
-  created_at timestamptz not null default now(),
+  created_at timestamptz not null default transaction_time(),
   legal_basis text,
   owner text,
   -- The period counts from `received_at`, as calendar arithmetic in UTC. Null: kept without end, as before the first
@@ -211,7 +214,7 @@ create table journal_entry (
     'hold-lifted', 'loss')),
   -- SHA-256 of the entry's text.
   entry_digest bytea not null,
-  applied_at timestamptz not null default now(),
+  applied_at timestamptz not null default transaction_time(),
   -- An operator stated that the journal has permanently lost the entry.
   loss_accepted_at timestamptz,
   loss_accepted_by text,
@@ -262,12 +265,12 @@ grant select on refused_account to drs_service;
 create table account_identity (
   account text primary key,
   account_id uuid not null unique default gen_random_uuid(),
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default transaction_time()
 );
 -- Losses of secrets that the owner accepted: the key store will never have them again, as far as the owner knows.
 create table secret_loss (
   loss_id bigint primary key check (loss_id > 0),
-  accepted_at timestamptz not null default now(),
+  accepted_at timestamptz not null default transaction_time(),
   accepted_by text not null,
   reason text not null,
   -- What was sealed under the lost secrets, counted when the loss was accepted.
@@ -289,7 +292,7 @@ create table account_key (
   key_id uuid primary key,
   account text not null,
   purpose integer not null references purpose (code),
-  created_at timestamptz not null default now(),
+  created_at timestamptz not null default transaction_time(),
   erased_by bigint references erasure (sequence),
   -- The accepted loss of its secret: the events stay, later ones are sealed under another key.
   lost_by bigint references secret_loss (loss_id)
@@ -308,7 +311,7 @@ create table tombstone (
   name_mac bytea primary key,
   masked_event_id bytea not null,
   request_mac bytea not null,
-  made_at timestamptz not null default now()
+  made_at timestamptz not null default transaction_time()
 );
 create index tombstone_made_at on tombstone (made_at);
 grant select, insert on tombstone to drs_service;
@@ -388,7 +391,7 @@ grant select, insert on retention_run to drs_service;
 -- signed yet, also those of a pass that was killed: receipts state what happened, and each effect once.
 create table retention_effect (
   effect_id bigint generated always as identity primary key,
-  at timestamptz not null default now(),
+  at timestamptz not null default transaction_time(),
   partitions bigint not null default 0,
   -- The number of deleted events, without the ones that a hold keeps in a copy.
   rows bigint not null default 0,

@@ -1,0 +1,7 @@
+-- The same clock at the moment of the call, for what a transaction does after it has waited for a lock.
+create or replace function wall_clock_time() returns timestamptz
+language sql volatile parallel safe as $$
+  select drs.transaction_time() + (clock_timestamp() - now())
+$$;
+
+grant execute on function wall_clock_time() to public;

@@ -60,6 +60,7 @@ async function readRaw(eventId: string): Promise<Buffer> {
   const context = {
     environment,
     directory: process.cwd(),
+    clock: Date,
     stdout: sink,
     stderr: process.stderr,
     kill: () => {},

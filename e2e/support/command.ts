@@ -33,6 +33,7 @@ export async function command(
   const context = {
     environment,
     directory: process.cwd(),
+    clock: Date,
     stdout,
     stderr,
     kill: () => {},
@@ -83,6 +84,7 @@ export function everyCommand(): (readonly string[])[] {
   const program = createProgram({
     environment: {},
     directory: process.cwd(),
+    clock: Date,
     stdout: sink,
     stderr: sink,
     isTerminal: false,

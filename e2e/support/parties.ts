@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 export async function openTestSystem(environment: Readonly<Record<string, string>>): Promise<System> {
   const result = readConfig(environment, process.cwd());
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  return openSystem(result.config, { asServer: false, onError: () => {} });
+  return openSystem(result.config, { clock: Date, asServer: false, onError: () => {} });
 }
 
 export async function makeCredentials({ pool, clock }: System, account: string): Promise<Credentials> {

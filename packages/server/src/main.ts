@@ -34,6 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const program = createProgram({
     environment: process.env,
     directory: process.cwd(),
+    clock: Date,
     stdout: process.stdout,
     stderr: process.stderr,
     isTerminal: process.stdout.isTTY,

@@ -21,8 +21,6 @@ import { query, sql } from "../postgres/statement.ts";
 import { requireSessions, requireSettings } from "../postgres/pooler.ts";
 import type { CloseStack } from "./close-stack.ts";
 
-export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };
-
 /**
  * The access that a caller needs: `read` writes nothing and works on a standby; `audited-read` writes only the audit
  * entry of a read; `change` also creates missing secrets.
@@ -31,6 +29,7 @@ export type Access = "read" | "audited-read" | "change";
 
 export interface ConnectOptions {
   readonly access: Access;
+  readonly clock: Clock;
   /** Whether the caller is the server; an embedded database has one server at a time. */
   readonly asServer: boolean;
   /** Whether an outdated schema is migrated; otherwise it is an error. */
@@ -56,7 +55,7 @@ export interface OpenConnection {
 
 /** @throws schema-outdated for an outdated schema that is not migrated. @throws OperatorError, Unavailable */
 export async function connect(config: Config, options: ConnectOptions, opened: CloseStack): Promise<OpenConnection> {
-  const { access, asServer, migrates, onError } = options;
+  const { access, clock, asServer, migrates, onError } = options;
   const { serving, owner, dependencies, clusterDirectory } = await findLogins(config, options, opened);
   const isReadOnly = access === "read";
   if (!config.embedded) await requireSessions(serving);
@@ -78,7 +77,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   const administration = administrationOptions(owner);
   return {
     config,
-    clock: SYSTEM_CLOCK,
+    clock,
     access,
     dependencies,
     database,
@@ -109,7 +108,7 @@ export interface Logins {
  */
 async function findLogins(
   config: Config,
-  { asServer, migrates, onError }: Omit<ConnectOptions, "access">,
+  { asServer, migrates, onError }: Omit<ConnectOptions, "access" | "clock">,
   opened: CloseStack,
 ): Promise<Logins> {
   const dependencies = new Dependencies(config.dependencyTimeoutMs);

@@ -3,7 +3,7 @@ import { type Warning, warningsOf } from "../config/warnings.ts";
 import type { Config } from "../config/config.ts";
 import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
-import type { OnError } from "../ports.ts";
+import type { Clock, OnError } from "../ports.ts";
 import { type DatabaseIdentity, identifyDatabase } from "../postgres/database-identity.ts";
 import { CloseStack } from "./close-stack.ts";
 import { connect } from "./connect.ts";
@@ -26,16 +26,20 @@ export interface System extends Installation {
 }
 
 export interface OpenOptions {
+  readonly clock: Clock;
   readonly asServer: boolean;
   /** Whether an outdated schema is migrated. By default it is. */
   readonly migrates?: boolean;
   readonly onError: OnError;
 }
 
-export async function openSystem(config: Config, { asServer, migrates = true, onError }: OpenOptions): Promise<System> {
+export async function openSystem(
+  config: Config,
+  { clock, asServer, migrates = true, onError }: OpenOptions,
+): Promise<System> {
   const closing = new Set<string>();
   await using opened = new CloseStack(onError, closing);
-  const connection = await connect(config, { access: "change", asServer, migrates, onError }, opened);
+  const connection = await connect(config, { access: "change", clock, asServer, migrates, onError }, opened);
   const identity = await identifyDatabase(connection.pool);
   const installation = await openInstallation(connection);
   // A server that is the first of its installation leaves nothing to be made by a command that reads.

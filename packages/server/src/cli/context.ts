@@ -18,6 +18,7 @@ export interface Context {
   readonly environment: Environment;
   /** The directory that relative paths start from. */
   readonly directory: string;
+  readonly clock: Clock;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Whether a person reads standard output. */
@@ -44,7 +45,7 @@ export async function withConnection<T>(
 ): Promise<T> {
   const config = loadConfig(context);
   return withCloseStack(context, config, async (opened, onError) =>
-    work(await connect(config, { access, asServer: false, migrates: false, onError }, opened)),
+    work(await connect(config, { access, clock: context.clock, asServer: false, migrates: false, onError }, opened)),
   );
 }
 

@@ -61,7 +61,7 @@ function addCommand(context: Context): Command {
     .addOption(new Option("--event <event-id>", "this event").argParser(uuid))
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
-    .requiredOption("--review <date>", "date of the next review", futureDate)
+    .requiredOption("--review <date>", "date of the next review", futureDate(context.clock))
     .option("--dry-run", "say what it would cover, and place nothing")
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -125,7 +125,7 @@ function reviewCommand(context: Context): Command {
   return new Command("review")
     .description("Record a review of an active hold, and the date of the next review.")
     .argument("<hold-id>", "as `list` shows it", uuid)
-    .requiredOption("--review <date>", "date of the next review", futureDate)
+    .requiredOption("--review <date>", "date of the next review", futureDate(context.clock))
     .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
     .option("--reason <text>", "why it stays active", reasonReader(context))
     .option("--dry-run", "look, and change nothing")

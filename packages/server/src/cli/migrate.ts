@@ -30,7 +30,11 @@ async function migrate(context: Context, json: boolean): Promise<void> {
   const config = loadConfig(context);
   const applied = await withCloseStack(context, config, async (opened, onError) => {
     const names = namesOf(await migrateSchema(config, onError, opened));
-    const connection = await connect(config, { access: "change", asServer: false, migrates: false, onError }, opened);
+    const connection = await connect(
+      config,
+      { access: "change", clock: context.clock, asServer: false, migrates: false, onError },
+      opened,
+    );
     if (await hasSecrets(connection.pool)) return names;
     await (await openInstallation(connection)).receipts();
     return names;

@@ -2,6 +2,7 @@ import { isUuid } from "../identifiers/uuidv7.ts";
 import { InvalidArgumentError } from "commander";
 import { duration } from "../config/values.ts";
 import { accountOf, MAX_ACCOUNT_LENGTH } from "../identifiers/account.ts";
+import type { Clock } from "../ports.ts";
 
 /** Readers of command-line values. Their exceptions are usage errors: exit code 2. */
 
@@ -47,17 +48,21 @@ export function entryNumber(text: string): number {
 }
 
 /** Reads a date such as `2027-01-31`, later than today. */
-export function futureDate(text: string): string {
-  if (dateOf(text).getTime() <= Date.now()) throw new InvalidArgumentError("It must be after today.");
-  return text;
-}
+export const futureDate =
+  (clock: Clock) =>
+  (text: string): string => {
+    if (dateOf(text).getTime() <= clock.now()) throw new InvalidArgumentError("It must be after today.");
+    return text;
+  };
 
 /** Reads a date such as `2027-01-31`, not later than today. */
-export function pastDate(text: string): string {
-  const at = dateOf(text);
-  if (at.getTime() > Date.now()) throw new InvalidArgumentError("It must not be after today.");
-  return at.toISOString();
-}
+export const pastDate =
+  (clock: Clock) =>
+  (text: string): string => {
+    const at = dateOf(text);
+    if (at.getTime() > clock.now()) throw new InvalidArgumentError("It must not be after today.");
+    return at.toISOString();
+  };
 
 function dateOf(text: string): Date {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);

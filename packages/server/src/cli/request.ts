@@ -69,7 +69,7 @@ function addCommand(context: Context): Command {
     .description("Record a request; it is due one month after it was received.")
     .requiredOption("--account <account>", "who asks", account)
     .addOption(new Option("--kind <kind>", "what for").choices([...REQUEST_KINDS]).makeOptionMandatory())
-    .option("--received <date>", "when it was received; default: today", pastDate)
+    .option("--received <date>", "when it was received; default: today", pastDate(context.clock))
     .option("--identity <text>", "how the identity was verified", written("a text", 1_000))
     .option("--dry-run", "look, and record nothing")
     .option("--json", "print one JSON object")

@@ -25,7 +25,12 @@ async function serve(context: Context, migrates: boolean): Promise<void> {
   const config = loadConfig(context);
   const logger = pino({ level: config.service.logLevel, base: null }, context.stderr as never);
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));
-  const system = await openSystem(config, { asServer: true, migrates, onError: createErrorLog(logger) });
+  const system = await openSystem(config, {
+    clock: context.clock,
+    asServer: true,
+    migrates,
+    onError: createErrorLog(logger),
+  });
   try {
     for (const line of system.replayed) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);

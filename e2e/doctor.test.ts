@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { command, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { startServer } from "./support/server.ts";
+import { runDrs, startServer } from "./support/server.ts";
+import { advanceClock, CLOCK_FILE } from "./support/test-clock.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -63,6 +64,15 @@ describe("drs doctor", () => {
     expect(stdout).toMatch(/^FAIL {2}durability: .*turn fsync on/m);
     expect(stderr).toBe("1 of 9 checks failed.\n".replace("9", String(stdout.trimEnd().split("\n").length)));
     await setFsync("on");
+  });
+
+  test("names the difference between the clocks of host and database, with exit code 1", async () => {
+    await advanceClock(environment, 60_000);
+    expect(await runDrs(environment, ["doctor"])).toMatchObject({ code: 0, stderr: "" });
+    const { [CLOCK_FILE]: _, ...machine } = environment;
+    const { code, stdout } = await command(machine, "doctor");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL {2}clock: (59|60)\d{3} ms between this host and the database: synchronise both/m);
   });
 
   test("masks secrets, as drs config does, also secrets in files and URLs", async () => {

@@ -13,6 +13,7 @@ import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past } from "./support/past-event.ts";
 import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { advanceClock } from "./support/test-clock.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -232,7 +233,7 @@ describe("an active policy", () => {
 
   test("says how many events a shorter period makes expire at once", async () => {
     const second = await fileOf([PAYMENTS, { ...OTHERS, raw_retention: "PT1S" }, retired], {}, "refuse");
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await advanceClock(environment, 2_000);
     const { changes } = objects((await drs("purpose", "apply", second, "--dry-run", "--json")).stdout)[0] as {
       changes: { purpose?: string; events: number; expire_at_once: number }[];
     };

@@ -111,7 +111,8 @@ test("a held event that can't be opened keeps its partition, and no other partit
   });
   expect((await scene.owner.query("select from event where event_id = $1", [other.eventId])).rowCount).toBe(0);
   expect((await scene.owner.query("select from event where event_id = $1", [broken.eventId])).rowCount).toBe(1);
-  const overdue = "select from event_partition where dropped_at is null and upper_bound + interval '1 hour' <= now()";
+  const overdue =
+    "select from event_partition where dropped_at is null and upper_bound + interval '1 hour' <= transaction_time()";
   expect((await scene.owner.query(overdue)).rowCount, "only its own partition stays").toBe(1);
   await scene.owner.query("set session_replication_role = replica");
   await scene.owner.query("delete from event where event_id = $1", [broken.eventId]);

@@ -21,10 +21,13 @@ import { RetentionScene } from "../support/retention-scene.ts";
 import { rounds } from "../support/soak.ts";
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+const OVERDUE = "dropped_at is null and upper_bound + interval '30 days' <= transaction_time()";
+
 const scene = new RetentionScene();
-const { age, applyPeriod, drs, newRequest, partitions, post, run, secretExists, start, store } = scene;
+const { advance, applyPeriod, drs, newRequest, partitions, post, run, secretExists, start, store } = scene;
 
 const withSecret = async (ids: readonly string[]): Promise<string[]> => {
   const existing = await Promise.all(ids.map(secretExists));
@@ -63,7 +66,7 @@ describe("a retention pass", () => {
 
   test("yields to a command that waits, and the next pass continues", async () => {
     await scene.owner.query(
-      "insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '2 hours' from generate_series(1, 5000) i",
+      "insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), transaction_time() - interval '2 hours' from generate_series(1, 5000) i",
     );
     const tombstones = async (): Promise<number> => (await scene.owner.query("select from tombstone")).rowCount ?? 0;
     const waits = new pg.Client({ connectionString: scene.environment["DRS_DATABASE_URL"] });
@@ -90,7 +93,7 @@ describe("a retention pass", () => {
 
   test("whose key store was away continues where it stopped", async () => {
     await store();
-    await age(31 * 24);
+    await advance(31 * DAY_MS);
     const pass = await runRetention({ ...withoutKeyStore(), actor: "test" });
     expect(pass?.failed).toMatchObject([{ step: "destroy secrets of dropped partitions", error: { message: "away" } }]);
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
@@ -102,7 +105,7 @@ describe("a retention pass", () => {
 
   test("that can't be recorded still reports what failed before, in the answer and in the audit", async () => {
     await store();
-    await age(31 * 24);
+    await advance(31 * DAY_MS);
     await scene.owner.query("alter table retention_run add constraint no_run check (bytes < 0) not valid");
     onTestFinished(async () => {
       await scene.owner.query("alter table retention_run drop constraint no_run");
@@ -131,7 +134,7 @@ describe("a retention pass", () => {
 
   test("that fails repeatedly still shows what is overdue", async () => {
     await store();
-    await age(31 * 24);
+    await advance(31 * DAY_MS);
     const errors: unknown[] = [];
     const seen: PassState[] = [];
     const worker = new RetentionWorker({
@@ -154,7 +157,7 @@ describe("a retention pass", () => {
 
   test("waits for no reader for long, and ingestion continues next to a reader that stays", async () => {
     await store();
-    await age(31 * 24);
+    await advance(31 * DAY_MS);
     const reader = await scene.system.pool.connect();
     await reader.query("begin");
     await reader.query("select count(*) from event");
@@ -164,13 +167,18 @@ describe("a retention pass", () => {
       while (!dropped.signal.aborted) statuses.push((await post(newRequest())).status);
     })();
     const client = await scene.system.pool.connect();
-    const overdue = await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()");
+    const overdue = await partitions(OVERDUE);
     const pass = expire(client as Executor as Connection, erasurePorts(scene.system));
-    await later(1_500);
-    expect(await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()")).not.toEqual([]);
+    const waits = async (): Promise<boolean> =>
+      ((await scene.owner.query(`select ${AWAITED_LOCKS}`)).rowCount ?? 0) > 0;
+    for (let tries = 0; tries < 2; tries++) {
+      await until(waits);
+      await until(async () => !(await waits()));
+    }
+    expect(await partitions(OVERDUE)).not.toEqual([]);
     await reader.query("commit");
     await pass;
-    const left = await partitions("dropped_at is null and upper_bound + interval '30 days' <= now()");
+    const left = await partitions(OVERDUE);
     expect(overdue.length).toBeGreaterThan(left.length);
     dropped.abort();
     await ingesting;
@@ -183,12 +191,12 @@ describe("a retention pass", () => {
     await applyPeriod("P1D");
     // A connection that knows the partitions as they are now.
     const fresh = await openTestSystem(scene.environment);
-    await fresh.partitions.prepare(1, Date.now(), 40);
-    const made = await partitions("dropped_at is null and upper_bound > now()");
+    await fresh.partitions.prepare(1, fresh.clock.now(), 40);
+    const made = await partitions("dropped_at is null and upper_bound > transaction_time()");
     for (const partition of made)
       await fresh.sealer.seal({ ...identity(partition), receivedAt: await startOf(partition) }, Buffer.from("{}"));
     await fresh.close();
-    await age(60 * 24);
+    await advance(60 * DAY_MS);
     const secretsLeft = async (): Promise<number> => (await Promise.all(made.map(secretExists))).filter(Boolean).length;
     expect(await secretsLeft()).toBe(made.length);
     await scene.server.stop();
@@ -201,7 +209,8 @@ describe("a retention pass", () => {
     await start({ DRS_RETENTION_INTERVAL: "1s" });
     await until(
       async () =>
-        (await partitions("secret_destroyed_at is null and upper_bound + interval '1 day' <= now()")).length === 0,
+        (await partitions("secret_destroyed_at is null and upper_bound + interval '1 day' <= transaction_time()"))
+          .length === 0,
     );
     expect(await secretsLeft()).toBe(0);
     expect(await partitions(`dropped_at is null and partition_id in ('${made.join("','")}')`)).toEqual([]);
@@ -232,7 +241,7 @@ test("a database that is older than its key store starts although secrets of dro
   await events.store(0, { account: "a" });
   const { pool, secrets, keyStore } = older;
   const { rows } = await pool.query<{ id: string }>(
-    `select partition_id as id from event_partition p where lower_bound <= now()
+    `select partition_id as id from event_partition p where lower_bound <= transaction_time()
       and exists (select from event e where e.received_at >= p.lower_bound and e.received_at < p.upper_bound)
       order by lower_bound`,
   );

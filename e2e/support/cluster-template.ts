@@ -6,11 +6,12 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { migrate } from "../../packages/server/src/postgres/migrate.ts";
 import { startPostgres } from "./start-postgres.ts";
+import { SQL_CLOCK } from "./test-clock.ts";
 
 /** Names the data directory of the template. Absent: each cluster is made by initdb. */
 export const CLUSTER_TEMPLATE = "TEST_POSTGRES_CLUSTER";
 
-/** A migrated database without a connection, in each copy. */
+/** A migrated database with the clock of the tests, without a connection, in each copy. */
 export const TEMPLATE = "drs_template";
 
 /** Tests kill processes, and never the machine: no page is torn. */
@@ -19,8 +20,9 @@ const SETTINGS = "full_page_writes = off\n";
 export async function makeClusterTemplate(dataDir: string): Promise<void> {
   const embedded = await startPostgres(dataDir);
   const superuser = { ...embedded.owner, database: "postgres" };
-  await createDatabase(superuser, TEMPLATE);
+  await run(superuser, `create database ${TEMPLATE}`);
   await migrate({ ...superuser, database: TEMPLATE }, undefined);
+  await run({ ...superuser, database: TEMPLATE }, SQL_CLOCK);
   await embedded.close();
   await appendFile(join(dataDir, "postgres/postgresql.conf"), SETTINGS);
   process.env[CLUSTER_TEMPLATE] = dataDir;
@@ -34,9 +36,9 @@ export async function copyCluster(dataDir: string): Promise<void> {
   await promisify(execFile)("cp", ["-a", join(template, "postgres"), dataDir]);
 }
 
-async function createDatabase(superuser: pg.ClientConfig, name: string): Promise<void> {
+async function run(superuser: pg.ClientConfig, text: string): Promise<void> {
   const client = new pg.Client(superuser);
   await client.connect();
-  await client.query(`create database ${name}`);
+  await client.query(text);
   await client.end();
 }

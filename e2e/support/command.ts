@@ -2,6 +2,7 @@
 import { Writable } from "node:stream";
 import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
+import { clockOf } from "./test-clock.ts";
 
 type Program = Pick<ReturnType<typeof createProgram>, "commands" | "name">;
 
@@ -33,7 +34,7 @@ export async function command(
   const context = {
     environment,
     directory: process.cwd(),
-    clock: Date,
+    clock: clockOf(environment),
     stdout,
     stderr,
     kill: () => {},

@@ -7,6 +7,7 @@ import pg from "pg";
 import { CLUSTER_TEMPLATE, copyCluster, TEMPLATE } from "./cluster-template.ts";
 import type { OwnerConnection } from "../../packages/server/src/postgres/executor.ts";
 import { startPostgres } from "./start-postgres.ts";
+import { makeClock } from "./test-clock.ts";
 
 export interface TestDatabase {
   /** Environment of a server that uses a new database in this PostgreSQL, with keys of its own. */
@@ -83,6 +84,7 @@ function databasesAt(socket: string, keys: string, template?: string): Omit<Test
         DRS_DATABASE_URL: url(database),
         DRS_KEY_DIR: join(keys, `keys-${database}`),
         DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+        ...(template !== undefined && (await makeClock(keys, database))),
         // Tests of other things give short reasons.
         DRS_REASON_MIN_LENGTH: "1",
       };

@@ -8,6 +8,7 @@ import type { OwnerClient } from "./database.ts";
 import { secretExists } from "./key-directory.ts";
 import { type EventIn, Past, type PastEvent } from "./past-event.ts";
 import { applyPeriod } from "./policy.ts";
+import { advanceClock } from "./test-clock.ts";
 import { useTestSystem } from "./test-system.ts";
 import { useFolder } from "./use-folder.ts";
 
@@ -55,6 +56,9 @@ export class HoldScene {
   get owner(): OwnerClient {
     return this.#opened.owner;
   }
+
+  /** Advances the clock of the database and of commands. */
+  readonly advance = (milliseconds: number): Promise<void> => advanceClock(this.environment, milliseconds);
 
   readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
 

@@ -4,6 +4,7 @@ import { readConfig } from "../../packages/server/src/config/config.ts";
 import { openSystem, type System } from "../../packages/server/src/app/system.ts";
 import { issueToken, revokeToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
 import type { Credentials } from "./server.ts";
+import { clockOf } from "./test-clock.ts";
 
 export interface Parties {
   readonly good: Credentials;
@@ -20,14 +21,15 @@ const HOUR_MS = 3_600_000;
 export async function openTestSystem(environment: Readonly<Record<string, string>>): Promise<System> {
   const result = readConfig(environment, process.cwd());
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  return openSystem(result.config, { clock: Date, asServer: false, onError: () => {} });
+  return openSystem(result.config, { clock: clockOf(environment), asServer: false, onError: () => {} });
 }
 
-export async function makeCredentials({ pool, clock }: System, account: string): Promise<Credentials> {
+/** @param ttlMs how long the token and the action are valid. */
+export async function makeCredentials({ pool, clock }: System, account: string, ttlMs = HOUR_MS): Promise<Credentials> {
   const actionType = "payment";
   const sessionId = `session-of-${account}`;
-  const { token } = await issueToken(pool, clock, account, HOUR_MS);
-  const action = await registerAction(pool, clock, { account, actionType, sessionId, ttlMs: HOUR_MS });
+  const { token } = await issueToken(pool, clock, account, ttlMs);
+  const action = await registerAction(pool, clock, { account, actionType, sessionId, ttlMs });
   if (!action) throw new Error("no action");
   return { account, token, actionId: action.action_id, actionType, sessionId };
 }

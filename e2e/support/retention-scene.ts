@@ -8,11 +8,15 @@ import { command, objects, type Printed } from "./command.ts";
 import type { OwnerClient, TestDatabase } from "./database.ts";
 import { secretExists } from "./key-directory.ts";
 import { makeCredentials } from "./parties.ts";
-import { moveIntoThePast } from "./past.ts";
 import { applyPeriod } from "./policy.ts";
 import { type Credentials, type ServerProcess, startServer } from "./server.ts";
+import { advanceClock } from "./test-clock.ts";
 import { useTestSystem } from "./test-system.ts";
 import { useFolder } from "./use-folder.ts";
+
+const HOUR_MS = 3_600_000;
+/** Longer than any test advances the clock. */
+const VALID_MS = 200 * 365 * 24 * HOUR_MS;
 
 export interface Stored {
   readonly eventId: string;
@@ -33,7 +37,7 @@ export class RetentionScene {
     beforeAll(async () => {
       await this.applyPeriod("P30D");
       await this.start();
-      this.#who = await makeCredentials(this.system, "one");
+      this.#who = await makeCredentials(this.system, "one", VALID_MS);
     });
     beforeEach(() => this.applyPeriod("P30D"));
     afterAll(() => this.#server?.stop());
@@ -81,7 +85,7 @@ export class RetentionScene {
 
   readonly newRequest = (): Stored["request"] => ({
     headers: authorized(this.who),
-    body: JSON.stringify(transport(this.who)),
+    body: JSON.stringify(transport(this.who, new Date(this.system.clock.now()))),
   });
 
   /** Posts to the running server: each start has another port. */
@@ -99,12 +103,8 @@ export class RetentionScene {
     return objects(stdout).map(({ event_id }) => event_id);
   };
 
-  /** A running server knows the former partitions, so another one starts. */
-  readonly age = async (hours: number): Promise<void> => {
-    await this.server.stop();
-    await moveIntoThePast(this.owner, hours);
-    await this.start();
-  };
+  /** Advances the clock of the database, of the server and of commands. */
+  readonly advance = (milliseconds: number): Promise<void> => advanceClock(this.environment, milliseconds);
 
   /** A retention pass. */
   readonly run = async (): Promise<Expired> => {

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { command } from "./command.ts";
+import { clockOptions } from "./test-clock.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -40,7 +41,7 @@ export async function startServer(
   { cwd = ROOT, root = ROOT }: StartOptions = {},
 ): Promise<ServerProcess> {
   // The options are those of `npm start`.
-  const child = spawn(process.execPath, ["--max-semi-space-size=4", drs(root), "serve"], {
+  const child = spawn(process.execPath, [...clockOptions(environment), "--max-semi-space-size=4", drs(root), "serve"], {
     cwd,
     env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", ...environment }),
     stdio: ["ignore", "pipe", "pipe"],
@@ -91,7 +92,7 @@ export function runDrs(
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [drs(root), ...args],
+      [...clockOptions(environment), drs(root), ...args],
       // Killed when it does not end by itself: no test leaves a process behind.
       {
         cwd,
@@ -118,14 +119,15 @@ export interface Credentials {
   readonly sessionId: string;
 }
 
-/** Issues a token and registers an action, by the command line. */
+/** Issues a token and registers an action that are valid for `ttl`, by the command line. */
 export async function credentials(
   environment: Readonly<Record<string, string>>,
   account = "customer-1",
+  ttl = "1h",
 ): Promise<Credentials> {
   const [actionType, sessionId] = ["payment", `session-of-${account}`];
-  const { token } = await printed(environment, "token", "issue", "--account", account);
-  const registered = ["register", "--account", account, "--type", actionType, "--session", sessionId];
+  const { token } = await printed(environment, "token", "issue", "--account", account, "--ttl", ttl);
+  const registered = ["register", "--account", account, "--type", actionType, "--session", sessionId, "--ttl", ttl];
   const { action_id } = await printed(environment, "action", ...registered);
   return { account, token: String(token), actionId: String(action_id), actionType, sessionId };
 }

@@ -171,16 +171,6 @@ export const FOLDERS: readonly Folder[] = [
     ],
   },
   {
-    name: "admin/operations",
-    purpose: "what each route of the admin API does",
-    imports: ["errors", "ports", "identifiers", "postgres", "crypto", "events", "audit", "identity", "cases", "policy"],
-  },
-  {
-    name: "admin",
-    purpose: "the admin API: authenticates, authorises, validates and audits requests",
-    imports: ["ports", "identifiers", "postgres", "ingest", "audit", "identity", "admin/operations"],
-  },
-  {
     name: "app",
     purpose: "wiring: connects, opens keys, recovers, serves; logs, metrics, tracing",
     imports: [
@@ -208,8 +198,6 @@ export const FOLDERS: readonly Folder[] = [
       "lifecycle/retention",
       "lifecycle/receipts",
       "lifecycle",
-      "admin/operations",
-      "admin",
     ],
   },
   {
@@ -236,6 +224,36 @@ export const FOLDERS: readonly Folder[] = [
     ],
   },
   {
+    name: "admin/operations",
+    purpose: "what each route of the admin API does",
+    imports: [
+      "errors",
+      "ports",
+      "identifiers",
+      "config",
+      "postgres",
+      "sessions",
+      "drift",
+      "events",
+      "audit",
+      "identity",
+      "cases",
+      "policy",
+      "lifecycle/recovery",
+      "app",
+    ],
+  },
+  {
+    name: "admin",
+    purpose: "the admin API: authenticates, authorises, validates and audits requests",
+    imports: ["ports", "identifiers", "postgres", "ingest", "audit", "identity", "admin/operations"],
+  },
+  {
+    name: "service",
+    purpose: "the standalone service: an endpoint and two listeners",
+    imports: ["errors", "config", "http", "app", "admin/operations", "admin"],
+  },
+  {
     name: "cli",
     purpose: "`drs`: a group of commands in each file, and what they share",
     imports: [
@@ -250,7 +268,6 @@ export const FOLDERS: readonly Folder[] = [
       "accounts",
       "sessions",
       "actions",
-      "drift",
       "events",
       "audit",
       "identity",
@@ -265,6 +282,8 @@ export const FOLDERS: readonly Folder[] = [
       "lifecycle",
       "app",
       "diagnostics",
+      "admin/operations",
+      "service",
     ],
   },
   {

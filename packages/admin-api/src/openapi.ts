@@ -55,6 +55,7 @@ const PROBLEM = {
     title: { type: "string" },
     status: { type: "integer" },
     detail: { type: "string" },
+    code: { type: "string", description: "Code of an error for operators, where the operation failed with one." },
     errors: {
       type: "array",
       items: {

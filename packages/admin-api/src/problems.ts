@@ -93,6 +93,8 @@ export interface AdminProblem {
   readonly status: number;
   readonly detail: string;
   readonly errors?: readonly AdminViolation[];
+  /** Code of an error for operators (`docs/errors.md`), where the operation failed with one. */
+  readonly code?: string;
 }
 
 const PREFIX = "urn:problem:device-risk-signals:admin:";

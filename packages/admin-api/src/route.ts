@@ -21,6 +21,11 @@ export interface Route {
   readonly permission: Permission;
   /** The operation in audit entries. */
   readonly operation: string;
+  /**
+   * What the operation needs of the database: `read` writes nothing but, through the API, its audit entry;
+   * `audited-read` always writes that entry; `change`.
+   */
+  readonly access: "read" | "audited-read" | "change";
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;

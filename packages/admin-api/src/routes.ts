@@ -2,7 +2,9 @@ import type { AnswerOf, InputOf, Route } from "./route.ts";
 import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { CASE_ROUTES } from "./routes/cases.ts";
+import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
+import { SESSION_TOKEN_ROUTES } from "./routes/session-tokens.ts";
 import { SESSION_ROUTES } from "./routes/session.ts";
 
 /** Every route of the admin API by its operation id. */
@@ -12,6 +14,8 @@ export const ROUTES = {
   ...CASE_ROUTES,
   ...AUDIT_ROUTES,
   ...ADMIN_TOKEN_ROUTES,
+  ...SESSION_TOKEN_ROUTES,
+  ...DRIFT_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;

@@ -24,6 +24,14 @@ export const count = (description?: string) =>
 export const eventId = uuid("Id of the event, as the endpoint answered it.");
 export const account = text(256, "Account, as the session verifier names it.");
 export const reason = text(1_000, "Why; recorded in the audit log. At least 8 characters, 4 of them different.");
+/** 3650 days. */
+const MAX_TTL_MS = 315_360_000_000;
+export const ttlMs = Type.Integer({
+  minimum: 1,
+  maximum: MAX_TTL_MS,
+  description: "How long it is valid, in milliseconds.",
+});
+
 export const limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Maximum number of rows." }),
 );

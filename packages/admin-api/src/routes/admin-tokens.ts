@@ -14,6 +14,7 @@ export const ADMIN_TOKEN_ROUTES = {
     description: "The tokens themselves are not kept.",
     permission: "admin-tokens.read",
     operation: "admin-token.list",
+    access: "read",
     answer: object({
       tokens: Type.Array(
         object({
@@ -35,6 +36,7 @@ export const ADMIN_TOKEN_ROUTES = {
     summary: "Revoke an admin token; servers follow within five seconds",
     permission: "admin-tokens.revoke",
     operation: "admin-token.revoke",
+    access: "change",
     params: object({ token_id: uuid("Id of the token, as the list shows it.") }),
     answer: object({ token_id: shownText() }),
     problems: ["not-found"],

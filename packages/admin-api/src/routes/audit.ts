@@ -11,6 +11,7 @@ export const AUDIT_ROUTES = {
     description: "Roles other than the auditor see their own entries.",
     permission: "audit.read",
     operation: "audit.list",
+    access: "read",
     query: object({ account: Type.Optional(account), event_id: Type.Optional(eventId), limit }),
     answer: object({
       entries: Type.Array(

@@ -43,6 +43,7 @@ export const CASE_ROUTES = {
       "Exactly one of `account`, `action_id` and `event_id` says what it covers. Only its opener can use it, for 8 hours.",
     permission: "cases.use",
     operation: "case.open",
+    access: "change",
     body: object({
       category,
       ticket: Type.Optional(ticket),
@@ -60,6 +61,7 @@ export const CASE_ROUTES = {
     summary: "List cases, newest first",
     permission: "cases.read",
     operation: "case.list",
+    access: "read",
     query: object({ open: Type.Optional(Type.Boolean({ description: "Only open cases, or only others." })) }),
     answer: object({ cases: Type.Array(shownCase) }),
   },
@@ -70,6 +72,7 @@ export const CASE_ROUTES = {
     summary: "Close a case of the caller",
     permission: "cases.use",
     operation: "case.close",
+    access: "change",
     ...byId,
     answer: shownCase,
     problems: ["not-found"],

@@ -61,6 +61,7 @@ export const EVENT_ROUTES = {
       "use an index. Others, on their own, search for at most 2 seconds: `searched_until` says how far back, and `next` continues.",
     permission: "events.list",
     operation: "event.list",
+    access: "audited-read",
     query: object({
       ...filter,
       limit,
@@ -81,6 +82,7 @@ export const EVENT_ROUTES = {
     summary: "Promoted attributes of an event",
     permission: "events.list",
     operation: "event.read",
+    access: "audited-read",
     ...byId,
     answer: event,
     problems: ["not-found"],
@@ -93,6 +95,7 @@ export const EVENT_ROUTES = {
     description: `${JUSTIFIED} Without the permission for fields of high sensitivity, those are left out and named in \`withheld\`.`,
     permission: "events.observations",
     operation: "event.read_observations",
+    access: "audited-read",
     ...byId,
     body: object(justification),
     answer: object({
@@ -113,6 +116,7 @@ export const EVENT_ROUTES = {
     description: `${JUSTIFIED} The answer's \`Audit-Entry\` names it.`,
     permission: "events.exact",
     operation: "event.read_raw",
+    access: "audited-read",
     ...byId,
     body: object(justification),
     answer: { bytes: true },

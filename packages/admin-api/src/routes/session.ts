@@ -13,6 +13,7 @@ export const SESSION_ROUTES = {
     summary: "Who the server takes the caller for",
     permission: "session.read",
     operation: "session.read",
+    access: "read",
     answer: object({
       person: shownText("The person, as the audit log names them."),
       roles: Type.Array(Type.Enum([...ROLE_NAMES])),

@@ -17,7 +17,7 @@ import { Compile } from "typebox/compile";
 import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
 import { writeAudit } from "../audit/audit.ts";
-import type { Caller } from "../identity/caller.ts";
+import { agentOf, type Caller } from "../identity/caller.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
 import type { OnError } from "../ports.ts";
@@ -124,7 +124,6 @@ const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationRe
   // The schemas of the route have checked the input.
   (OPERATIONS[id] as Operation<RouteId>)(call);
 
-const agentOf = ({ actor, via, roles }: Caller) => ({ actor, via, roles });
 const entryOf = ({ operation }: Route) => ({ operation, outcome: "done" });
 
 const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;

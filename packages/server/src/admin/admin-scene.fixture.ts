@@ -4,13 +4,13 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll } from "vitest";
 import { type AdminClient, createAdminClient, type Role } from "@device-risk-signals/admin-api";
-import { adminPorts } from "../app/admin-ports.ts";
 import type { System } from "../app/system.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { issueAdminToken } from "../identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { createAdminApi } from "./admin-api.ts";
+import { portsOf } from "./operations/ports.ts";
 
 export interface AdminScene {
   readonly url: string;
@@ -38,7 +38,7 @@ export function useAdminListener(system: () => System, isClearAllowed = true): A
   beforeAll(async () => {
     const onError = (error: unknown): void => void errors.push(error);
     const api = await createAdminApi({
-      ports: adminPorts(system()),
+      ports: portsOf(system()),
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed,
       onError,

@@ -46,6 +46,10 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   listAudit: {},
   listAdminTokens: {},
   revokeAdminToken: { token_id: NO_ID },
+  listTokens: {},
+  issueToken: { account: "customer-1", ttl_ms: 1_000 },
+  revokeToken: { token_id: NO_ID },
+  listDrift: {},
 });
 
 async function call(id: RouteId, authorization: string | undefined): Promise<number> {

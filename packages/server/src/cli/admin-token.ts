@@ -1,8 +1,8 @@
 import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { issueAdminToken, listAdminTokens, MAX_TTL_MS, revokeAdminToken } from "../identity/admin-tokens.ts";
+import { issueAdminToken, MAX_TTL_MS } from "../identity/admin-tokens.ts";
+import { call } from "./call.ts";
 import {
   type Context,
   escapeControls,
@@ -12,7 +12,6 @@ import {
   printJson,
   printRows,
   withConnection,
-  withTransaction,
 } from "./context.ts";
 import { example, name, ttl, uuid } from "./options.ts";
 
@@ -67,8 +66,8 @@ export function adminTokenCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs admin-token list"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const rows = await withConnection(context, "read", ({ pool }) => listAdminTokens(pool));
-      printRows(context, rows, json, "No admin tokens.");
+      const { tokens } = await call(context, "listAdminTokens", {});
+      printRows(context, tokens, json, "No admin tokens.");
     });
 
   command
@@ -77,12 +76,7 @@ export function adminTokenCommand(context: Context): Command {
     .argument("<token-id>", "the token_id that `list` shows", uuid)
     .addHelpText("after", example("drs admin-token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
     .action(async (tokenId: string) => {
-      await withTransaction(context, async (executor, clock) => {
-        const of = await revokeAdminToken(executor, clock, tokenId);
-        if (of === undefined) throw new OperatorError("not-found", `There is no active admin token ${tokenId}.`);
-        const entry = { ...agentOf(context), operation: "admin-token.revoke", outcome: "done" };
-        await writeAudit(executor, clock, { ...entry, detail: { token_id: tokenId, person: of } });
-      });
+      await call(context, "revokeAdminToken", { token_id: tokenId });
       print(context, `Revoked ${tokenId}.`);
     });
   return command;

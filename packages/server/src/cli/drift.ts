@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { listDrift } from "../drift/drift.ts";
-import { type Context, printRows, withConnection } from "./context.ts";
+import { call } from "./call.ts";
+import { type Context, printRows } from "./context.ts";
 import { example } from "./options.ts";
 
 export function driftCommand(context: Context): Command {
@@ -13,8 +13,8 @@ export function driftCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs drift list"))
     .action(async (options: { json?: boolean }) => {
-      const rows = await withConnection(context, "read", ({ pool }) => listDrift(pool));
-      printRows(context, rows, options.json ?? false, "No departures from the catalog.");
+      const { drift } = await call(context, "listDrift", {});
+      printRows(context, drift, options.json ?? false, "No departures from the catalog.");
     });
   return command;
 }

@@ -35,7 +35,7 @@ async function serve(context: Context, migrates: boolean): Promise<void> {
     for (const line of system.replayed) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
     // The modules that only a server needs are imported here, so that other commands start sooner.
-    const { startService } = await import("../app/service.ts");
+    const { startService } = await import("../service/service.ts");
     const service = await startService(system, logger);
     try {
       context.onSignal(["SIGHUP"], () => service.reload());

@@ -1,17 +1,6 @@
 import { Command, Option } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
-import { issueToken, listTokens, revokeToken } from "../sessions/opaque-tokens.ts";
-import { writeAudit } from "../audit/audit.ts";
-import {
-  agentOf,
-  type Context,
-  escapeControls,
-  print,
-  printJson,
-  printRows,
-  withConnection,
-  withTransaction,
-} from "./context.ts";
+import { call } from "./call.ts";
+import { type Context, escapeControls, print, printJson, printRows } from "./context.ts";
 import { account, example, ttl, uuid } from "./options.ts";
 
 export function tokenCommand(context: Context): Command {
@@ -27,18 +16,7 @@ export function tokenCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs token issue --account customer-1 --ttl 1h --json"))
     .action(async (options: { account: string; ttl: number; json?: boolean }) => {
-      const issued = await withTransaction(context, async (executor, clock) => {
-        const token = await issueToken(executor, clock, options.account, options.ttl);
-        const detail = { token_id: token.token_id, expires_at: token.expires_at };
-        const entry = {
-          ...agentOf(context),
-          operation: "token.issue",
-          outcome: "done",
-          account: options.account,
-        };
-        await writeAudit(executor, clock, { ...entry, detail });
-        return token;
-      });
+      const issued = await call(context, "issueToken", { account: options.account, ttl_ms: options.ttl });
       if (options.json) printJson(context, issued);
       else {
         print(context, issued.token);
@@ -53,8 +31,9 @@ export function tokenCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs token list --account customer-1"))
     .action(async (options: { account?: string; json?: boolean }) => {
-      const rows = await withConnection(context, "read", ({ pool }) => listTokens(pool, options.account));
-      printRows(context, rows, options.json ?? false, "No tokens.");
+      const { account: of } = options;
+      const { tokens } = await call(context, "listTokens", of === undefined ? {} : { account: of });
+      printRows(context, tokens, options.json ?? false, "No tokens.");
     });
 
   command
@@ -63,12 +42,7 @@ export function tokenCommand(context: Context): Command {
     .argument("<token-id>", "the token_id that `list` shows", uuid)
     .addHelpText("after", example("drs token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
     .action(async (tokenId: string) => {
-      await withTransaction(context, async (executor, clock) => {
-        const of = await revokeToken(executor, clock, tokenId);
-        if (of === undefined) throw new OperatorError("not-found", `There is no active token ${tokenId}.`);
-        const entry = { ...agentOf(context), operation: "token.revoke", outcome: "done", account: of };
-        await writeAudit(executor, clock, { ...entry, detail: { token_id: tokenId } });
-      });
+      await call(context, "revokeToken", { token_id: tokenId });
       print(context, `Revoked ${tokenId}.`);
     });
 

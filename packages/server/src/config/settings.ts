@@ -80,6 +80,12 @@ export const SETTINGS = {
     "8081",
     "Port of the admin listener; 0 lets the system choose.",
   ),
+  "service.remote.url": optional(
+    "DRS_ADMIN_URL",
+    webUrl,
+    "For commands: the admin API that they go through. Absent: they work on the database.",
+  ),
+  "service.remote.token": secret("DRS_ADMIN_TOKEN", text, "For commands: the admin token of their user."),
   "database.directory": setting("DRS_DATA_DIR", path, "./.data", "Where the embedded PostgreSQL keeps its cluster."),
   "database.url": secret(
     "DRS_DATABASE_URL",

@@ -217,6 +217,10 @@ export const OPERATOR_ERRORS = {
   },
   "certificate-unusable": { ...FAILED, when: "The TLS certificate or its key can't be read, or they do not match." },
   "listener-failed": { ...FAILED, when: "A port can't be listened on. Choose another in the named variable." },
+  "access-denied": {
+    ...FAILED,
+    when: "The admin API refused the token, or its roles may not do this. See `docs/permissions.md`.",
+  },
   "several-errors": { ...FAILED, when: "More than one thing failed; each error is listed with its own code." },
   "unexpected-error": {
     ...FAILED,
@@ -225,6 +229,8 @@ export const OPERATOR_ERRORS = {
 } as const satisfies Record<string, OperatorErrorDefinition>;
 
 export type OperatorErrorCode = keyof typeof OPERATOR_ERRORS;
+
+export const isOperatorErrorCode = (code: string): code is OperatorErrorCode => Object.hasOwn(OPERATOR_ERRORS, code);
 
 /** Additional data of errors of some codes, for the code that catches them. */
 export interface OperatorErrorDetails {

@@ -1,14 +1,18 @@
 import type { Role } from "@device-risk-signals/admin-api";
 import type { Agent } from "../audit/audit.ts";
 
-/** Who calls an operation of the admin API, as authentication found. */
+/** Who calls an operation: as authentication found, or as the system knows the user of a command. */
 export interface Caller extends Agent {
-  /** The person, by the name that the credential was issued for. */
+  /** The person, by the name that the credential was issued for; for a command on the database, the actor. */
   readonly person: string;
+  /** None for a command on the database: its login decides. */
   readonly roles: readonly Role[];
-  /** When the credential expires; RFC 3339. */
-  readonly expiresAt: string;
+  /** When the credential expires; RFC 3339. Absent for a command on the database. */
+  readonly expiresAt?: string;
 }
+
+/** What audit entries say about the caller. */
+export const agentOf = ({ actor, via, roles }: Caller): Agent => ({ actor, via, ...(roles.length > 0 && { roles }) });
 
 /** The start of the actors of one person: the rest names the credential. A person's name holds no parenthesis. */
 export const actorPrefix = (person: string): string => `${person} (`;

@@ -1,6 +1,7 @@
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { listAdminTokens as queryTokens, revokeAdminToken as revoke } from "../../identity/admin-tokens.ts";
+import { agentOf } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Operation } from "./operation.ts";
 
@@ -12,11 +13,10 @@ export const listAdminTokens: Operation<"listAdminTokens"> = async ({ ports }) =
 export const revokeAdminToken: Operation<"revokeAdminToken"> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { token_id } = input;
-  const { actor, via, roles } = caller;
   await inTransaction(pool, async (transaction) => {
     const person = await revoke(transaction, clock, token_id);
     if (person === undefined) throw new OperatorError("not-found", `There is no active admin token ${token_id}.`);
-    const entry = { actor, via, roles, operation: "admin-token.revoke", outcome: "done" };
+    const entry = { ...agentOf(caller), operation: "admin-token.revoke", outcome: "done" };
     await writeAudit(transaction, clock, { ...entry, detail: { token_id, person } });
   });
   return { answer: { token_id } };

@@ -8,19 +8,21 @@ import {
   listCases as queryCases,
   openCase as open,
 } from "../../cases/cases.ts";
+import type { Config } from "../../config/config.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Operation } from "./operation.ts";
 import { AdminError } from "./problem.ts";
 
 export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
-  const { pool, clock, reasonMinLength } = ports;
+  const { pool, clock, config } = ports;
   const { scope, subject } = subjectOf(input);
   const wanted = {
     person: caller.person,
     category: input.category,
     ticket: input.ticket,
-    reason: reasonOf(input.reason, reasonMinLength),
+    reason: reasonOf(input.reason, config),
     scope,
     subject,
   };
@@ -50,7 +52,7 @@ export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }
 };
 
 /** @throws AdminError request-invalid */
-export function reasonOf(text: string, minLength: number): string {
+export function reasonOf(text: string, { service: { reasonMinLength: minLength } }: Config): string {
   const reason = text.trim();
   if (isReason(reason, minLength)) return reason;
   throw new AdminError("request-invalid", { errors: [{ where: "body/reason", detail: reasonRule(minLength) }] });
@@ -71,16 +73,10 @@ function subjectOf({ account, action_id, event_id }: Input<"openCase">): { scope
   });
 }
 
-function caseEntry(
-  { actor, via, roles }: Parameters<Operation<"openCase">>[0]["caller"],
-  operation: string,
-  row: CaseRow,
-) {
+function caseEntry(caller: Caller, operation: string, row: CaseRow) {
   const { case_id, category, ticket, reason, scope, subject } = row;
   return {
-    actor,
-    via,
-    roles,
+    ...agentOf(caller),
     operation,
     outcome: "done",
     reason,

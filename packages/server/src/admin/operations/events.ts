@@ -14,10 +14,11 @@ import {
 } from "../../events/read-events.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
 import { findPurposeCode, purposeIds } from "../../policy/policy-table.ts";
+import { agentOf } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Transaction } from "../../postgres/executor.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { reasonOf } from "./cases.ts";
 
@@ -26,7 +27,7 @@ const LIMIT = 50;
 const SEARCH_MS = 2_000;
 
 export const listEvents: Operation<"listEvents"> = async ({ ports, scope, input }) => {
-  await ports.requireReplayed();
+  await requireReplayedJournal(ports);
   requireAccountWith(input);
   const limit = input.limit ?? LIMIT;
   const { after, to } = cursorOf(input);
@@ -73,12 +74,11 @@ async function requireEvent(
   { ports, caller, input }: OperationCall<"readEvent" | "readExactEvent" | "readObservations">,
   operation = "event.read",
 ): Promise<ListedEvent> {
-  await ports.requireReplayed();
+  await requireReplayedJournal(ports);
   const eventId = input.event_id.toLowerCase();
   const event = await findAttributes(ports.pool, eventId);
   if (event) return event;
-  const { actor, via, roles } = caller;
-  const entry = { actor, via, roles, operation, outcome: "not-found", eventIds: [eventId] };
+  const entry = { ...agentOf(caller), operation, outcome: "not-found", eventIds: [eventId] };
   await writeAudit(ports.pool, ports.clock, entry);
   throw new OperatorError("not-found", `There is no event ${eventId}.`);
 }
@@ -95,11 +95,8 @@ async function reveal(
   const event = await requireEvent(call, operation);
   const entryId = await inTransaction(ports.pool, async (transaction) => {
     const { case_id, category, ticket, reason } = await justify(call, transaction, event);
-    const { actor, via, roles } = caller;
     return writeAudit(transaction, ports.clock, {
-      actor,
-      via,
-      roles,
+      ...agentOf(caller),
       operation,
       outcome: "done",
       reason,
@@ -110,9 +107,10 @@ async function reveal(
       eventIds: [event.event_id],
     });
   });
+  const { sealer } = await ports.keys();
   const stored = await revealEvent(ports.pool, entryId, event);
   if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
-  return { exact: await ports.sealer.open(stored, stored.sealedUnder, stored.payload), entryId, event };
+  return { exact: await sealer.open(stored, stored.sealedUnder, stored.payload), entryId, event };
 }
 
 /** The open case that covers the event, or a new one of this event alone. */
@@ -122,7 +120,7 @@ async function justify(
   { account, action_id: actionId, event_id: eventId }: ListedEvent,
 ): Promise<CaseRow> {
   const { case_id, reason, category, ticket } = input;
-  const { clock, reasonMinLength } = ports;
+  const { clock, config } = ports;
   const { person } = caller;
   if (case_id === undefined && (reason === undefined || category === undefined)) {
     throw new AdminError("request-invalid", {
@@ -138,7 +136,7 @@ async function justify(
         scope: "event",
         subject: eventId,
         category: category as NonNullable<typeof category>,
-        reason: reasonOf(reason ?? "", reasonMinLength),
+        reason: reasonOf(reason ?? "", config),
       })
     ).case_id;
   const used = await useCase(transaction, clock, caseId, person, { account, actionId, eventId });
@@ -224,11 +222,12 @@ function shownFilter(input: ListInput): Readonly<Record<string, unknown>> {
 
 /** Rows for the caller: a scope of pseudonyms names no account, session or idempotency key. */
 async function shown(
-  { pool, pseudonymizer }: AdminPorts,
+  { pool, keys }: AdminPorts,
   events: readonly ListedEvent[],
   scope: Scope,
 ): Promise<Answer<"listEvents">["events"]> {
   const purposes = await purposeIds(pool);
+  const { pseudonymizer } = await keys();
   return events.map((row) => {
     const event = { ...row, purpose: purposes.get(row.purpose) ?? String(row.purpose) };
     if (scope !== "pseudonyms") return event;

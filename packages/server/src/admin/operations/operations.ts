@@ -2,6 +2,8 @@ import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
 import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
+import { listDrift } from "./drift.ts";
+import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { readSession } from "./session.ts";
 import type { Operations } from "./operation.ts";
 
@@ -18,4 +20,8 @@ export const OPERATIONS: Operations = {
   listAudit,
   listAdminTokens,
   revokeAdminToken,
+  listTokens,
+  issueToken,
+  revokeToken,
+  listDrift,
 };

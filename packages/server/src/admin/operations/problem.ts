@@ -5,7 +5,7 @@ import {
   type AdminProblemCode,
   type AdminViolation,
 } from "@device-risk-signals/admin-api";
-import { areKeysDestroyed } from "../../ports.ts";
+import type { OperatorErrorCode } from "../../errors/codes.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { translateDriverError } from "../../postgres/errors.ts";
 
@@ -20,44 +20,49 @@ export class AdminError extends Error {
     options: {
       readonly detail?: string;
       readonly errors?: readonly AdminViolation[];
+      /** Code of an error for operators. */
+      readonly code?: OperatorErrorCode;
       readonly headers?: Readonly<Record<string, string>>;
     } = {},
   ) {
     const problem = adminProblem(code, options.detail, options.errors);
     super(problem.detail);
-    this.problem = problem;
+    this.problem = options.code === undefined ? problem : { ...problem, code: options.code };
     this.headers = options.headers ?? {};
   }
 }
 
 const RETRY_AFTER = { "Retry-After": "1" };
 
-/** Problems of operators' errors. The messages of these hold no value of a client. */
-const OF_CODES: Readonly<Record<string, AdminProblemCode>> = {
+/** Problems of errors for operators; all others are `failed`. */
+const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> = {
   "not-found": "not-found",
   "input-invalid": "request-invalid",
   "wrong-usage": "request-invalid",
   "state-conflict": "state-conflict",
   "pass-running": "state-conflict",
   "journal-required": "state-conflict",
+  "keys-destroyed": "keys-destroyed",
+  "dependency-unavailable": "unavailable",
+  "dependency-silent": "unavailable",
+  "dependency-unusable": "unavailable",
+  "replay-needed": "unavailable",
+  "schema-outdated": "unavailable",
 };
-const UNAVAILABLE = new Set<string>([
-  "dependency-unavailable",
-  "dependency-silent",
-  "dependency-unusable",
-  "replay-needed",
-  "schema-outdated",
-]);
 
-/** @returns the problem, and the error where it should not have happened. */
+/**
+ * The problem of an error. Messages of errors for operators are shown: they hold no secret and no value of a client.
+ * @returns also the error, where an operator must see it in the log.
+ */
 export function adminErrorOf(error: unknown): { readonly shown: AdminError; readonly unexpected?: unknown } {
   if (error instanceof AdminError) return { shown: error };
-  if (areKeysDestroyed(error)) return { shown: new AdminError("keys-destroyed") };
   const known = error instanceof OperatorError ? error : translateDriverError(error);
-  const code = known && OF_CODES[known.code];
-  if (known && code) return { shown: new AdminError(code, { detail: known.message }) };
-  if (known && UNAVAILABLE.has(known.code)) {
-    return { shown: new AdminError("unavailable", { headers: RETRY_AFTER }), unexpected: error };
-  }
-  return { shown: new AdminError("failed"), unexpected: error };
+  if (!known) return { shown: new AdminError("failed"), unexpected: error };
+  const { message: detail } = known;
+  const code: OperatorErrorCode = known.code;
+  const problem = OF_CODES[code] ?? "failed";
+  const isCallers = problem !== "failed" && problem !== "unavailable";
+  const headers = problem === "unavailable" ? RETRY_AFTER : {};
+  const shown = new AdminError(problem, { detail, code, headers });
+  return isCallers ? { shown } : { shown, unexpected: error };
 }

@@ -7,17 +7,17 @@ import type { Logger } from "pino";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Config } from "../config/config.ts";
 import { createAdminApi } from "../admin/admin-api.ts";
+import { portsOf } from "../admin/operations/ports.ts";
 import { isLoopback } from "../config/rules.ts";
 import { settingOf } from "../config/settings.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { createEndpointServer } from "../http/server.ts";
 import { type FollowedTls, followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
-import { adminPorts } from "./admin-ports.ts";
-import { CloseStack } from "./close-stack.ts";
-import { assembleEndpoint } from "./endpoint.ts";
-import { createErrorLog } from "./error-log.ts";
-import type { System } from "./system.ts";
+import { CloseStack } from "../app/close-stack.ts";
+import { assembleEndpoint } from "../app/endpoint.ts";
+import { createErrorLog } from "../app/error-log.ts";
+import type { System } from "../app/system.ts";
 
 export interface Service {
   readonly url: string;
@@ -53,7 +53,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const adminTlsPaths = tlsPathsOf(service.admin.tls, "service.admin.tls");
   const adminTlsFiles = adminTlsPaths && (await readTlsFiles(adminTlsPaths));
   const api = await createAdminApi({
-    ports: adminPorts(system),
+    ports: portsOf(system),
     document: ADMIN_OPENAPI_JSON,
     isClearAllowed: isLoopback(service.admin.host),
     onError,

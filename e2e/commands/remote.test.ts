@@ -1,0 +1,89 @@
+/** Commands print the same through the admin API as on the database. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { command, objects, type Printed } from "../support/command.ts";
+import { sharedDatabase, type TestDatabase } from "../support/database.ts";
+import { makeCredentials, openTestSystem } from "../support/parties.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let server: ServerProcess;
+let remote: Record<string, string>;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  environment = await database.environment();
+  const system = await openTestSystem(environment);
+  await makeCredentials(system, "customer-1");
+  await system.close();
+  server = await startServer(environment);
+  remote = await through("operator", "analyst", "privacy", "auditor");
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await database?.close();
+});
+
+/** The environment of commands that go through the admin API, with a token of the roles. */
+async function through(...roles: readonly string[]): Promise<Record<string, string>> {
+  const { stdout } = await command(environment, "admin-token", "issue", "--person", "p", "--role", ...roles, "--json");
+  const [issued] = objects<{ token: string }>(stdout);
+  return { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
+}
+
+/** Commands that only read, and what they print. */
+const READING: readonly (readonly string[])[] = [
+  ["token", "list"],
+  ["token", "list", "--account", "customer-1"],
+  ["drift", "list"],
+  ["admin-token", "list"],
+];
+
+describe("a command through the admin API", () => {
+  test.each(READING)("prints what it prints on the database: %s %s", async (...args) => {
+    const [first] = [await command(remote, ...args)];
+    const here = await command(environment, ...args);
+    expect(withoutUse(first)).toEqual(withoutUse(here));
+    expect(first.code).toBe(0);
+  });
+
+  test("changes what it changes on the database", async () => {
+    const { stdout } = await command(remote, "token", "issue", "--account", "customer-2", "--json");
+    const [issued] = objects<{ token_id: string }>(stdout);
+    const listed = await command(environment, "token", "list", "--account", "customer-2", "--json");
+    expect(objects(listed.stdout)).toMatchObject([{ token_id: issued?.token_id, revoked_at: null }]);
+    expect(await command(remote, "token", "revoke", issued?.token_id ?? "")).toMatchObject({ code: 0, stderr: "" });
+    const again = ["token", "revoke", issued?.token_id ?? ""];
+    expect(await command(remote, ...again)).toEqual(await command(environment, ...again));
+  });
+
+  test("is audited as the person of its token", async () => {
+    await command(remote, "token", "issue", "--account", "customer-3");
+    const { stdout } = await command(environment, "audit", "list", "--account", "customer-3", "--json");
+    const [entry] = objects<{ actor: string; via: string; roles: string[] }>(stdout);
+    expect(entry).toMatchObject({ via: "api", roles: ["operator", "analyst", "privacy", "auditor"] });
+    expect(entry?.actor).toMatch(/^p \(admin token /);
+  });
+
+  test("fails where its roles lack the permission, and where the token or the server is missing", async () => {
+    const denied = await command(await through("auditor"), "token", "issue", "--account", "a");
+    expect(denied).toMatchObject({ code: 1, stdout: "" });
+    expect(denied.stderr).toContain("sessions.manage");
+    const unknown = await command({ ...remote, DRS_ADMIN_TOKEN: "x" }, "token", "list");
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    const away = await command({ ...remote, DRS_ADMIN_URL: "http://127.0.0.1:9" }, "token", "list");
+    expect(away).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "The admin API at http://127.0.0.1:9 can't be reached.\n",
+    });
+  });
+});
+
+/** `last_used_at` changes with each call. */
+const withoutUse = ({ code, stdout, stderr }: Printed): Printed => ({
+  code,
+  stderr,
+  stdout: stdout.replaceAll(/\S+Z {2}-$/gm, "-  -").replaceAll(/- {2,}-$/gm, "-  -"),
+});

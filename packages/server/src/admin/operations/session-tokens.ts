@@ -1,0 +1,39 @@
+import { writeAudit } from "../../audit/audit.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf } from "../../identity/caller.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import { issueToken as issue, listTokens as queryTokens, revokeToken as revoke } from "../../sessions/opaque-tokens.ts";
+import type { Operation } from "./operation.ts";
+
+export const listTokens: Operation<"listTokens"> = async ({ ports, input }) => {
+  const tokens = await queryTokens(ports.pool, input.account);
+  return {
+    answer: { tokens: [...tokens] },
+    audit: { detail: { count: tokens.length }, ...(input.account !== undefined && { account: input.account }) },
+  };
+};
+
+export const issueToken: Operation<"issueToken"> = async ({ ports, caller, input }) => {
+  const { pool, clock } = ports;
+  const { account, ttl_ms } = input;
+  const answer = await inTransaction(pool, async (transaction) => {
+    const token = await issue(transaction, clock, account, ttl_ms);
+    const detail = { token_id: token.token_id, expires_at: token.expires_at };
+    const entry = { ...agentOf(caller), operation: "token.issue", outcome: "done", account };
+    await writeAudit(transaction, clock, { ...entry, detail });
+    return token;
+  });
+  return { answer };
+};
+
+export const revokeToken: Operation<"revokeToken"> = async ({ ports, caller, input }) => {
+  const { pool, clock } = ports;
+  const { token_id } = input;
+  await inTransaction(pool, async (transaction) => {
+    const account = await revoke(transaction, clock, token_id);
+    if (account === undefined) throw new OperatorError("not-found", `There is no active token ${token_id}.`);
+    const entry = { ...agentOf(caller), operation: "token.revoke", outcome: "done", account };
+    await writeAudit(transaction, clock, { ...entry, detail: { token_id } });
+  });
+  return { answer: { token_id } };
+};

@@ -1,0 +1,99 @@
+/** Operations of the admin API, for commands: on a server, or on the database itself. */
+import {
+  type AdminClient,
+  AdminRequestError,
+  type Answer,
+  createAdminClient,
+  type Input,
+  type Route,
+  type RouteId,
+  routeOf,
+} from "@device-risk-signals/admin-api";
+import type { OperationCall, OperationResult } from "../admin/operations/operation.ts";
+import { OPERATIONS } from "../admin/operations/operations.ts";
+import { type AdminPorts, portsOn } from "../admin/operations/ports.ts";
+import { AdminError } from "../admin/operations/problem.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { isOperatorErrorCode } from "../errors/codes.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
+import { agentOf, type Context, withConnection } from "./context.ts";
+import { findLogin } from "./login.ts";
+
+/** Calls operations. @throws OperatorError */
+export type Call = <Id extends RouteId>(id: Id, input: Input<Id>) => Promise<Answer<Id>>;
+
+type Access = Route["access"];
+
+/** Long work, such as a retention pass or a rotation, is one call. */
+const TIMEOUT_MS = 3_600_000;
+
+/** Calls one operation: through the admin API where one is configured, else on the database. */
+export async function call<Id extends RouteId>(context: Context, id: Id, input: Input<Id>): Promise<Answer<Id>> {
+  return withCalls(context, accessOf(id, input as object), (caller) => caller(id, input));
+}
+
+/**
+ * Calls several operations, on one connection where they work on the database.
+ * @param access the widest that they need.
+ */
+export async function withCalls<T>(context: Context, access: Access, work: (call: Call) => Promise<T>): Promise<T> {
+  const login = findLogin(context);
+  if (login) return work(remotely(createAdminClient({ ...login, timeoutMs: TIMEOUT_MS }), login.url));
+  return withConnection(context, access, (connection) => work(onDatabase(context, portsOn(connection))));
+}
+
+/** A dry run reads, and works on a standby. */
+const accessOf = (id: RouteId, input: { readonly dry_run?: unknown }): Access =>
+  input.dry_run === true ? "read" : routeOf(id).access;
+
+function onDatabase(context: Context, ports: AdminPorts): Call {
+  const agent = agentOf(context);
+  const caller: Caller = { ...agent, person: agent.actor, roles: [] };
+  return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
+    const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
+    const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch(asOperatorError);
+    const { operation: name } = routeOf(id);
+    if (audit && ports.access !== "read") {
+      await writeAudit(ports.pool, ports.clock, {
+        ...agentOfCaller(caller),
+        operation: name,
+        outcome: "done",
+        ...audit,
+      });
+    }
+    return answer;
+  };
+}
+
+/** A command checks its options before it calls: what the operation still refuses is wrong usage. */
+function asOperatorError(error: unknown): never {
+  if (!(error instanceof AdminError)) throw error;
+  const places = error.problem.errors?.map(({ where, detail }) => `${where}: ${detail}`) ?? [];
+  throw new OperatorError("wrong-usage", [error.message, ...places].join("\n"), { cause: error });
+}
+
+function remotely(client: AdminClient, url: string): Call {
+  return (id, input) =>
+    client.call(id, input).catch((error: unknown) => {
+      throw error instanceof AdminRequestError ? answered(error) : unreachable(error, url);
+    });
+}
+
+/** The same error, and so the same exit code, as on the database. */
+function answered(error: AdminRequestError): OperatorError {
+  const { status, problem, message } = error;
+  if (problem?.code !== undefined && isOperatorErrorCode(problem.code)) {
+    return new OperatorError(problem.code as "not-found", message, { cause: error });
+  }
+  if (status === 401 || status === 403) return new OperatorError("access-denied", message, { cause: error });
+  if (status === 400) return new OperatorError("wrong-usage", message, { cause: error });
+  if (status === 503 || status === 429) return new OperatorError("dependency-unavailable", message, { cause: error });
+  return new OperatorError("unexpected-error", message, { cause: error });
+}
+
+function unreachable(error: unknown, url: string): OperatorError {
+  const isLate = error instanceof DOMException && error.name === "TimeoutError";
+  const why = isLate ? "gave no answer in time" : "can't be reached";
+  return new OperatorError("dependency-unavailable", `The admin API at ${url} ${why}.`, { cause: error });
+}

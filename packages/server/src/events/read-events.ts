@@ -90,7 +90,7 @@ const FIND_ATTRIBUTES_OF_COPY = sql(
   { ...EVENT_TYPES, held: "bool" },
 );
 
-/** Like `findEvent`, for a caller that may not read payloads. */
+/** Finds an event as `findEvent` does, for a caller that may not read payloads. */
 export async function findAttributes(executor: Executor, eventId: string): Promise<ListedEvent | undefined> {
   const at = receivedAtOf(eventId);
   const values = [at.toISOString(), eventId] as const;

@@ -69,7 +69,7 @@ const WORD = 2 ** 32;
 
 interface Codec<Value> {
   readonly encode: (value: Value) => Buffer;
-  /** Of bytes that `encode` made; for others any value, which is then encoded to other bytes. */
+  /** Decodes bytes that `encode` made. Other bytes give any value, which `encode` turns into other bytes. */
   readonly decode: (bytes: Buffer) => Value;
 }
 

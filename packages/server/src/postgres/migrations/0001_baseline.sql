@@ -466,7 +466,7 @@ create table admin_token (
   token_id uuid not null unique,
   person text not null check (char_length(person) between 1 and 128 and person !~ '[()]'),
   roles text[] not null check (cardinality(roles) > 0),
-  -- Made by a start on the embedded database; the next start revokes it.
+  -- A start on the embedded database issued it; the next start revokes it.
   is_initial boolean not null default false,
   issued_at timestamptz not null,
   expires_at timestamptz not null,

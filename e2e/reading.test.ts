@@ -272,6 +272,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
   const reading = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
     "token list": [[], ["--account", "stays"]],
     "admin-token list": [[]],
+    "approval list": [[]],
     "action list": [[]],
     "audit list": [["--limit", "0"]],
     "drift list": [[]],

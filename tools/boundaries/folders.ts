@@ -81,6 +81,7 @@ export const FOLDERS: readonly Folder[] = [
   { name: "audit", purpose: "the audit log", imports: ["ports", "identifiers", "postgres", "events"] },
   { name: "identity", purpose: "admin tokens, callers of the admin API", imports: ["ports", "postgres", "audit"] },
   { name: "cases", purpose: "cases: why a person opens events", imports: ["ports", "postgres"] },
+  { name: "approvals", purpose: "approvals of operations by second persons", imports: ["ports", "postgres"] },
   {
     name: "policy",
     purpose: "purposes and retention periods",
@@ -238,6 +239,7 @@ export const FOLDERS: readonly Folder[] = [
       "audit",
       "identity",
       "cases",
+      "approvals",
       "policy",
       "lifecycle/recovery",
       "app",

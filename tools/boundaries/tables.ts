@@ -78,6 +78,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
   },
   admin_token: { owner: "identity" },
   access_case: { owner: "cases" },
+  approval: { owner: "approvals" },
+  approval_decision: { owner: "approvals" },
   purpose: {
     owner: "policy",
     readers: {

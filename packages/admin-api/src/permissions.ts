@@ -63,6 +63,14 @@ export const PERMISSIONS = {
     meaning: "read cases",
     roles: { analyst: "own", investigator: "own", privacy: "full", auditor: "full" },
   },
+  "approvals.read": {
+    meaning: "read approvals",
+    roles: { operator: "full", analyst: "full", investigator: "full", privacy: "full", auditor: "full" },
+  },
+  "approvals.decide": {
+    meaning: "approve or deny what another person asked for, for the roles that it needs",
+    roles: { operator: "full", analyst: "full", privacy: "full" },
+  },
   "sessions.manage": {
     meaning: "issue and revoke session tokens, register and revoke actions",
     roles: { operator: "full" },

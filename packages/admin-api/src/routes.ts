@@ -1,5 +1,6 @@
 import type { AnswerOf, InputOf, Route } from "./route.ts";
 import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
+import { APPROVAL_ROUTES } from "./routes/approvals.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { CASE_ROUTES } from "./routes/cases.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
@@ -12,6 +13,7 @@ export const ROUTES = {
   ...SESSION_ROUTES,
   ...EVENT_ROUTES,
   ...CASE_ROUTES,
+  ...APPROVAL_ROUTES,
   ...AUDIT_ROUTES,
   ...ADMIN_TOKEN_ROUTES,
   ...SESSION_TOKEN_ROUTES,

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { accountCommand } from "./account.ts";
 import { actionCommand } from "./action.ts";
 import { adminTokenCommand } from "./admin-token.ts";
+import { approvalCommand } from "./approval.ts";
 import { auditCommand } from "./audit.ts";
 import { configCommand } from "./config.ts";
 import type { Context } from "./context.ts";
@@ -27,6 +28,7 @@ Exit codes:
   2  wrong usage
   3  done in part: a hold keeps the rest
   4  not ready: run the command that the message names (drs migrate, drs erase replay)
+  5  an approval is needed: repeat the command when it is given
 `;
 
 /** The command line, `drs`. */
@@ -50,6 +52,7 @@ export function createProgram(context: Context): Command {
     adminTokenCommand,
     actionCommand,
     eventCommand,
+    approvalCommand,
     auditCommand,
     driftCommand,
     purposeCommand,

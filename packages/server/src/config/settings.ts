@@ -80,6 +80,18 @@ export const SETTINGS = {
     "8081",
     "Port of the admin listener; 0 lets the system choose.",
   ),
+  "service.approvals": setting(
+    "DRS_APPROVALS",
+    oneOf("on", "off"),
+    "on",
+    "Whether operations through the admin API that touch much need the approval of a second person; `off` is for installations of one person.",
+  ),
+  "service.approvalEvents": setting(
+    "DRS_APPROVAL_EVENTS",
+    integer(0, 1_000_000_000),
+    "1000",
+    "An erasure or a change of purposes that touches more events needs an approval.",
+  ),
   "service.remote.url": optional(
     "DRS_ADMIN_URL",
     webUrl,

@@ -3,8 +3,8 @@
  * exit codes, the log and `docs/errors.md` derive from this table. What clients are answered is in the contract's registry.
  */
 
-/** 1: failed. 2: wrong usage. 3: partly done. 4: an operator must run another command first. */
-export type ExitCode = 1 | 2 | 3 | 4;
+/** 1: failed. 2: wrong usage. 3: partly done. 4: an operator must run another command first. 5: another person must approve. */
+export type ExitCode = 1 | 2 | 3 | 4 | 5;
 
 interface OperatorErrorDefinition {
   readonly exitCode: ExitCode;
@@ -217,6 +217,11 @@ export const OPERATOR_ERRORS = {
   },
   "certificate-unusable": { ...FAILED, when: "The TLS certificate or its key can't be read, or they do not match." },
   "listener-failed": { ...FAILED, when: "A port can't be listened on. Choose another in the named variable." },
+  "approval-needed": {
+    exitCode: 5,
+    retryable: true,
+    when: "A second person must approve the operation; the message names the approval. Nothing was changed.",
+  },
   "access-denied": {
     ...FAILED,
     when: "The admin API refused the token, or its roles may not do this. See `docs/permissions.md`.",

@@ -1,4 +1,5 @@
 import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
+import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
@@ -17,6 +18,10 @@ export const OPERATIONS: Operations = {
   openCase,
   listCases,
   closeCase,
+  listApprovals,
+  readApproval,
+  approve,
+  deny,
   listAudit,
   listAdminTokens,
   revokeAdminToken,

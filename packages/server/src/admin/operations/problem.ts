@@ -42,6 +42,7 @@ const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> =
   "state-conflict": "state-conflict",
   "pass-running": "state-conflict",
   "journal-required": "state-conflict",
+  "approval-needed": "state-conflict",
   "keys-destroyed": "keys-destroyed",
   "dependency-unavailable": "unavailable",
   "dependency-silent": "unavailable",

@@ -495,3 +495,36 @@ create table access_case (
 );
 create index access_case_opened_at on access_case (opened_at);
 grant select, insert, update (closed_at, events_opened) on access_case to drs_service;
+
+-- Operations that wait for, or have, the approval of other persons. Rows say what was asked and why; decisions are in
+-- `approval_decision`.
+create table approval (
+  approval_id uuid primary key,
+  operation text not null,
+  parameters jsonb not null,
+  plan jsonb not null,
+  -- SHA-256 of the canonical form of operation, parameters, plan and roles.
+  digest bytea not null,
+  needed_roles text[] not null check (cardinality(needed_roles) > 0),
+  reason text not null,
+  requested_by text not null,
+  requested_at timestamptz not null,
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+create index approval_requested_at on approval (requested_at);
+create index approval_digest on approval (digest);
+create table approval_decision (
+  approval_id uuid not null references approval (approval_id),
+  -- The needed role that the person decided for.
+  role text not null,
+  person text not null,
+  decision text not null check (decision in ('approved', 'denied')),
+  decided_at timestamptz not null,
+  primary key (approval_id, role),
+  unique (approval_id, person)
+);
+grant select, insert, update (used_at) on approval to drs_service;
+grant select, insert on approval_decision to drs_service;
+create trigger approval_decision_is_immutable before update on approval_decision
+  for each row execute function refuse_change();

@@ -1,0 +1,60 @@
+import { Type } from "typebox";
+import { ROLE_NAMES } from "../permissions.ts";
+import type { Route } from "../route.ts";
+import { nullable, object, shownText, uuid } from "../schemas.ts";
+
+const TAG = "Approvals";
+
+const shownApproval = object({
+  approval_id: shownText(),
+  operation: shownText("The operation, as audit entries name it."),
+  parameters: Type.Unknown({ description: "Its parameters; the approval is for exactly these." }),
+  plan: Type.Unknown({ description: "What it would do; a changed plan needs a new approval." }),
+  needed_roles: Type.Array(Type.Enum([...ROLE_NAMES]), { description: "Each approves by a person of its own." }),
+  reason: shownText(),
+  requested_by: shownText(),
+  requested_at: shownText(),
+  expires_at: shownText("24 hours later."),
+  approved_by: Type.Array(shownText()),
+  denied_by: nullable(shownText()),
+  state: Type.Enum(["waiting", "approved", "denied", "used", "expired"], {
+    description: "An approval is given within 24 hours, and used once, within an hour.",
+  }),
+});
+
+const byId = { params: object({ approval_id: uuid("Id of the approval.") }), answer: shownApproval };
+const decision = {
+  method: "POST",
+  tag: TAG,
+  description: "A person never decides about their own request, and only a person who signed in decides.",
+  permission: "approvals.decide",
+  access: "change",
+  ...byId,
+  problems: ["not-found", "state-conflict"],
+} as const;
+
+export const APPROVAL_ROUTES = {
+  listApprovals: {
+    method: "GET",
+    path: "/approvals",
+    tag: TAG,
+    summary: "List approvals, newest first",
+    permission: "approvals.read",
+    operation: "approval.list",
+    access: "read",
+    answer: object({ approvals: Type.Array(shownApproval) }),
+  },
+  readApproval: {
+    method: "GET",
+    path: "/approvals/{approval_id}",
+    tag: TAG,
+    summary: "An approval: what was asked for, and what it would do",
+    permission: "approvals.read",
+    operation: "approval.show",
+    access: "read",
+    ...byId,
+    problems: ["not-found"],
+  },
+  approve: { ...decision, path: "/approvals/{approval_id}/approve", summary: "Approve", operation: "approval.approve" },
+  deny: { ...decision, path: "/approvals/{approval_id}/deny", summary: "Deny", operation: "approval.deny" },
+} as const satisfies Readonly<Record<string, Route>>;

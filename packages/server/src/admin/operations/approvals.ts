@@ -1,0 +1,94 @@
+import type { Answer, Role } from "@device-risk-signals/admin-api";
+import {
+  type ApprovalRow,
+  type ApprovedOperation,
+  decideApproval,
+  findApproval,
+  listApprovals as queryApprovals,
+  requestApproval,
+  useApproval,
+} from "../../approvals/approvals.ts";
+import { writeAudit } from "../../audit/audit.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import type { Operation, OperationCall } from "./operation.ts";
+import type { AdminPorts } from "./ports.ts";
+import { AdminError } from "./problem.ts";
+
+type Shown = Answer<"readApproval">;
+const shown = (row: ApprovalRow): Shown => ({ ...row, needed_roles: row.needed_roles as Role[] });
+
+export const listApprovals: Operation<"listApprovals"> = async ({ ports }) => {
+  const rows = await queryApprovals(ports.pool, ports.clock);
+  return { answer: { approvals: rows.map(shown) }, audit: { detail: { count: rows.length } } };
+};
+
+export const readApproval: Operation<"readApproval"> = async ({ ports, input }) => {
+  const row = await requireApprovalRow(ports, input.approval_id);
+  return { answer: shown(row), audit: { detail: { approval_id: row.approval_id } } };
+};
+
+export const approve: Operation<"approve"> = (call) => decide(call, "approved");
+export const deny: Operation<"deny"> = (call) => decide(call, "denied");
+
+async function decide(
+  { ports, caller, input }: OperationCall<"approve" | "deny">,
+  decision: "approved" | "denied",
+): Promise<{ readonly answer: Shown }> {
+  const { pool, clock } = ports;
+  const { approval_id: approvalId } = input;
+  // guard(drop): a token is no person
+  // fails: packages/server/src/admin/routes.test.ts › as the table of permissions says
+  if (caller.signedInAt === undefined) {
+    throw new AdminError("permission-missing", { detail: "Only a person who signed in decides, not an admin token." });
+  }
+  await requireApprovalRow(ports, approvalId);
+  await inTransaction(pool, async (transaction) => {
+    const { person, roles } = caller;
+    if (!(await decideApproval(transaction, clock, { approvalId, person, roles, decision }))) {
+      throw new OperatorError(
+        "state-conflict",
+        "The approval does not wait for this person: it is the person's own request, needs another role, or is decided or expired.",
+      );
+    }
+    const operation = decision === "approved" ? "approval.approve" : "approval.deny";
+    const detail = { approval_id: approvalId };
+    await writeAudit(transaction, clock, { ...agentOf(caller), operation, outcome: "done", approvalId, detail });
+  });
+  return { answer: shown(await requireApprovalRow(ports, approvalId)) };
+}
+
+async function requireApprovalRow({ pool, clock }: AdminPorts, id: string): Promise<ApprovalRow> {
+  const row = await findApproval(pool, clock, id);
+  if (row) return row;
+  throw new OperatorError("not-found", `There is no approval ${id}.`);
+}
+
+/**
+ * Requires the approval of an operation, before it begins, and uses it up. Commands on the database need none: their
+ * login decides.
+ * @returns the approval's id for the audit entry; `undefined` where none is needed.
+ * @throws approval-needed that names the approval to wait for.
+ */
+export async function requireApproval(
+  { pool, clock, config }: AdminPorts,
+  caller: Caller,
+  operation: ApprovedOperation,
+  reason: string,
+): Promise<string | undefined> {
+  if (config.service.approvals === "off" || caller.via === "direct") return undefined;
+  const used = await inTransaction(pool, (transaction) => useApproval(transaction, clock, caller.person, operation));
+  if (used !== undefined) return used;
+  const id = await inTransaction(pool, async (transaction) => {
+    const approvalId = await requestApproval(transaction, clock, { ...operation, person: caller.person, reason });
+    const detail = { of: operation.operation, plan: operation.plan };
+    const entry = { ...agentOf(caller), operation: "approval.request", outcome: "done", reason, approvalId, detail };
+    await writeAudit(transaction, clock, entry);
+    return approvalId;
+  });
+  throw new OperatorError(
+    "approval-needed",
+    `Approval ${id} by ${operation.needed.join(" and ")} is needed: repeat the command when drs approval show says "approved".`,
+  );
+}

@@ -1,0 +1,101 @@
+import { expect, it } from "vitest";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { inTransaction } from "../postgres/database.ts";
+import {
+  type ApprovedOperation,
+  decideApproval,
+  type Decision,
+  findApproval,
+  listApprovals,
+  requestApproval,
+  useApproval,
+} from "./approvals.ts";
+
+const scene = useTestSystem();
+const HOUR_MS = 3_600_000;
+
+let made = 0;
+/** An operation that no other test asks for. */
+const operation = (change: Partial<ApprovedOperation> = {}): ApprovedOperation => ({
+  operation: "erase.run",
+  parameters: { account: `customer-${++made}` },
+  plan: { events: 2_000 },
+  needed: ["operator"],
+  ...change,
+});
+const clockAt = (ms: number) => ({ now: () => scene.system.clock.now() + ms });
+const ask = (of: ApprovedOperation, person = "asker", at = 0) =>
+  requestApproval(scene.system.pool, clockAt(at), { ...of, person, reason: "request 17" });
+const decide = (approvalId: string, change: Partial<Decision> = {}, at = 0) =>
+  decideApproval(scene.system.pool, clockAt(at), {
+    approvalId,
+    person: "approver",
+    roles: ["operator"],
+    decision: "approved",
+    ...change,
+  });
+const use = (of: ApprovedOperation, person = "asker", at = 0) =>
+  inTransaction(scene.system.pool, (transaction) => useApproval(transaction, clockAt(at), person, of));
+const stateOf = async (id: string, at = 0) => (await findApproval(scene.system.pool, clockAt(at), id))?.state;
+
+it("an approval is asked for, given and used once", async () => {
+  const wanted = operation();
+  const id = await ask(wanted);
+  expect(await ask(wanted), "asked again").toBe(id);
+  expect(await stateOf(id)).toBe("waiting");
+  expect(await use(wanted)).toBeUndefined();
+  expect(await decide(id)).toBe(true);
+  expect(await stateOf(id)).toBe("approved");
+  const uses = await Promise.all([use(wanted), use(wanted), use(wanted)]);
+  expect(uses.filter((used) => used !== undefined)).toEqual([id]);
+  expect(await stateOf(id)).toBe("used");
+});
+
+it("an approval is not given by a person to their own request, nor without the needed role", async () => {
+  const id = await ask(operation());
+  expect(await decide(id, { person: "asker" })).toBe(false);
+  expect(await decide(id, { roles: ["analyst", "privacy"] })).toBe(false);
+  expect(await stateOf(id)).toBe("waiting");
+});
+
+it("an approval that needs two roles is not given by one person who has two roles", async () => {
+  const wanted = operation({ needed: ["operator", "privacy"] });
+  const id = await ask(wanted);
+  expect(await decide(id, { roles: ["operator", "privacy"] })).toBe(true);
+  expect(await decide(id, { roles: ["operator", "privacy"] })).toBe(false);
+  expect(await use(wanted)).toBeUndefined();
+  expect(await decide(id, { person: "second", roles: ["operator", "privacy"] })).toBe(true);
+  expect(await use(wanted)).toBe(id);
+});
+
+it("an approval is for these parameters and this plan: changed parameters need a new one", async () => {
+  const wanted = operation();
+  await decide(await ask(wanted));
+  expect(await use({ ...wanted, parameters: { account: "another" } })).toBeUndefined();
+  expect(await use({ ...wanted, plan: { events: 2_001 } })).toBeUndefined();
+  expect(await use(wanted, "another person")).toBeUndefined();
+  expect(await use(wanted)).toBeDefined();
+});
+
+it("an approval is given within a day and used within an hour", async () => {
+  const late = await ask(operation());
+  expect(await decide(late, {}, 25 * HOUR_MS)).toBe(false);
+  expect(await stateOf(late, 25 * HOUR_MS)).toBe("expired");
+  const wanted = operation();
+  const id = await ask(wanted);
+  await decide(id);
+  expect(await use(wanted, "asker", 2 * HOUR_MS)).toBeUndefined();
+  expect(await stateOf(id, 2 * HOUR_MS)).toBe("expired");
+});
+
+it("an approval is decided once: a denial is final", async () => {
+  const wanted = operation();
+  const id = await ask(wanted);
+  expect(await decide(id, { decision: "denied" })).toBe(true);
+  expect(await decide(id, { person: "second" })).toBe(false);
+  expect(await use(wanted)).toBeUndefined();
+  expect(await listApprovals(scene.system.pool, scene.system.clock)).toContainEqual(
+    expect.objectContaining({ approval_id: id, state: "denied", denied_by: "approver" }),
+  );
+  expect(await ask(wanted), "a new request").not.toBe(id);
+});

@@ -1,0 +1,214 @@
+/**
+ * Approvals: a second person allows one operation, with its parameters and its plan, once. Rules that a caller must not
+ * get around are conditions of the statements.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import type { Role } from "@device-risk-signals/admin-api";
+import { canonicalize } from "@device-risk-signals/contract";
+import type { Clock } from "../ports.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { narrowed, query, sql } from "../postgres/statement.ts";
+
+/** How long an approval may be given after it was asked for, and used after it was given. */
+const TO_APPROVE_MS = 24 * 3_600_000;
+const TO_USE_MS = 3_600_000;
+
+/** What an approval allows. */
+export interface ApprovedOperation {
+  /** The operation in audit entries, such as `erase.run`. */
+  readonly operation: string;
+  /** Its parameters; the approval is for exactly these. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** What it would do, with counts, as the approver sees it; a changed plan needs a new approval. */
+  readonly plan: Readonly<Record<string, unknown>>;
+  /** Roles that must approve; each by a person of that role. */
+  readonly needed: readonly Role[];
+}
+
+export type ApprovalState = "waiting" | "approved" | "denied" | "used" | "expired";
+
+export interface ApprovalRow {
+  readonly approval_id: string;
+  readonly operation: string;
+  readonly parameters: unknown;
+  readonly plan: unknown;
+  readonly needed_roles: string[];
+  readonly reason: string;
+  readonly requested_by: string;
+  readonly requested_at: string;
+  readonly expires_at: string;
+  readonly approved_by: string[];
+  readonly denied_by: string | null;
+  readonly state: ApprovalState;
+}
+
+/** An approval is complete when each needed role has approved. */
+const APPROVERS = `array(select d.person from approval_decision d
+    where d.approval_id = a.approval_id and d.decision = 'approved' order by d.decided_at)`;
+const APPROVED_AT = `(select max(d.decided_at) from approval_decision d
+    where d.approval_id = a.approval_id and d.decision = 'approved')`;
+const IS_COMPLETE = `not exists (select from unnest(a.needed_roles) as needed (role) where not exists (
+    select from approval_decision d
+    where d.approval_id = a.approval_id and d.decision = 'approved' and d.role = needed.role))`;
+const DENIED_BY = `(select d.person from approval_decision d
+    where d.approval_id = a.approval_id and d.decision = 'denied' limit 1)`;
+/** @param now the placeholder of the present time. */
+const stateAt = (now: string): string => `case
+    when a.used_at is not null then 'used'
+    when ${DENIED_BY} is not null then 'denied'
+    when ${IS_COMPLETE} then case when ${APPROVED_AT} + interval '${TO_USE_MS} milliseconds' > ${now} then 'approved' else 'expired' end
+    when a.expires_at > ${now} then 'waiting'
+    else 'expired' end`;
+
+const columnsAt = (now: string): string => `a.approval_id, a.operation, a.parameters, a.plan, a.needed_roles, a.reason,
+    a.requested_by, ${instant("a.requested_at", "requested_at")}, ${instant("a.expires_at", "expires_at")},
+    ${APPROVERS} as approved_by, ${DENIED_BY} as denied_by, ${stateAt(now)} as state`;
+const TYPES = {
+  approval_id: "uuid",
+  operation: "text",
+  parameters: "jsonb",
+  plan: "jsonb",
+  needed_roles: "text[]",
+  reason: "text",
+  requested_by: "text",
+  requested_at: "text",
+  expires_at: "text",
+  approved_by: "text[]",
+  denied_by: "text?",
+  state: narrowed<ApprovalState>("text"),
+} as const;
+
+/** SHA-256 of the canonical form (RFC 8785) of operation, parameters, plan and roles. */
+export const digestOf = ({ operation, parameters, plan, needed }: ApprovedOperation): Buffer =>
+  createHash("sha256")
+    .update(canonicalize([operation, parameters, plan, needed]))
+    .digest();
+
+const REQUEST = sql(
+  `insert into approval (approval_id, operation, parameters, plan, digest, needed_roles, reason, requested_by,
+      requested_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  ["uuid", "text", "jsonb", "jsonb", "bytea", "text[]", "text", "text", "timestamptz", "timestamptz"],
+);
+const FIND_WAITING = sql(
+  `select a.approval_id from approval a
+    where a.requested_by = $1 and a.digest = $2 and ${stateAt("$3::timestamptz")} = 'waiting' limit 1`,
+  ["text", "bytea", "timestamptz"],
+  { approval_id: "uuid" },
+);
+
+/** Asks for an approval, once: the same request that waits already is found again. @returns its id. */
+export async function requestApproval(
+  executor: Executor,
+  clock: Clock,
+  wanted: ApprovedOperation & { readonly person: string; readonly reason: string },
+): Promise<string> {
+  const now = clock.now();
+  const at = new Date(now).toISOString();
+  const digest = digestOf(wanted);
+  const { rows } = await query(executor, FIND_WAITING, [wanted.person, digest, at]);
+  if (rows[0]) return rows[0].approval_id;
+  const approvalId = randomUUID();
+  await query(executor, REQUEST, [
+    approvalId,
+    wanted.operation,
+    JSON.stringify(wanted.parameters),
+    JSON.stringify(wanted.plan),
+    digest,
+    [...wanted.needed],
+    wanted.reason,
+    wanted.person,
+    at,
+    new Date(now + TO_APPROVE_MS).toISOString(),
+  ]);
+  return approvalId;
+}
+
+const USE = sql(
+  `update approval a set used_at = $3
+    where a.requested_by = $1
+      -- guard(true): changed parameters or a changed plan need a new approval
+      -- fails: packages/server/src/approvals/approvals.test.ts › changed parameters
+      and a.digest = $2
+      -- guard(true): an approval is used once, within an hour
+      -- fails: packages/server/src/approvals/approvals.test.ts › used once
+      and ${stateAt("$3::timestamptz")} = 'approved'
+    returning a.approval_id`,
+  ["text", "bytea", "timestamptz"],
+  { approval_id: "uuid" },
+);
+
+/**
+ * Uses an approval, in the transaction of what it allows: two uses at once exclude each other.
+ * @returns its id; `undefined`: the person has none for this operation.
+ */
+export async function useApproval(
+  transaction: Transaction,
+  clock: Clock,
+  person: string,
+  operation: ApprovedOperation,
+): Promise<string | undefined> {
+  const now = new Date(clock.now()).toISOString();
+  const { rows } = await query(transaction, USE, [person, digestOf(operation), now]);
+  return rows[0]?.approval_id;
+}
+
+export interface Decision {
+  readonly approvalId: string;
+  readonly person: string;
+  readonly roles: readonly Role[];
+  readonly decision: "approved" | "denied";
+}
+
+const DECIDE = sql(
+  `insert into approval_decision (approval_id, person, role, decision, decided_at)
+    select a.approval_id, $2, needed.role, $4, $5
+      from approval a, unnest(a.needed_roles) as needed (role)
+      where a.approval_id = $1 and needed.role = any ($3::text[])
+        -- guard(true): a person never approves what they asked for
+        -- fails: packages/server/src/approvals/approvals.test.ts › their own request
+        and a.requested_by <> $2
+        -- guard(true): a decided or expired request is not decided again
+        -- fails: packages/server/src/approvals/approvals.test.ts › is decided once
+        and ${stateAt("$5::timestamptz")} = 'waiting'
+        -- guard(true): one person is one pair of eyes
+        -- fails: packages/server/src/approvals/approvals.test.ts › two roles
+        and not exists (select from approval_decision d where d.approval_id = a.approval_id and d.person = $2)
+        and not exists (select from approval_decision d where d.approval_id = a.approval_id and d.role = needed.role)
+      order by needed.role limit 1
+    on conflict do nothing returning role`,
+  ["uuid", "text", "text[]", "text", "timestamptz"],
+  { role: "text" },
+);
+
+/**
+ * Records the decision of a person, for one of the needed roles that they have and no other person has decided.
+ * @returns whether it counts.
+ */
+export async function decideApproval(executor: Executor, clock: Clock, decision: Decision): Promise<boolean> {
+  const { approvalId, person, roles, decision: made } = decision;
+  const at = new Date(clock.now()).toISOString();
+  const { rowCount } = await query(executor, DECIDE, [approvalId, person, [...roles], made, at]);
+  return rowCount === 1;
+}
+
+const LIST = sql(
+  `select ${columnsAt("$1::timestamptz")} from approval a order by a.requested_at desc, a.approval_id`,
+  ["timestamptz"],
+  TYPES,
+);
+const FIND = sql(
+  `select ${columnsAt("$1::timestamptz")} from approval a where a.approval_id = $2`,
+  ["timestamptz", "uuid"],
+  TYPES,
+);
+
+/** Newest first. */
+export async function listApprovals(executor: Executor, clock: Clock): Promise<readonly ApprovalRow[]> {
+  return (await query(executor, LIST, [new Date(clock.now()).toISOString()])).rows;
+}
+
+export async function findApproval(executor: Executor, clock: Clock, id: string): Promise<ApprovalRow | undefined> {
+  return (await query(executor, FIND, [new Date(clock.now()).toISOString(), id])).rows[0];
+}

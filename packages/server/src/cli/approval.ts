@@ -1,0 +1,68 @@
+import { Command } from "commander";
+import { call } from "./call.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
+import { example, uuid } from "./options.ts";
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+export function approvalCommand(context: Context): Command {
+  const command = new Command("approval")
+    .description("Approvals: a second person allows an operation, once.")
+    .addHelpText("after", example("drs approval list"));
+  command
+    .command("list")
+    .description("List approvals, newest first.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs approval list"))
+    .action(async ({ json = false }: JsonOption) => {
+      const { approvals } = await call(context, "listApprovals", {});
+      if (json) return printRows(context, approvals, true, "");
+      const rows = approvals.map(
+        ({ approval_id, operation, state, needed_roles, requested_by, expires_at, reason }) => {
+          return {
+            approval_id,
+            operation,
+            state,
+            needed_roles: needed_roles.join(","),
+            requested_by,
+            expires_at,
+            reason,
+          };
+        },
+      );
+      printRows(context, rows, false, "No approvals.");
+    });
+  command
+    .command("show")
+    .description("Show what was asked for, and what it would do.")
+    .argument("<approval-id>", "as `list` shows it", uuid)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs approval show 5f0c2b9e-…"))
+    .action(async (approvalId: string, { json = false }: JsonOption) => {
+      const approval = await call(context, "readApproval", { approval_id: approvalId });
+      if (json) return printJson(context, approval);
+      const rows = Object.entries(approval).map(([member, value]) => ({ member, value }));
+      printRows(context, rows, false, "");
+    });
+  for (const [verb, done] of [
+    ["approve", "approved"],
+    ["deny", "denied"],
+  ] as const) {
+    command
+      .command(verb)
+      .description(
+        `Record that the operation is ${done}. Only a person who signed in decides, and not about their own request.`,
+      )
+      .argument("<approval-id>", "as `list` shows it", uuid)
+      .option("--json", "print one JSON object")
+      .addHelpText("after", example(`drs approval ${verb} 5f0c2b9e-…`))
+      .action(async (approvalId: string, { json = false }: JsonOption) => {
+        const approval = await call(context, verb, { approval_id: approvalId });
+        if (json) printJson(context, approval);
+        else print(context, `Approval ${approvalId} is ${approval.state}.`);
+      });
+  }
+  return command;
+}

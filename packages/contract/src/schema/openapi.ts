@@ -68,7 +68,7 @@ function createEvent(): JsonSchema {
         name: "Content-Encoding",
         in: "header",
         required: false,
-        description: `The size limit of ${LIMITS.bodyBytes} bytes holds for the decompressed body.`,
+        description: `The size limit of ${LIMITS.bodyBytes} bytes holds for the decompressed body. gzip data may have several members (RFC 1952).`,
         schema: { type: "string", enum: ["identity", "gzip"] },
       },
     ],

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readBody } from "./read-body.ts";
 import type { ByteStream } from "./request.ts";
 
@@ -73,10 +73,31 @@ it("compressed bytes may exceed the limit by the frame of incompressible data on
   expect(await readBody(endless, "gzip", LIMIT)).toMatchObject(code("body-too-large"));
 });
 
+describe("a gzip body of several members (RFC 1952)", () => {
+  const halves = [text.slice(0, LIMIT / 2), text.slice(LIMIT / 2)];
+  const members = (...texts: readonly string[]): Buffer => Buffer.concat(texts.map((one) => gzipSync(one)));
+
+  it("is what the members hold, one after another", async () => {
+    expect(await readBody(streamOf([members(...halves)]), "gzip", LIMIT)).toEqual(Buffer.from(text));
+    expect(await readBody(streamOf([members("", text, "")]), "gzip", LIMIT)).toEqual(Buffer.from(text));
+  });
+
+  it("may not exceed the limit in sum", async () => {
+    expect(await readBody(streamOf([members(...halves, "a")]), "gzip", LIMIT)).toMatchObject(code("body-too-large"));
+  });
+
+  it("is corrupt where a later member is cut short", async () => {
+    const cut = members(...halves).subarray(0, -10);
+    expect(await readBody(streamOf([cut]), "gzip", LIMIT)).toMatchObject(code("body-corrupt"));
+  });
+});
+
 it.each([
   ["gzip that is invalid", random],
   ["gzip cut short", gzipSync(text).subarray(0, -10)],
   ["gzip with bytes behind it", Buffer.concat([gzipSync(text), Buffer.from("more")])],
+  ["gzip with zeros behind it", Buffer.concat([gzipSync(text), Buffer.alloc(8)])],
+  ["gzip with zeros between its members", Buffer.concat([gzipSync(text), Buffer.alloc(1), gzipSync("")])],
 ])("%s is corrupt", async (_, bytes) => {
   expect(await readBody(streamOf([bytes]), "gzip", LIMIT)).toMatchObject(code("body-corrupt"));
 });

@@ -1,9 +1,12 @@
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { type Gunzip, gunzip, type ZlibOptions } from "node:zlib";
 import type { Encoding } from "./headers.ts";
 import { type ByteStream, type RejectedRequest, rejectRequest } from "./request.ts";
 
-const gunzipAsync = promisify(gunzip);
+/** With `info`, zlib gives the engine in addition to its output. */
+type Inflate = (raw: Buffer, options: ZlibOptions & { info: true }) => Promise<{ buffer: Buffer; engine: Gunzip }>;
+
+const inflate = promisify(gunzip) as unknown as Inflate;
 
 /** Compressed bytes may exceed the limit by the frame of incompressible data, not by more. */
 const GZIP_OVERHEAD = 65_536;
@@ -49,9 +52,11 @@ class GrowingBuffer {
   }
 }
 
+/** Decompresses one or more members (RFC 1952). zlib ignores what follows the last one if it starts with a zero byte. */
 async function decompress(raw: Buffer, limit: number): Promise<Buffer | RejectedRequest> {
   try {
-    return await gunzipAsync(raw, { maxOutputLength: limit, rejectGarbageAfterEnd: true });
+    const { buffer, engine } = await inflate(raw, { maxOutputLength: limit, info: true });
+    return engine.bytesWritten === raw.length ? buffer : rejectRequest("body-corrupt");
   } catch (error) {
     const tooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
     return rejectRequest(tooLarge ? "body-too-large" : "body-corrupt");

@@ -1,5 +1,6 @@
 /** Key-encryption keys that a command prints or Vault unwraps: servers use them, and no output shows them. */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,8 @@ import { authorized, send, transport } from "./support/client.ts";
 import { command, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { isRunning, wasStarted } from "./support/pid-file.ts";
+import { credentials, runDrs, type ServerProcess, spawnDrs, startServer } from "./support/server.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -192,6 +194,17 @@ describe("a key that a command prints", () => {
     const { code, stderr } = await run(fromCommand(await withoutKey(), "yes", newKey()), "migrate");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/printed more than 64 KiB/) as unknown });
   });
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s at drs ends the command that prints keys, too", async (signal) => {
+  const pid = join(folder, "pid");
+  const environment = { ...(await withoutKey()), DRS_DEPENDENCY_TIMEOUT: "60s" };
+  const migrating = spawnDrs(shell(environment, `echo $$ > ${pid}; sleep 60`), ["migrate"]);
+  const ended = once(migrating, "exit");
+  await wasStarted(pid);
+  migrating.kill(signal);
+  expect(await ended).toEqual([null, signal]);
+  await until(async () => !(await isRunning(pid)));
 });
 
 describe("a key that Vault unwraps", () => {

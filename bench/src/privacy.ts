@@ -43,7 +43,12 @@ const environment = {
 };
 const config = readConfig(environment, folder);
 if (!config.ok) throw new Error(config.problems.join("\n"));
-const system = await openSystem(config.config, { clock: Date, asServer: false, onError: () => {} });
+const system = await openSystem(config.config, {
+  clock: Date,
+  asServer: false,
+  environment: process.env,
+  onError: () => {},
+});
 const { token } = await issueToken(system.pool, system.clock, "bench", DAY_MS);
 await registerAction(system.pool, system.clock, {
   account: "bench",

@@ -25,23 +25,30 @@ class Collector extends Writable {
   }
 }
 
+/** That of a process which gets no signal. */
+export const contextWith = (
+  environment: Readonly<Record<string, string>>,
+  stdout: Writable,
+  stderr: Writable,
+): Parameters<typeof createProgram>[0] => ({
+  environment,
+  directory: process.cwd(),
+  clock: clockOf(environment),
+  stdout,
+  stderr,
+  isTerminal: false,
+  kill: () => {},
+  onInterrupt: () => {},
+  onSignal: () => {},
+});
+
 export async function command(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<Printed> {
   const stdout = new Collector();
   const stderr = new Collector();
-  const context = {
-    environment,
-    directory: process.cwd(),
-    clock: clockOf(environment),
-    stdout,
-    stderr,
-    kill: () => {},
-    isTerminal: false,
-    onSignal: () => {},
-  };
-  const code = await runProgram(createProgram(context), args);
+  const code = await runProgram(createProgram(contextWith(environment, stdout, stderr)), args);
   return { code, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
@@ -85,16 +92,7 @@ export function leafCommands(): readonly string[] {
 /** Every command there is, as words: groups and the program itself too. */
 export function everyCommand(): (readonly string[])[] {
   const sink = new Collector();
-  const program = createProgram({
-    environment: {},
-    directory: process.cwd(),
-    clock: Date,
-    stdout: sink,
-    stderr: sink,
-    isTerminal: false,
-    kill: () => {},
-    onSignal: () => {},
-  });
+  const program = createProgram(contextWith({}, sink, sink));
   const walk = (from: Program, path: readonly string[]): (readonly string[])[] => [
     path,
     ...from.commands.flatMap((inner) => walk(inner, [...path, inner.name()])),

@@ -21,7 +21,8 @@ const HOUR_MS = 3_600_000;
 export async function openTestSystem(environment: Readonly<Record<string, string>>): Promise<System> {
   const result = readConfig(environment, process.cwd());
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  return openSystem(result.config, { clock: clockOf(environment), asServer: false, onError: () => {} });
+  const clock = clockOf(environment);
+  return openSystem(result.config, { clock, asServer: false, environment, onError: () => {} });
 }
 
 /** @param ttlMs how long the token and the action are valid. */

@@ -36,6 +36,10 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
 
 const drs = (root: string): string => join(root, "packages/server/bin/drs.js");
 
+/** `drs` with these arguments, without its output: the caller ends it. */
+export const spawnDrs = (environment: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess =>
+  spawn(process.execPath, [drs(ROOT), ...args], { cwd: ROOT, env: cleanEnvironment(environment), stdio: "ignore" });
+
 export async function startServer(
   environment: Readonly<Record<string, string>>,
   { cwd = ROOT, root = ROOT }: StartOptions = {},

@@ -36,7 +36,7 @@ export {
 export async function createEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const { config, ports } = resolveOptions(options);
   const onError = guarded(ports.onError);
-  const system = await openSystem(config, { clock: Date, asServer: true, onError });
+  const system = await openSystem(config, { clock: Date, asServer: true, environment: process.env, onError });
   const endpoint = await assembleEndpoint(system, { ...ports, onError }).catch(async (error: unknown) => {
     await system.close();
     throw error;

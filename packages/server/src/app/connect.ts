@@ -1,6 +1,6 @@
 /** The connection to the events' database, embedded or not, whose schema is what this release knows. */
 import type pg from "pg";
-import type { Config } from "../config/config.ts";
+import type { Config, Environment } from "../config/config.ts";
 import { Dependencies, type DependencyName } from "../dependencies/dependencies.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Clock, OnError } from "../ports.ts";
@@ -34,11 +34,14 @@ export interface ConnectOptions {
   readonly asServer: boolean;
   /** Whether an outdated schema is migrated; otherwise it is an error. */
   readonly migrates: boolean;
+  /** The variables of this process: the command that prints keys gets them. */
+  readonly environment: Environment;
   readonly onError: OnError;
 }
 
 export interface OpenConnection {
   readonly config: Config;
+  readonly environment: Environment;
   readonly clock: Clock;
   readonly access: Access;
   readonly dependencies: Dependencies;
@@ -55,7 +58,7 @@ export interface OpenConnection {
 
 /** @throws schema-outdated for an outdated schema that is not migrated. @throws OperatorError, Unavailable */
 export async function connect(config: Config, options: ConnectOptions, opened: CloseStack): Promise<OpenConnection> {
-  const { access, clock, asServer, migrates, onError } = options;
+  const { access, clock, asServer, migrates, environment, onError } = options;
   const { serving, owner, dependencies, clusterDirectory } = await findLogins(config, options, opened);
   const isReadOnly = access === "read";
   if (!config.embedded) await requireSessions(serving);
@@ -77,6 +80,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   const administration = administrationOptions(owner);
   return {
     config,
+    environment,
     clock,
     access,
     dependencies,
@@ -108,7 +112,7 @@ export interface Logins {
  */
 async function findLogins(
   config: Config,
-  { asServer, migrates, onError }: Omit<ConnectOptions, "access" | "clock">,
+  { asServer, migrates, onError }: Omit<ConnectOptions, "access" | "clock" | "environment">,
   opened: CloseStack,
 ): Promise<Logins> {
   const dependencies = new Dependencies(config.dependencyTimeoutMs);

@@ -40,7 +40,8 @@ export interface Keys {
  * Opens the key store. Only a change creates missing secrets. @throws installation-missing, key-store-mismatch,
  * Unavailable
  */
-export async function openKeys({ access, config, dependencies, opened, pool }: OpenConnection): Promise<Keys> {
+export async function openKeys(connection: OpenConnection): Promise<Keys> {
+  const { access, config, environment, dependencies, opened, pool } = connection;
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
   const keyDatabase = databaseAt(config.keys.databaseUrl, dependencies, "key_store");
@@ -49,7 +50,7 @@ export async function openKeys({ access, config, dependencies, opened, pool }: O
   opened.add("key store", () => keyStore.close());
   const id = await installationId(pool);
   const keyEncryption = new LocalKeyEncryption(
-    await openKeySource({ config, dependencies, bounded, creates, installation: id }),
+    await openKeySource({ config, environment, dependencies, bounded, creates, installation: id }),
   );
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);

@@ -1,6 +1,6 @@
 /** The system that a server and every embedding host open: an installation that is up to date and may serve. */
 import { type Warning, warningsOf } from "../config/warnings.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, Environment } from "../config/config.ts";
 import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
 import type { Clock, OnError } from "../ports.ts";
@@ -30,16 +30,17 @@ export interface OpenOptions {
   readonly asServer: boolean;
   /** Whether an outdated schema is migrated. By default it is. */
   readonly migrates?: boolean;
+  /** The variables of this process: the command that prints keys gets them. */
+  readonly environment: Environment;
   readonly onError: OnError;
 }
 
-export async function openSystem(
-  config: Config,
-  { clock, asServer, migrates = true, onError }: OpenOptions,
-): Promise<System> {
+export async function openSystem(config: Config, options: OpenOptions): Promise<System> {
+  const { clock, asServer, migrates = true, environment, onError } = options;
   const closing = new Set<string>();
   await using opened = new CloseStack(onError, closing);
-  const connection = await connect(config, { access: "change", clock, asServer, migrates, onError }, opened);
+  const connecting = { access: "change", clock, asServer, migrates, environment, onError } as const;
+  const connection = await connect(config, connecting, opened);
   const identity = await identifyDatabase(connection.pool);
   const installation = await openInstallation(connection);
   // A server that is the first of its installation leaves nothing to be made by a command that reads.

@@ -27,6 +27,9 @@ export interface Context {
   readonly ask?: (question: string) => Promise<string>;
   /** Ends the process at once, also where a thread hangs in it. */
   readonly kill: () => void;
+  /** Calls the listener before a signal ends the process. */
+  readonly onInterrupt: (listener: () => void) => void;
+  /** From then on, these signals do no more than call the listener. */
   readonly onSignal: (signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void) => void;
 }
 
@@ -45,8 +48,22 @@ export async function withConnection<T>(
 ): Promise<T> {
   const config = loadConfig(context);
   return withCloseStack(context, config, async (opened, onError) =>
-    work(await connect(config, { access, clock: context.clock, asServer: false, migrates: false, onError }, opened)),
+    work(await openConnection(context, config, access, onError, opened)),
   );
+}
+
+/** A signal that ends the command ends its calls to dependencies, too: a command that prints keys would go on. */
+export async function openConnection(
+  { environment, clock, onInterrupt }: Context,
+  config: Config,
+  access: Access,
+  onError: OnError,
+  opened: CloseStack,
+): Promise<OpenConnection> {
+  const options = { access, clock, asServer: false, migrates: false, environment, onError };
+  const connection = await connect(config, options, opened);
+  onInterrupt(() => connection.dependencies.abandon());
+  return connection;
 }
 
 /** Runs work that opens parts of the system, and closes them. */

@@ -1,10 +1,10 @@
 import { Command, Option } from "commander";
-import { connect, inspectSchema, migrateSchema } from "../app/connect.ts";
+import { inspectSchema, migrateSchema } from "../app/connect.ts";
 import { openInstallation } from "../app/open-installation.ts";
 import { hasSecrets } from "../lifecycle/recovery/installation.ts";
 import { isUpToDate, namesOf, scriptOf } from "../postgres/migrate.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type Context, loadConfig, print, printJson, withCloseStack } from "./context.ts";
+import { type Context, loadConfig, openConnection, print, printJson, withCloseStack } from "./context.ts";
 import { example } from "./options.ts";
 
 interface MigrateOptions {
@@ -30,11 +30,7 @@ async function migrate(context: Context, json: boolean): Promise<void> {
   const config = loadConfig(context);
   const applied = await withCloseStack(context, config, async (opened, onError) => {
     const names = namesOf(await migrateSchema(config, onError, opened));
-    const connection = await connect(
-      config,
-      { access: "change", clock: context.clock, asServer: false, migrates: false, onError },
-      opened,
-    );
+    const connection = await openConnection(context, config, "change", onError, opened);
     if (await hasSecrets(connection.pool)) return names;
     await (await openInstallation(connection)).receipts();
     return names;

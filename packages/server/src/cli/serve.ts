@@ -29,6 +29,7 @@ async function serve(context: Context, migrates: boolean): Promise<void> {
     clock: context.clock,
     asServer: true,
     migrates,
+    environment: context.environment,
     onError: createErrorLog(logger),
   });
   try {

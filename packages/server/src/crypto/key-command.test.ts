@@ -5,11 +5,13 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
+import { isRunning, wasStarted } from "../../../../e2e/support/pid-file.ts";
 import { keysOfCommand } from "./key-command.ts";
 
 const KEY = randomBytes(32);
 const TEXT = KEY.toString("base64");
 const DEADLINE = { ms: 5_000 };
+const ENVIRONMENT = { PATH: process.env["PATH"] };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
@@ -23,7 +25,7 @@ const shell = (script: string, ...args: readonly string[]): readonly string[] =>
 
 /** Returns the error after it has checked that nothing in it holds what the command printed or was given. */
 async function failure(command: readonly string[], deadline = DEADLINE): Promise<Error & { code: string }> {
-  const error: unknown = await keysOfCommand(command, deadline).then(
+  const error: unknown = await keysOfCommand(command, ENVIRONMENT, deadline).then(
     () => expect.unreachable("it gave keys"),
     (caught: unknown) => caught,
   );
@@ -32,28 +34,18 @@ async function failure(command: readonly string[], deadline = DEADLINE): Promise
   return error as Error & { code: string };
 }
 
-/** Whether the process that wrote its id into the file is there, and no zombie. */
-async function runs(path: string): Promise<boolean> {
-  const pid = (await readFile(path, "utf8").catch(() => "")).trim();
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return pid !== "" && stat !== "" && !stat.includes(") Z ");
-}
-
-const wasStarted = (path: string): Promise<void> =>
-  until(async () => (await readFile(path, "utf8").catch(() => "")).endsWith("\n"));
-
 describe("a command that prints keys", () => {
   it("gives these keys, oldest first", async () => {
     const before = randomBytes(32);
     const lines = [before, KEY].map((key) => key.toString("base64"));
-    expect(await keysOfCommand(["printf", "%s\\r\\n", ...lines], DEADLINE)).toEqual([before, KEY]);
-    expect(await keysOfCommand(["printf", "%s", TEXT], DEADLINE)).toEqual([KEY]);
+    expect(await keysOfCommand(["printf", "%s\\r\\n", ...lines], ENVIRONMENT, DEADLINE)).toEqual([before, KEY]);
+    expect(await keysOfCommand(["printf", "%s", TEXT], ENVIRONMENT, DEADLINE)).toEqual([KEY]);
   });
 
   it("is run without a shell: its arguments are what they are", async () => {
     const path = join(folder.path, "a $HOME; `b`");
     await writeFile(path, TEXT);
-    expect(await keysOfCommand(["cat", path], DEADLINE)).toEqual([KEY]);
+    expect(await keysOfCommand(["cat", path], ENVIRONMENT, DEADLINE)).toEqual([KEY]);
     expect(await failure([`echo ${TEXT}`])).toMatchObject({
       code: "key-source-unusable",
       message: expect.stringContaining("can't be started: ENOENT") as unknown,
@@ -61,15 +53,9 @@ describe("a command that prints keys", () => {
   });
 
   it("has the environment without the variables of this server, and an empty standard input", async () => {
-    process.env["DRS_ACTION_SIGNING_SECRET"] = "ECHO";
-    process.env["PROVIDER_CREDENTIALS"] = TEXT;
-    try {
-      const script = 'test -z "$(cat)" && test -z "$(env | grep DRS_)" && echo "$PROVIDER_CREDENTIALS"';
-      expect(await keysOfCommand(shell(script), DEADLINE)).toEqual([KEY]);
-    } finally {
-      delete process.env["DRS_ACTION_SIGNING_SECRET"];
-      delete process.env["PROVIDER_CREDENTIALS"];
-    }
+    const environment = { ...ENVIRONMENT, DRS_ACTION_SIGNING_SECRET: "ECHO", PROVIDER_CREDENTIALS: TEXT };
+    const script = 'test -z "$(cat)" && test -z "$(env | grep DRS_)" && echo "$PROVIDER_CREDENTIALS"';
+    expect(await keysOfCommand(shell(script), environment, DEADLINE)).toEqual([KEY]);
   });
 
   it.each<[string, readonly string[], string]>([
@@ -95,13 +81,15 @@ describe("a command that prints keys", () => {
       code: "dependency-silent",
       message: "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND did not end within 400 ms",
     });
-    for (const pid of pids) await until(async () => !(await runs(pid)));
+    for (const pid of pids) await until(async () => !(await isRunning(pid)));
   });
 
   it("that leaves a process behind with its output open gives its keys, and the process is ended", async () => {
     const pid = join(folder.path, "left");
-    expect(await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), { ms: 2_000 })).toEqual([KEY]);
-    await until(async () => !(await runs(pid)));
+    expect(
+      await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), ENVIRONMENT, { ms: 2_000 }),
+    ).toEqual([KEY]);
+    await until(async () => !(await isRunning(pid)));
   });
 
   it("whose child left the process group and keeps the output open has the deadline", async () => {
@@ -115,10 +103,13 @@ describe("a command that prints keys", () => {
   it("ends when the server stops", async () => {
     const pid = join(folder.path, "stopped");
     const stopping = new AbortController();
-    const running = keysOfCommand(shell('echo $$ > "$1"; sleep 60', pid), { ms: 60_000, stop: stopping.signal });
+    const running = keysOfCommand(shell('echo $$ > "$1"; sleep 60', pid), ENVIRONMENT, {
+      ms: 60_000,
+      stop: stopping.signal,
+    });
     await wasStarted(pid);
     stopping.abort(new Error("the server stops"));
     await expect(running).rejects.toThrow("the server stops");
-    await until(async () => !(await runs(pid)));
+    await until(async () => !(await isRunning(pid)));
   });
 });

@@ -1,6 +1,6 @@
 /** Keys that a command prints: the client of any key service, without a library of it in this process. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { isOwnVariable } from "../config/config.ts";
+import { type Environment, isOwnVariable } from "../config/config.ts";
 import { withDeadline } from "../dependencies/deadline.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
@@ -15,18 +15,25 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
  * Runs the command without a shell, with an empty standard input and without the variables of this server. What it
  * prints on standard error is dropped, and no error quotes its output.
  * @param command the program and its arguments.
+ * @param environment of this process: the provider's client finds its credentials there.
  * @throws key-source-unusable, Unavailable
  */
-export async function keysOfCommand(command: readonly string[], deadline: SourceDeadline): Promise<readonly Buffer[]> {
+export async function keysOfCommand(
+  command: readonly string[],
+  environment: Environment,
+  deadline: SourceDeadline,
+): Promise<readonly Buffer[]> {
   const expired = (): Unavailable =>
     new Unavailable(`${COMMAND} did not end within ${deadline.ms} ms`, { code: "dependency-silent" });
-  const keys = keysOfText(await withDeadline({ ...deadline, expired }, (signal) => outputOf(command, signal)));
+  const env = withoutOwnVariables(environment);
+  const text = await withDeadline({ ...deadline, expired }, (signal) => outputOf(command, env, signal));
+  const keys = keysOfText(text);
   if ("problem" in keys) throw unusable(`printed something else than keys: each line ${keys.problem}`);
   return keys.value;
 }
 
-async function outputOf(command: readonly string[], signal: AbortSignal): Promise<string> {
-  const child = start(command);
+async function outputOf(command: readonly string[], env: Environment, signal: AbortSignal): Promise<string> {
+  const child = start(command, env);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -48,38 +55,45 @@ async function outputOf(command: readonly string[], signal: AbortSignal): Promis
     endGroup(child);
   });
   child.once("close", () => resolve(Buffer.concat(chunks).toString()));
-  signal.addEventListener("abort", () => reject(signal.reason));
+  signal.addEventListener("abort", () => {
+    reject(signal.reason);
+    // Now: a process that a signal ends does not wait for the promise.
+    endIfRunning(child);
+  });
   try {
     return await promise;
   } finally {
-    if (child.exitCode === null && child.signalCode === null) {
-      // guard(drop): a command that is late is ended, and its children with it
-      // fails: packages/server/src/crypto/key-command.test.ts › is ended with its children
-      endGroup(child);
-    }
+    endIfRunning(child);
     child.stdout?.destroy();
   }
 }
 
 /** Starts the command in a process group of its own. @throws key-source-unusable */
-function start([program = "", ...args]: readonly string[]): ChildProcess {
+function start([program = "", ...args]: readonly string[], env: Environment): ChildProcess {
   try {
-    return spawn(program, args, { env: environment(), stdio: ["ignore", "pipe", "ignore"], detached: true });
+    return spawn(program, args, { env, stdio: ["ignore", "pipe", "ignore"], detached: true });
   } catch (error) {
     throw notStarted(error as NodeJS.ErrnoException);
   }
 }
 
-/** Environment of the command: the provider's client finds its credentials there, but not this server's secrets. */
-function environment(): NodeJS.ProcessEnv {
-  const passed: NodeJS.ProcessEnv = {};
-  for (const [name, value] of Object.entries(process.env)) {
+/** The command does not get this server's secrets. */
+function withoutOwnVariables(environment: Environment): Environment {
+  const passed: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(environment)) {
     // guard(false): the command gets no variable of this server
     // fails: packages/server/src/crypto/key-command.test.ts › has the environment without
     if (isOwnVariable(name)) continue;
     passed[name] = value;
   }
   return passed;
+}
+
+function endIfRunning(child: ChildProcess): void {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  // guard(drop): a command that is late is ended, and its children with it
+  // fails: packages/server/src/crypto/key-command.test.ts › is ended with its children
+  endGroup(child);
 }
 
 function endGroup({ pid }: ChildProcess): void {

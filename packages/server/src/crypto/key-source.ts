@@ -1,5 +1,5 @@
 /** Opens the configured source of the key-encryption key. */
-import type { Config } from "../config/config.ts";
+import type { Config, Environment } from "../config/config.ts";
 import type { Dependencies } from "../dependencies/dependencies.ts";
 import type { Bounded } from "../dependencies/file-calls.ts";
 import { boundedKeySource } from "./bounded-key-store.ts";
@@ -11,6 +11,8 @@ import { keysOfVault, vaultContext, vaultKey, type VaultOptions } from "./vault-
 
 export interface KeySourceOptions {
   readonly config: Config;
+  /** The variables of this process. */
+  readonly environment: Environment;
   readonly dependencies: Dependencies;
   /** Calls to files. */
   readonly bounded: Bounded;
@@ -22,11 +24,12 @@ export interface KeySourceOptions {
 
 /** @throws key-file-unusable, key-source-unusable, Unavailable */
 export async function openKeySource(options: KeySourceOptions): Promise<KeySource> {
-  const { config, dependencies, bounded, creates, installation } = options;
+  const { config, environment, dependencies, bounded, creates, installation } = options;
   const deadline = { ms: config.dependencyTimeoutMs, stop: dependencies.stopping };
   const { encryptionKeyCommand: command } = config.keys;
   if (command) {
-    return holdKeys(() => keysOfCommand(command, deadline), { description: COMMAND, advice: COMMAND_ADVICE });
+    const load = (): Promise<readonly Buffer[]> => keysOfCommand(command, environment, deadline);
+    return holdKeys(load, { description: COMMAND, advice: COMMAND_ADVICE });
   }
   const vault = vaultOf(config.keys);
   if (vault) {

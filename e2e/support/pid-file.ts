@@ -1,0 +1,15 @@
+/** Processes that write their ids into files. */
+import { readFile } from "node:fs/promises";
+import { until } from "./embedded.ts";
+
+/** Resolves once the file has a line. */
+export const wasStarted = (path: string): Promise<void> => until(async () => (await textOf(path)).endsWith("\n"));
+
+/** Whether the process is there, and no zombie. */
+export async function isRunning(path: string): Promise<boolean> {
+  const pid = (await textOf(path)).trim();
+  const stat = await textOf(`/proc/${pid}/stat`);
+  return pid !== "" && stat !== "" && !stat.includes(") Z ");
+}
+
+const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");

@@ -31,7 +31,7 @@ export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> 
   readonly adoptedFields?: readonly FieldPath[];
   /** Receives each unexpected error and the name of the failed operation. By default they are dropped. */
   readonly onError?: OnError;
-  /** The directory that relative paths start from, except `keys.encryptionKeyFile`. Default: the working directory. */
+  /** The directory that relative paths start from. Default: the working directory. */
   readonly directory?: string;
 }
 

@@ -61,6 +61,15 @@ describe("the configuration", () => {
     expect([config.database.directory, config.keys.directory]).toEqual(["/srv/data", "/keys"]);
   });
 
+  test.each(variables.filter(([name]) => /_(FILE|DIR|JOURNAL)$/.test(name)).map(([name]) => name))(
+    "%s starts from the directory of the others where it is relative",
+    (name) => {
+      const ADMIN_TLS = { DRS_ADMIN_TLS_CERT_FILE: "c.pem", DRS_ADMIN_TLS_KEY_FILE: "k.pem" };
+      const environment = { ...TLS, ...ADMIN_TLS, ...(name.startsWith("DRS_VAULT") && VAULT) };
+      expect(describeConfig(configOf({ ...environment, [name]: "there" }))[name]).toBe("/srv/drs/there");
+    },
+  );
+
   test("needs no key directory with a key database, and creates none with an external database", () => {
     const keys = { DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY };
     expect(configOf(keys)).toMatchObject({ embedded: true, keys: { directory: undefined } });

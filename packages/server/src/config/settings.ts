@@ -137,7 +137,7 @@ export const SETTINGS = {
   ),
   "keys.encryptionKeyFile": optional(
     "DRS_KEY_ENCRYPTION_KEY_FILE",
-    text,
+    path,
     "File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. With the embedded default the server makes one next to the wrapped secrets: for development, not for production.",
   ),
   "keys.encryptionKeyCommand": secret(
@@ -303,12 +303,12 @@ export const SETTINGS = {
   ),
   "service.tls.certFile": optional(
     "DRS_TLS_CERT_FILE",
-    text,
+    path,
     "Certificate chain in PEM; re-read when the file changes and on SIGHUP.",
   ),
   "service.tls.keyFile": optional(
     "DRS_TLS_KEY_FILE",
-    text,
+    path,
     "Private key in PEM, re-read together with the certificate.",
   ),
   "service.tls.terminatedByProxy": setting(

@@ -53,7 +53,7 @@ describe("the options of an endpoint", () => {
       "onError must be a function",
       'adoptedFields names what the catalog does not list as a field: ["fonts","digest"]',
       "database.ulr is not an option",
-      "keys must be an object",
+      "keys must be a plain object",
       "service is not an option",
       '"throttle.burst" is not an option',
       "__proto__ is not an option",
@@ -92,8 +92,58 @@ describe("the options of an endpoint", () => {
     for (const options of [undefined, null, [], new Options(), new Map()]) {
       expect(problemsOf(options)).toEqual(["the options must be a plain object"]);
     }
-    expect(problemsOf({ throttle: new Map([["burst", 1]]) })).toEqual(["throttle must be an object"]);
+    expect(problemsOf({ throttle: new Map([["burst", 1]]) })).toEqual(["throttle must be a plain object"]);
     expect(configOf(runInNewContext("({ throttle: { burst: 1 } })") as object).throttle.burst).toBe(1);
+    const inherited = Object.assign(Object.create(null) as object, { throttle: { burst: 1 } });
+    expect(problemsOf(Object.create(inherited))).toEqual(["the options must be a plain object"]);
+    const hidden = Object.defineProperty({}, "throttle", { value: { burst: 0 }, enumerable: false });
+    expect(problemsOf({ [Symbol("burst")]: 1, throttle: { [Symbol.iterator]: 1 } })).toEqual([
+      'throttle."Symbol(Symbol.iterator)" is not an option',
+      '"Symbol(burst)" is not an option',
+    ]);
+    expect(problemsOf(hidden)).toEqual([expect.stringMatching(/^throttle.burst must be a whole number/)]);
+  });
+
+  test("a getter, a proxy or an iterator that throws is a problem of its path", () => {
+    const fail = (): never => {
+      throw new Error(MARK);
+    };
+    const throwing = (name: string): object => Object.defineProperty({}, name, { get: fail, enumerable: true });
+    const handlers = ["getPrototypeOf", "ownKeys", "get"].map((trap) => ({ [trap]: fail }));
+    for (const handler of handlers) {
+      expect(problemsOf(new Proxy({ throttle: { burst: 1 } }, handler)).join()).toMatch(/^[\w ]+ can't be read$/);
+      expect(problemsOf({ throttle: new Proxy({ burst: 1 }, handler) }).join()).toMatch(/^[\w.]+ can't be read$/);
+    }
+    const list = Object.defineProperty(["RS256"], Symbol.iterator, { value: fail });
+    expect(
+      problemsOf({
+        directory: new Proxy({}, handlers[0] ?? {}),
+        adoptedFields: new Proxy([], { get: fail }),
+        sessions: throwing("verify"),
+        actions: throwing("find"),
+        throttle: throwing("burst"),
+        limits: throwing("maxAgeMs"),
+        fromEnvironment: new Proxy({}, { ownKeys: fail }),
+      }),
+    ).toEqual([
+      "directory must be a path",
+      "adoptedFields can't be read",
+      "sessions can't be read",
+      "actions can't be read",
+      "fromEnvironment can't be read",
+      "throttle.burst can't be read",
+      "limits.maxAgeMs can't be read",
+    ]);
+    expect(problemsOf({ sessions: { jwt: { algorithms: list } } })[0]).toBe("sessions.jwt.algorithms can't be read");
+  });
+
+  test("a name is escaped and shortened in the message", () => {
+    const problems = problemsOf({ "a\u001b[31m\u202e\u2028b": 1, ["x".repeat(10_000)]: 1, throttle: { größe: 1 } });
+    expect(problems).toEqual([
+      String.raw`"a\u001b[31m\u{202e}\u{2028}b" is not an option`,
+      `"${"x".repeat(64)}…" is not an option`,
+      'throttle."größe" is not an option',
+    ]);
   });
 
   test("have lists of names, which are copied", () => {
@@ -166,8 +216,8 @@ describe("a function of the host", () => {
   });
 
   test.each([undefined, null, "token", sessions.verify])("is not replaced by a default: %s", (missing) => {
-    expect(problemsOf({ sessions: missing })).toEqual(["sessions must be an object"]);
-    expect(problemsOf({ actions: missing })).toEqual(["actions must be an object"]);
+    expect(problemsOf({ sessions: missing })).toEqual(["sessions must be a plain object"]);
+    expect(problemsOf({ actions: missing })).toEqual(["actions must be a plain object"]);
     expect(problemsOf({ adoptedFields: missing })).toEqual([expect.stringMatching(/^adoptedFields must hold/)]);
   });
 });
@@ -185,6 +235,7 @@ describe("options from the environment", () => {
       throttle: { burst: 5 },
       limits: { maxAgeMs: 3_600_000 },
       sessions: { jwt: { algorithms: ["RS256", "ES256"] } },
+      fromEnvironment: expect.anything() as unknown,
     });
   });
 

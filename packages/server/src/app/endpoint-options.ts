@@ -1,14 +1,8 @@
 /** The options of an embedded endpoint, and what the environment of a process configures. */
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
-import {
-  checkSettings,
-  type Config,
-  type Environment,
-  isPlainObject,
-  readConfig,
-  readSettings,
-} from "../config/config.ts";
+import { checkSettings, type Config, type Environment, readConfig, readSettings } from "../config/config.ts";
+import { attempt, type Members, membersOf } from "../config/members.ts";
 import type { Settings } from "../config/options.ts";
 import { path, type Result } from "../config/values.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -33,6 +27,8 @@ export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> 
   readonly onError?: OnError;
   /** The directory that relative paths start from. Default: the working directory. */
   readonly directory?: string;
+  /** What `optionsFromEnvironment` made of variables: a problem with one of these values names its variable. */
+  readonly fromEnvironment?: Settings;
 }
 
 /** @throws configuration-invalid that names every problem. */
@@ -52,9 +48,9 @@ export function configFromEnvironment(environment: Environment, directory: strin
 export function optionsFromEnvironment(
   environment: Environment,
   directory: string = process.cwd(),
-): Settings & Pick<EndpointOptions, "directory"> {
+): Settings & Pick<EndpointOptions, "directory" | "fromEnvironment"> {
   const result = readSettings(environment, directory);
-  if (result.ok) return { ...result.settings, directory };
+  if (result.ok) return { ...result.settings, directory, fromEnvironment: result.settings };
   throw invalid(result.problems);
 }
 
@@ -70,26 +66,29 @@ export interface ResolvedOptions {
 
 /** @throws TypeError that names every problem. */
 export function resolveOptions(options: EndpointOptions): ResolvedOptions {
-  if (!isPlainObject(options)) throw new TypeError("the options must be a plain object");
-  const settings: Partial<Record<string, unknown>> = { ...options };
+  const members = membersOf(options);
+  if ("problem" in members) throw new TypeError(`the options ${members.problem}`);
+  const settings = new Map(members.value);
   const problems: string[] = [];
-  const take = <T>(name: keyof EndpointOptions, check: (value: unknown) => Result<T>): T | undefined => {
-    if (!Object.hasOwn(settings, name)) return undefined;
-    const result = check(settings[name]);
-    delete settings[name];
-    if ("value" in result) return result.value;
-    problems.push(`${name} ${result.problem}`);
-    return undefined;
+  const take = <T>(name: keyof EndpointOptions, check: (value: unknown) => Result<T | undefined>): T | undefined => {
+    const member = settings.get(name);
+    if (!member) return undefined;
+    const result = "problem" in member ? member : attempt(() => check(member.value));
+    if ("problem" in result) problems.push(`${name} ${result.problem}`);
+    else if (result.value === undefined) return undefined;
+    settings.delete(name);
+    return "value" in result ? result.value : undefined;
   };
   const directory = take("directory", path.check);
   const onError = take("onError", isFunction<OnError>);
   const adopted = take("adoptedFields", readAdopted);
-  if (adopted && Object.hasOwn(settings, "adoptedFieldsFile")) {
+  if (adopted && settings.has("adoptedFieldsFile")) {
     problems.push("adoptedFields and adoptedFieldsFile exclude each other");
   }
-  const sessions = hasMethod(settings["sessions"], "verify") && take("sessions", accept<SessionVerifier>);
-  const actions = hasMethod(settings["actions"], "find") && take("actions", accept<ActionRegistry>);
-  const checked = checkSettings(settings, directory ?? process.cwd());
+  const sessions = take("sessions", withMethod<SessionVerifier>("verify"));
+  const actions = take("actions", withMethod<ActionRegistry>("find"));
+  const fromEnvironment = take<Members>("fromEnvironment", membersOf);
+  const checked = checkSettings(settings, directory ?? process.cwd(), fromEnvironment);
   if (!checked.ok) problems.push(...checked.problems);
   if (!checked.ok || problems.length > 0) throw new TypeError(problems.join("; "));
   const ports = { ...(sessions && { sessions }), ...(actions && { actions }), ...(adopted && { adopted }) };
@@ -101,11 +100,16 @@ const accept = <T>(value: unknown): Result<T> => ({ value: value as T });
 const isFunction = <T>(value: unknown): Result<T> =>
   typeof value === "function" ? accept(value) : { problem: "must be a function" };
 
-/** Whether a host's object has the method. Arrays are excluded: they have methods of these names. */
-const hasMethod = (value: unknown, name: string): boolean =>
-  !Array.isArray(value) &&
-  !ArrayBuffer.isView(value) &&
-  typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[name] === "function";
+/** Returns a host's object that has the method, or `undefined` for settings. Arrays have methods of these names. */
+const withMethod =
+  <T>(name: string) =>
+  (value: unknown): Result<T | undefined> => {
+    const isOwn =
+      !Array.isArray(value) &&
+      !ArrayBuffer.isView(value) &&
+      typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[name] === "function";
+    return { value: isOwn ? (value as T) : undefined };
+  };
 
 function readAdopted(value: unknown): Result<AdoptedFieldSet> {
   const read = readAdoptedPaths(value);

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { conflicts } from "./rules.ts";
 import type { Settings } from "./options.ts";
 import { OPTIONS, type Path, PATHS, settingOf, type Values } from "./settings.ts";
+import { attempt, describeName, type Members, membersOf } from "./members.ts";
 import { path as pathKind, type Result } from "./values.ts";
 
 /** Members by path, such as `"throttle.burst"`, as nested objects. */
@@ -42,10 +43,7 @@ export function readConfig(environment: Environment, directory: string): ConfigR
 export type SettingsResult =
   { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Groups of options that were made of variables. */
-const FROM_VARIABLES = new WeakSet<object>();
-
-/** Reads settings as options; a problem between settings names their variables. */
+/** Reads settings as options. */
 export function readSettings(environment: Environment, directory: string): SettingsResult {
   const { choices, problems } = readVariables(environment);
   const settled = resolveConfig(choices, problems, variableOf, directory);
@@ -54,21 +52,23 @@ export function readSettings(environment: Environment, directory: string): Setti
     const result = choices.get(path);
     return result && "value" in result ? [[path, result.value]] : [];
   });
-  const settings: object = freeze(nested(chosen));
-  for (const [path] of chosen) FROM_VARIABLES.add(groupOf(settings, path));
-  return { ok: true, settings };
+  return { ok: true, settings: freeze(nested(chosen)) };
 }
 
-/** Checks options; a member that is no option is a problem, and so is one that is `undefined`. Pure. */
-export function checkSettings(settings: object, directory: string): ConfigResult {
-  const { choices, problems } = readMembers(settings);
-  return resolveConfig(choices, problems, namesIn(settings), directory);
+/**
+ * Checks options; a member that is no option is a problem, and so is one that is `undefined`. Pure.
+ * @param fromVariables options that were made of variables: a problem with one of their values names its variable.
+ */
+export function checkSettings(options: Members, directory: string, fromVariables: Members = new Map()): ConfigResult {
+  const found = flatten(options);
+  const given = flatten(fromVariables);
+  const { choices, problems } = readMembers(found);
+  const nameOf = (path: Path): string => (isSame(found.get(path), given.get(path)) ? variableOf(path) : path);
+  return resolveConfig(choices, problems, nameOf, directory);
 }
 
-/** The name of a setting for the person who has to set it: the path of its option, or its variable. */
-function namesIn(settings: object): (path: Path) => string {
-  return (path) => (FROM_VARIABLES.has(groupOf(settings, path)) ? variableOf(path) : path);
-}
+const isSame = (one: Result<unknown> | undefined, other: Result<unknown> | undefined): boolean =>
+  one !== undefined && other !== undefined && "value" in one && "value" in other && one.value === other.value;
 
 const variableOf = (path: Path): string => settingOf(path).variable;
 
@@ -78,36 +78,35 @@ const GROUP_NAMES = new Set(
   OPTIONS.flatMap((path) => [...path.matchAll(/\./g)].map(({ index }) => path.slice(0, index))),
 );
 
-function readMembers(settings: object): Read {
+function readMembers(members: ReadonlyMap<string, Result<unknown>>): Read {
   const choices = new Map<Path, Result<unknown>>();
   const problems: string[] = [];
-  for (const [path, value] of membersOf(settings)) {
-    if (isOption(path)) choices.set(path, settingOf(path).kind.check(value));
-    else problems.push(`${path} ${GROUP_NAMES.has(path) ? "must be an object" : "is not an option"}`);
+  for (const [path, member] of members) {
+    if (isOption(path)) choices.set(path, checkMember(path, member));
+    else problems.push(`${path} ${"problem" in member ? member.problem : "is not an option"}`);
   }
   return { choices, problems };
 }
 
-function* membersOf(group: object, prefix = ""): Generator<readonly [string, unknown]> {
-  for (const [name, value] of Object.entries(group)) {
-    const path = prefix + (name.includes(".") ? JSON.stringify(name) : name);
-    if (GROUP_NAMES.has(path) && isPlainObject(value)) yield* membersOf(value, `${path}.`);
-    else yield [path, value];
-  }
-}
+const checkMember = (path: Path, member: Result<unknown>): Result<unknown> =>
+  "problem" in member ? member : attempt(() => settingOf(path).kind.check(member.value));
 
-/** Whether a value is a plain object, of any realm. Members of other objects would be ignored. */
-export function isPlainObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+/** The members by path; a group is there only with the problem that it has. */
+function flatten(members: Members, prefix = ""): ReadonlyMap<string, Result<unknown>> {
+  const all = [...members].flatMap(([name, member]): (readonly [string, Result<unknown>])[] => {
+    const path = prefix + describeName(name);
+    if (!GROUP_NAMES.has(path) || "problem" in member) return [[path, member]];
+    const group = membersOf(member.value);
+    return "problem" in group ? [[path, group]] : [...flatten(group.value, `${path}.`)];
+  });
+  return new Map(all);
 }
 
 function readVariables(environment: Environment): Read {
   const variables = new Set(PATHS.map(variableOf));
   const problems = Object.keys(environment)
     .filter((name) => isOwnVariable(name) && !variables.has(name))
-    .map((name) => `${name} is not a variable of this server`);
+    .map((name) => `${describeName(name)} is not a variable of this server`);
   const choices = PATHS.flatMap((path): [Path, Result<unknown>][] => {
     const { variable, kind } = settingOf(path);
     const text = environment[variable];
@@ -195,14 +194,4 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
 }
 
 export const valueAt = <P extends Path>(config: Config, path: P): Values[P] =>
-  memberAt(config, path.split(".")) as Values[P];
-
-function memberAt(root: object, names: readonly string[]): unknown {
-  return names.reduce<unknown>((group, name) => (group as Group | null | undefined)?.[name], root);
-}
-
-/** The object that holds the setting, or would hold it. */
-function groupOf(root: object, path: Path): object {
-  const group = memberAt(root, path.split(".").slice(0, -1));
-  return isPlainObject(group) ? group : root;
-}
+  path.split(".").reduce<unknown>((group, name) => (group as Group)[name], config) as Values[P];

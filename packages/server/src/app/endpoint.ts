@@ -148,7 +148,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     opened.add("adopted fields", () => adopted.close());
   }
   const forget = (): void => {
-    system.sealer.dropExpiredKeys(clock.now());
+    system.sealer.evictKeys(clock.now());
     void system.accountKeys.refresh().catch((error: unknown) => onError(error, "refresh account keys"));
   };
   for (const timer of [

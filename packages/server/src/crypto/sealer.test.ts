@@ -84,7 +84,7 @@ function sealerOver(
     seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
     open: (identity: EventIdentity, payload: Buffer) =>
       sealer.open(identity, { keyId: keyIdOf(identity.account, identity.purpose) }, payload),
-    forgetEnded: (now: number) => sealer.dropExpiredKeys(now),
+    forgetEnded: (now: number) => sealer.evictKeys(now),
   };
 }
 

@@ -36,10 +36,11 @@ export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 /** A sealer that keeps data keys in memory. */
 export interface CachingSealer extends Sealer {
   /**
-   * Drops the data keys of partitions that take no further events, long before their events expire, and the secrets of
-   * all partitions: while this is called each second, a lost one seals the first events of accounts no longer than that.
+   * Drops keys from memory: the data keys of partitions that take no further events, long before their events expire,
+   * and the secrets of all partitions. While this is called each second, a lost one seals the first events of accounts
+   * no longer than that.
    */
-  dropExpiredKeys(now: number): void;
+  evictKeys(now: number): void;
 }
 
 /** Finds the key that the events of an account and purpose are sealed under. */
@@ -248,7 +249,7 @@ export function createSealer(
     open: (identity, under, payload) =>
       "holdId" in under ? openCopy(identity, under.holdId, payload) : openEvent(identity, under.keyId, payload),
 
-    dropExpiredKeys(now) {
+    evictKeys(now) {
       dataKeys.forgetEnded(now);
       secrets.forgetRecent();
     },

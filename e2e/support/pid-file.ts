@@ -2,8 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { until } from "./embedded.ts";
 
-/** Resolves once the file has a line. */
-export const wasStarted = (path: string): Promise<void> => until(async () => (await textOf(path)).endsWith("\n"));
+export const hasStarted = async (path: string): Promise<boolean> => (await textOf(path)).endsWith("\n");
+
+export const wasStarted = (path: string): Promise<void> => until(() => hasStarted(path));
 
 /** Whether the process is there, and no zombie. */
 export async function isRunning(path: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Unavailable } from "../ports.ts";
-import { holdKeys } from "./held-keys.ts";
+import { holdKeys, SEARCH_EVERY_MS } from "./held-keys.ts";
 import { LocalKeyEncryption, versionOfKey } from "./key-encryption.ts";
 
 const CONTEXT = Buffer.from("context");
@@ -12,8 +12,10 @@ describe("keys that are held in memory", () => {
   const secret = randomBytes(32);
   let given: readonly Buffer[] | undefined;
   let loads: number;
+  let now: number;
 
   beforeEach(() => {
+    now = 0;
     given = [first];
     loads = 0;
   });
@@ -24,8 +26,8 @@ describe("keys that are held in memory", () => {
     return given;
   }
 
-  const open = async (searchEveryMs?: number): Promise<LocalKeyEncryption> =>
-    new LocalKeyEncryption(await holdKeys(load, TEXTS, searchEveryMs));
+  const open = async (): Promise<LocalKeyEncryption> =>
+    new LocalKeyEncryption(await holdKeys(load, TEXTS, { now: () => now }));
 
   /** Wraps as another server does that has both keys. */
   const wrappedBySecond = (): Promise<Buffer> =>
@@ -55,17 +57,19 @@ describe("keys that are held in memory", () => {
   });
 
   it("are searched once in a while for a key that the source lacks, too", async () => {
-    const keys = await open(30);
+    const keys = await open();
     const wrapped = await wrappedBySecond();
     const missing = expect.objectContaining({ code: "secret-damaged" }) as Error;
     for (let n = 0; n < 5; n++) await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toEqual(missing);
+    now += SEARCH_EVERY_MS - 1;
+    await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toEqual(missing);
     expect(loads).toBe(2);
     given = undefined;
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    now++;
     for (let n = 0; n < 5; n++) await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toThrow("is away");
     expect(loads).toBe(3);
     given = [first, second];
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    now += SEARCH_EVERY_MS;
     expect(await keys.unwrap(wrapped, CONTEXT)).toEqual(secret);
   });
 

@@ -1,13 +1,20 @@
 import type { Deadline } from "../dependencies/deadline.ts";
+import type { MonotonicClock } from "../ports.ts";
 import type { KeySource } from "./key-encryption.ts";
 
 /** The time limit of reading a source, and the signal that ends it earlier. */
-export type SourceDeadline = Pick<Deadline, "ms" | "stop">;
+export type SourceDeadline = Omit<Deadline, "expired">;
 
 /**
  * The shortest time between two reads: without it, a secret whose key is missing would ask the source for each event.
  */
-const SEARCH_EVERY_MS = 5_000;
+export const SEARCH_EVERY_MS = 5_000;
+
+/** A read that all searches share while it runs, and until a time after it has ended. */
+interface Search {
+  readonly keys: Promise<readonly Buffer[]>;
+  until: number;
+}
 
 /**
  * Keys of a source that is too slow or too far away to be asked for each secret: read once, and held in memory. They are
@@ -17,10 +24,10 @@ const SEARCH_EVERY_MS = 5_000;
 export async function holdKeys(
   load: () => Promise<readonly Buffer[]>,
   texts: Pick<KeySource, "advice" | "description">,
-  searchEveryMs = SEARCH_EVERY_MS,
+  clock: MonotonicClock = performance,
 ): Promise<KeySource> {
   let held = await load();
-  let recent: Promise<readonly Buffer[]> | undefined;
+  let recent: Search | undefined;
   let loads = 0;
   let newest = 0;
   const reload = async (): Promise<readonly Buffer[]> => {
@@ -32,8 +39,11 @@ export async function holdKeys(
     return (held = loaded);
   };
   const search = (): Promise<readonly Buffer[]> => {
-    recent ??= reload().finally(() => setTimeout(() => (recent = undefined), searchEveryMs).unref());
-    return recent;
+    if (recent && clock.now() < recent.until) return recent.keys;
+    const started: Search = { keys: reload(), until: Infinity };
+    const end = (): void => void (started.until = clock.now() + SEARCH_EVERY_MS);
+    started.keys.then(end, end);
+    return (recent = started).keys;
   };
   return { ...texts, read: async () => held, search, reload };
 }

@@ -5,7 +5,8 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
-import { isRunning, wasStarted } from "../../../../e2e/support/pid-file.ts";
+import { hasStarted, isRunning, wasStarted } from "../../../../e2e/support/pid-file.ts";
+import type { SourceDeadline } from "./held-keys.ts";
 import { keysOfCommand } from "./key-command.ts";
 
 const KEY = randomBytes(32);
@@ -23,8 +24,17 @@ afterAll(() => folder.remove());
 
 const shell = (script: string, ...args: readonly string[]): readonly string[] => ["sh", "-c", script, "sh", ...args];
 
+/** A deadline that expires only after the process has written its id: a slow machine needs longer to start it. */
+const afterStartOf = (...paths: readonly string[]): SourceDeadline => ({
+  ms: 50,
+  isProgressing: async () => !(await Promise.all(paths.map(hasStarted))).every(Boolean),
+});
+
 /** Returns the error after it has checked that nothing in it holds what the command printed or was given. */
-async function failure(command: readonly string[], deadline = DEADLINE): Promise<Error & { code: string }> {
+async function failure(
+  command: readonly string[],
+  deadline: SourceDeadline = DEADLINE,
+): Promise<Error & { code: string }> {
   const error: unknown = await keysOfCommand(command, ENVIRONMENT, deadline).then(
     () => expect.unreachable("it gave keys"),
     (caught: unknown) => caught,
@@ -68,27 +78,26 @@ describe("a command that prints keys", () => {
     ["prints a key and more", shell(`echo ${TEXT}; echo ECHO`), "printed something else than keys"],
     ["prints without end", ["yes", TEXT], "printed more than 64 KiB"],
   ])("that %s is named with the cause, and its output is not", async (_, command, cause) => {
-    const error = await failure(command, { ms: 2_000 });
+    const error = await failure(command);
     expect(error.code).toBe("key-source-unusable");
     expect(error.message).toContain(`the command in DRS_KEY_ENCRYPTION_KEY_COMMAND ${cause}`);
   });
 
   it("that is late is ended with its children", async () => {
     const pids = [join(folder.path, "late"), join(folder.path, "late-child")];
-    const late = failure(shell('sleep 60 & echo $! > "$2"; echo $$ > "$1"; wait', ...pids), { ms: 400 });
-    await Promise.all(pids.map(wasStarted));
-    expect(await late).toMatchObject({
+    const script = 'sleep 60 & echo $! > "$2"; echo $$ > "$1"; wait';
+    expect(await failure(shell(script, ...pids), afterStartOf(...pids))).toMatchObject({
       code: "dependency-silent",
-      message: "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND did not end within 400 ms",
+      message: "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND did not end within 50 ms",
     });
     for (const pid of pids) await until(async () => !(await isRunning(pid)));
   });
 
   it("that leaves a process behind with its output open gives its keys, and the process is ended", async () => {
     const pid = join(folder.path, "left");
-    expect(
-      await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), ENVIRONMENT, { ms: 2_000 }),
-    ).toEqual([KEY]);
+    expect(await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), ENVIRONMENT, DEADLINE)).toEqual([
+      KEY,
+    ]);
     await until(async () => !(await isRunning(pid)));
   });
 
@@ -96,7 +105,7 @@ describe("a command that prints keys", () => {
     const pid = join(folder.path, "daemon");
     const daemon = `setsid sh -c 'echo $$ > "$1"; exec sleep 60' sh "$1"`;
     const script = `${daemon} & until [ -s "$1" ]; do sleep 0.01; done; echo ${TEXT}`;
-    expect(await failure(shell(script, pid), { ms: 500 })).toMatchObject({ code: "dependency-silent" });
+    expect(await failure(shell(script, pid), afterStartOf(pid))).toMatchObject({ code: "dependency-silent" });
     process.kill(Number(await readFile(pid, "utf8")), "SIGKILL");
   });
 

@@ -13,7 +13,7 @@ import { startVault, type Vault } from "./vault-transit.fixture.ts";
 
 const INSTALLATION = "0199d4c2-0000-7000-8000-000000000001";
 const CONTEXT = vaultContext(INSTALLATION);
-const DEADLINE = { ms: 1_000 };
+const DEADLINE = { ms: 20_000 };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let vault: Vault;

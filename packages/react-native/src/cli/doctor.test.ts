@@ -13,7 +13,10 @@ beforeEach(() => {
     JSON.stringify({ dependencies: { "react-native": "0.86.3", "@device-risk-signals/react-native": "0.1.0" } }),
   );
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -146,7 +149,6 @@ describe("the app's own Expo", () => {
     );
     config("{ plugins: [process.env.APP_PLUGIN] }");
     expect(problems()).toEqual([]);
-    vi.unstubAllEnvs();
   });
 
   it("is reported with the reason when it is broken, not as not installed", () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import {
   connectAsOwner,
   type OwnerClient,
@@ -16,6 +16,10 @@ beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
   owner = await connectAsOwner(environment);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 afterAll(async () => {
@@ -39,7 +43,6 @@ test("an endpoint that fails at its last step leaves no timer and no connection"
   const ended = new Set(cleared.mock.calls.map(([timer]) => timer));
   expect(started.mock.results.filter(({ value }) => !ended.has(value))).toEqual([]);
   expect(started).toHaveBeenCalled();
-  vi.restoreAllMocks();
   // The pool's own connections may be more.
   await expect.poll(connections).toBeLessThanOrEqual(before + 2);
   await system.close();

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { OperatorError } from "../errors/operator-error.ts";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { keysOfVault, vaultContext, type VaultOptions } from "./vault-transit.ts";
@@ -29,6 +29,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await vault?.close();
   await folder?.remove();
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 beforeEach(async () => {
@@ -161,12 +165,8 @@ describe("Vault's token and certificates", () => {
   });
 
   it("NODE_TLS_REJECT_UNAUTHORIZED=0 does not turn the check off", async () => {
-    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
-    try {
-      expect((await failure({ caFile: undefined })).message).toMatch(/SELF_SIGNED/);
-    } finally {
-      delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
-    }
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+    expect((await failure({ caFile: undefined })).message).toMatch(/SELF_SIGNED/);
   });
 
   it("a Vault on loopback may speak plain HTTP", async () => {

@@ -49,7 +49,7 @@ PYTHON
 # One reading of Apple's SDK: selectors, C types, nullability, enumerators.
 fetch_crates() {
   if [ -d "$truth/crates" ]; then return; fi
-  # Where rustup puts it, for shells that read no profile.
+  # Where Rust's installer puts it, for shells that read no profile.
   local crate PATH="$PATH:$HOME/.cargo/bin"
   mkdir -p "$truth/manifest/src"
   touch "$truth/manifest/src/lib.rs"

@@ -7,6 +7,7 @@ export interface Prose {
 const LANGUAGES: Readonly<Record<string, RegExp>> = {
   c: /^[ \t]*\/\*[\s\S]*?\*\/|(?:^|(?<=[\s;,{}()]))\/\/ .*$/gm,
   sql: /^[ \t]*\/\*[\s\S]*?\*\/|(?:^|(?<=[\s;,()]))-- .*$/gm,
+  shell: /(?:^|(?<=\s))# .*$/gm,
 };
 
 const EXTENSIONS: Readonly<Record<string, keyof typeof LANGUAGES>> = {
@@ -14,13 +15,21 @@ const EXTENSIONS: Readonly<Record<string, keyof typeof LANGUAGES>> = {
   tsx: "c",
   js: "c",
   mjs: "c",
+  mts: "c",
   kt: "c",
+  java: "c",
+  c: "c",
+  cpp: "c",
   h: "c",
   mm: "c",
   sql: "sql",
+  py: "shell",
+  sh: "shell",
+  yaml: "shell",
+  yml: "shell",
 };
 
-const MARKER = /^[ \t]*(?:\/\*+|\*+\/|\/\/\/?|--|\*)?[ \t]?/;
+const MARKER = /^[ \t]*(?:\/\*+|\*+\/|\/\/\/?|--|#|\*)?[ \t]?/;
 
 /** A comment, or one line of several consecutive line comments. */
 interface Comment {

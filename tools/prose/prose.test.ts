@@ -38,6 +38,8 @@ test.each([
   ["a.ts", 'const text = "anew"; // done anew\n/**\n * Begins\n *\n * anew.\n */\nconst anew = `anew`;\n'],
   ["a.kt", 'val text = "anew" // done anew\n/**\n * Begins\n *\n * anew.\n */\nval anew = 1\n'],
   ["a.sql", "select 'anew'; -- done anew\n/*\n * Begins\n *\n * anew.\n */\nselect anew;\n"],
+  ["a.py", 'text = "anew"  # done anew\nif True:\n    # Begins\n    #\n    # anew.\n    anew()\n'],
+  ["a.yml", "text: anew # done anew\nhere:\n  # Begins\n  #\n  # anew.\n  anew: true\n"],
   ["a.mm", 'auto text = @"anew"; // done anew\n/*\n * Begins\n *\n * anew.\n */\nanew();\n'],
 ])("comments of %s are checked, and its code is not", async (path, source) => {
   expect(await messagesOf(path, source)).toEqual(['1: "anew": write again', '5: "anew": write again']);

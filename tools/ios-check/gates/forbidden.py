@@ -13,7 +13,7 @@ from objects import references
 
 LOOPBACK = "Loopback"
 MODULE = "DeviceRiskSignals"
-# Methods of the NSObject protocol: their names occur in the object of a class that adopts a protocol built on it.
+# Methods of the `NSObject` protocol: their names occur in the object of a class that adopts a protocol built on it.
 ADOPTED = {"-performSelector:", "-performSelector:withObject:", "-performSelector:withObject:withObject:"}
 
 RULES = {

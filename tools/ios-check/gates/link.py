@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kit import HEADERS, LIBRARY, OBJECTS, SDK, TRUTH, TYPES, Case, problem_of, run
 
-# Of React Native, which a host app links.
+# Symbols of React Native, which a host app links.
 REACT = re.compile(
     r"^(__ZN[KO]*8facebook|__ZT.N8facebook|_RCT|_OBJC_CLASS_\$__?RCT|_OBJC_(IVAR|CLASS)_\$_EventEmitter)"
 )

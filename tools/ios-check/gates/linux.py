@@ -110,7 +110,7 @@ def report(output: str, test: str) -> str:
 def run_probes() -> list[Case]:
     lay_out()
     # The check of dynamic types would need those of React Native, which is not here.
-    # Not optimised: linux/arc_runtime.c knows plain ARC, not what the optimiser makes of it.
+    # The code is not optimised: linux/arc_runtime.c knows plain ARC, not what the optimiser makes of it.
     flags = ["-std=c++20", "-gline-tables-only", "-fblocks", *SANITIZE, "-fno-sanitize=vptr"]
     faked = sorted((TESTS / "fakes").glob("*.cpp")) + sorted((TESTS / "fakes").glob("*.mm"))
     darwin = [IOS / f"darwin/{name}.cpp" for name in UNIX if name != "ForkAttempt"]

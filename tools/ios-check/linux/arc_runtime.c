@@ -1,6 +1,6 @@
-// ARC, weak references and flexible instance variables for gcc's libobjc, so that clang's code runs on it. For tests
+// ARC, weak references and flexible instance variables for GCC's `libobjc`, so that clang's code runs on it. For tests
 // alone, on x86-64. Code is compiled with `-fobjc-arc -fobjc-runtime=gnustep-1.8`; the classes it emits are put right
-// for libobjc before that sees them, and what ARC calls is put on top of -retain, -release and -autorelease.
+// for `libobjc` before that sees them, and what ARC calls is put on top of `-retain`, `-release` and `-autorelease`.
 #define _GNU_SOURCE
 #include <Block.h>
 #include <dlfcn.h>
@@ -207,7 +207,7 @@ static id send(id receiver, SEL selector) {
 extern void *_NSConcreteStackBlock[], *_NSConcreteMallocBlock[], *_NSConcreteGlobalBlock[];
 
 static void *isa_of(id object) { return *(void **)object; }
-// Also blocks that do not escape: they are on the stack, and counting their references would corrupt their flags.
+// Blocks that do not escape count as global ones: they are on the stack, and counting their references would corrupt their flags.
 static int is_global_block(id object) { return isa_of(object) == _NSConcreteGlobalBlock; }
 static int is_block(id object) {
   return isa_of(object) == _NSConcreteStackBlock || isa_of(object) == _NSConcreteMallocBlock;
@@ -245,7 +245,7 @@ void objc_autoreleasePoolPop(void *pool) { send(pool, SELECTOR("drain")); }
 id objc_alloc(id class) { return send(class, SELECTOR("alloc")); }
 id objc_alloc_init(id class) { return send(objc_alloc(class), SELECTOR("init")); }
 
-// ---- weak references: a table, emptied by -[NSObject dealloc]
+// ---- weak references: a table, emptied by `-[NSObject dealloc]`
 
 static struct {
   id *place, object;

@@ -1,4 +1,4 @@
-// Objective-C exceptions travel as C++ ones, so that @try, @catch and @finally work in clang's .mm on gcc's libobjc.
+// Objective-C exceptions travel as C++ ones, so that @try, @catch and @finally work in clang's .mm on GCC's `libobjc`.
 #include <cstdint>
 #include <cstdio>
 #include <typeinfo>

@@ -29,7 +29,7 @@ public abstract class WindowCallback implements Window.Callback {
     this.wrapped = wrapped;
   }
 
-  /** The callback that everything goes to. */
+  /** The callback that every call is passed to. */
   public final Window.Callback getWrapped() {
     return wrapped;
   }

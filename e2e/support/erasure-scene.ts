@@ -3,16 +3,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
-import type { System } from "../../packages/server/src/app/system.ts";
 import { authorized, type Reply, send, transport } from "./client.ts";
-import { command, objects, type Printed } from "./command.ts";
-import type { OwnerClient } from "./database.ts";
+import { objects } from "./command.ts";
 import { secretExists } from "./key-directory.ts";
 import { makeCredentials } from "./parties.ts";
-import { applyPeriod } from "./policy.ts";
 import { type Credentials, type ServerProcess, startServer } from "./server.ts";
-import { useTestSystem } from "./test-system.ts";
-import { useFolder } from "./use-folder.ts";
+import { SystemScene } from "./system-scene.ts";
 
 export interface Stored {
   readonly eventId: string;
@@ -21,20 +17,19 @@ export interface Stored {
 }
 
 /** Servers on one database. Create it at the top of a test file: its hooks start and stop everything. */
-export class ErasureScene {
-  readonly #folder = useFolder();
-  readonly #opened = useTestSystem("file", () => ({
-    DRS_ERASURE_JOURNAL: join(this.folder, "journal"),
-    DRS_KEY_BACKUP_RETENTION: "7d",
-    DRS_BACKUP_RETENTION: "30d",
-  }));
+export class ErasureScene extends SystemScene {
   readonly servers: ServerProcess[] = [];
   #accounts = 0;
   #turn = 0;
 
   constructor() {
+    super((folder) => ({
+      DRS_ERASURE_JOURNAL: join(folder, "journal"),
+      DRS_KEY_BACKUP_RETENTION: "7d",
+      DRS_BACKUP_RETENTION: "30d",
+    }));
     beforeAll(async () => {
-      await applyPeriod(this.environment, this.folder, "P30D");
+      await this.applyPeriod("P30D");
       this.servers.push(...(await Promise.all([startServer(this.serving), startServer(this.serving)])));
     });
     afterAll(async () => {
@@ -42,28 +37,10 @@ export class ErasureScene {
     });
   }
 
-  get folder(): string {
-    return this.#folder();
-  }
-
-  get environment(): Record<string, string> {
-    return this.#opened.environment;
-  }
-
   /** Environment of its servers. */
   get serving(): Record<string, string> {
     return { ...this.environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
   }
-
-  get system(): System {
-    return this.#opened.system;
-  }
-
-  get owner(): OwnerClient {
-    return this.#opened.owner;
-  }
-
-  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
 
   readonly party = (account = `erased-${this.#accounts++}`): Promise<Credentials> =>
     makeCredentials(this.system, account);

@@ -1,16 +1,12 @@
 /** A system whose events expire after an hour, events that are stored in the past, and holds on them. */
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import type { System } from "../../packages/server/src/app/system.ts";
 import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";
-import { command, objects, type Printed } from "./command.ts";
-import type { OwnerClient } from "./database.ts";
+import { objects, type Printed } from "./command.ts";
 import { secretExists } from "./key-directory.ts";
 import { type EventIn, Past, type PastEvent } from "./past-event.ts";
-import { applyPeriod } from "./policy.ts";
+import { SystemScene } from "./system-scene.ts";
 import { advanceClock } from "./test-clock.ts";
-import { useTestSystem } from "./test-system.ts";
-import { useFolder } from "./use-folder.ts";
 
 export const WHY = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
 
@@ -18,9 +14,7 @@ export const WHY = ["--reason", "dispute", "--approver", "J. Doe", "--review", "
  * A server with holds. Create it at the top of a test file: its hooks open and close everything, and lift each hold at
  * the end of its test.
  */
-export class HoldScene {
-  readonly #folder = useFolder();
-  readonly #opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(this.folder, "journal") }));
+export class HoldScene extends SystemScene {
   #past: Past | undefined;
   #accounts = 0;
   /**
@@ -29,6 +23,7 @@ export class HoldScene {
   hoursAgo = 46;
 
   constructor() {
+    super((folder) => ({ DRS_ERASURE_JOURNAL: join(folder, "journal") }));
     beforeAll(async () => {
       await this.applyPeriod("PT1H");
       this.#past = new Past(this.system);
@@ -41,28 +36,8 @@ export class HoldScene {
     afterAll(() => this.#past?.close());
   }
 
-  get folder(): string {
-    return this.#folder();
-  }
-
-  get environment(): Record<string, string> {
-    return this.#opened.environment;
-  }
-
-  get system(): System {
-    return this.#opened.system;
-  }
-
-  get owner(): OwnerClient {
-    return this.#opened.owner;
-  }
-
   /** Advances the clock of the database and of commands. */
   readonly advance = (milliseconds: number): Promise<void> => advanceClock(this.environment, milliseconds);
-
-  readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
-
-  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
 
   readonly newAccount = (): string => `account-${this.#accounts++}`;
 

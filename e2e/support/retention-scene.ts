@@ -1,18 +1,14 @@
 /** A server whose events expire when a test says so, and a view of its partitions and their secrets. */
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import type { System } from "../../packages/server/src/app/system.ts";
 import { partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
 import type { Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
 import { authorized, type Reply, send, transport } from "./client.ts";
-import { command, objects, type Printed } from "./command.ts";
-import type { OwnerClient, TestDatabase } from "./database.ts";
+import { objects } from "./command.ts";
 import { secretExists } from "./key-directory.ts";
 import { makeCredentials } from "./parties.ts";
-import { applyPeriod } from "./policy.ts";
 import { type Credentials, type ServerProcess, startServer } from "./server.ts";
+import { SystemScene } from "./system-scene.ts";
 import { advanceClock } from "./test-clock.ts";
-import { useTestSystem } from "./test-system.ts";
-import { useFolder } from "./use-folder.ts";
 
 const HOUR_MS = 3_600_000;
 /** Longer than any test advances the clock. */
@@ -27,13 +23,12 @@ export interface Stored {
  * A server whose events expire. Create it at the top of a test file: its hooks start and stop everything. Each test
  * begins with a period of 30 days.
  */
-export class RetentionScene {
-  readonly #folder = useFolder();
-  readonly #opened = useTestSystem("file", () => ({ DRS_REPLAY_WINDOW: "1h" }));
+export class RetentionScene extends SystemScene {
   #server: ServerProcess | undefined;
   #who: Credentials | undefined;
 
   constructor() {
+    super(() => ({ DRS_REPLAY_WINDOW: "1h" }));
     beforeAll(async () => {
       await this.applyPeriod("P30D");
       await this.start();
@@ -41,26 +36,6 @@ export class RetentionScene {
     });
     beforeEach(() => this.applyPeriod("P30D"));
     afterAll(() => this.#server?.stop());
-  }
-
-  get folder(): string {
-    return this.#folder();
-  }
-
-  get environment(): Record<string, string> {
-    return this.#opened.environment;
-  }
-
-  get system(): System {
-    return this.#opened.system;
-  }
-
-  get owner(): OwnerClient {
-    return this.#opened.owner;
-  }
-
-  get database(): TestDatabase {
-    return this.#opened.database;
   }
 
   get server(): ServerProcess {
@@ -78,10 +53,6 @@ export class RetentionScene {
     const serving = { ...this.environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
     this.#server = await startServer({ ...serving, ...settings });
   };
-
-  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
-
-  readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
 
   readonly newRequest = (): Stored["request"] => ({
     headers: authorized(this.who),

@@ -1,0 +1,42 @@
+/** A system with a folder of its own, and `drs` with its environment: what the scenes of lifecycles have in common. */
+import type { System } from "../../packages/server/src/app/system.ts";
+import { command, type Printed } from "./command.ts";
+import type { OwnerClient, TestDatabase } from "./database.ts";
+import { applyPeriod } from "./policy.ts";
+import { type TestSystem, useTestSystem } from "./test-system.ts";
+import { useFolder } from "./use-folder.ts";
+
+/** A system with a folder. Create it at the top of a test file: its hooks open and close everything. */
+export class SystemScene {
+  readonly #folder = useFolder();
+  readonly #opened: TestSystem;
+
+  /** @param settings in addition to the environment of the database, read when the system opens. */
+  constructor(settings: (folder: string) => Record<string, string>) {
+    this.#opened = useTestSystem("file", () => settings(this.folder));
+  }
+
+  get folder(): string {
+    return this.#folder();
+  }
+
+  get environment(): Record<string, string> {
+    return this.#opened.environment;
+  }
+
+  get system(): System {
+    return this.#opened.system;
+  }
+
+  get owner(): OwnerClient {
+    return this.#opened.owner;
+  }
+
+  get database(): TestDatabase {
+    return this.#opened.database;
+  }
+
+  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
+
+  readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
+}

@@ -31,8 +31,15 @@ afterAll(async () => {
   await database?.close();
 });
 
+/** Opens a connection in pipeline mode, as the event store does. */
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ ...system.database, pipeline: true });
+  await client.connect();
+  return client;
+}
+
 /** A client whose command tags count the rows that were selected, as those of a distributed table do. */
-function countingSelected(client: pg.PoolClient, selected: number): pg.Client {
+function countingSelected(client: pg.Client, selected: number): pg.Client {
   const query = async (...args: Parameters<pg.Client["query"]>): Promise<unknown> => ({
     ...((await (client.query as (...args: unknown[]) => Promise<object>)(...args)) as object),
     rowCount: selected,
@@ -43,18 +50,17 @@ function countingSelected(client: pg.PoolClient, selected: number): pg.Client {
 it("takes keys by the rows that came back, not by the command tag", async () => {
   const first = newEvent();
   const [again, other] = [newEvent({ idempotencyKey: first.idempotencyKey }), newEvent()];
-  const client = await system.pool.connect();
+  const client = await connect();
   const outcomes = [
     await commitBatch(countingSelected(client, 1), [first], system.pseudonymizer),
     await commitBatch(countingSelected(client, 2), [again, other], system.pseudonymizer),
   ];
-  client.release();
+  await client.end();
   expect(outcomes).toEqual([["stored"], ["taken", "stored"]]);
 });
 
 it("commits nothing that was sealed when another erasure and another loss were the last ones, even with an equal sum", async () => {
-  const client = new pg.Client({ ...system.database, pipeline: true });
-  await client.connect();
+  const client = await connect();
   // Foreign keys are off: `journal_entry` has no row that the erasure could name.
   await owner.query("set session_replication_role = replica");
   try {

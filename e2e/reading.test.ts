@@ -295,6 +295,15 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
     ["key", "rotate", "--dry-run"],
   ];
+  /** These make the change, and roll it back. */
+  const DRY_RUNS_OF_CHANGES = [
+    "hold add",
+    "hold review",
+    "hold lift",
+    "request add",
+    "request extend",
+    "request close",
+  ];
   const AUDITED = ["event list", "event get", "request list", "account export"];
   /** Other commands that a read-only standby does not stop. */
   const ON_A_STANDBY = new Set(["migrate", "serve", "config", "receipt verify", "doctor"]);
@@ -327,6 +336,19 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
       expect({ code, stdout }, `${name}: ${stderr}`).toEqual({ code: 1, stdout: "" });
       const why = AUDITED.includes(name) ? "Reads are audited, and the audit is on the primary" : "Only the primary";
       expect(stderr, name).toContain(`This database is a read-only standby. ${why}`);
+    }
+  });
+
+  test("a dry run that makes the change and rolls it back names the primary", async () => {
+    for (const name of DRY_RUNS_OF_CHANGES) {
+      const { code, stdout, stderr } = await command(
+        standby,
+        ...name.split(" "),
+        ...(REQUIRED[name] ?? []),
+        "--dry-run",
+      );
+      expect({ code, stdout }, `${name}: ${stderr}`).toEqual({ code: 1, stdout: "" });
+      expect(stderr, name).toContain("This database is a read-only standby. Only the primary can be changed");
     }
   });
 });

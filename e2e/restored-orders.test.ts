@@ -1,5 +1,5 @@
 /** Orders of the erasure journal after a restore: held events stay, for any order between backup and restore. */
-import { cp, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,8 +110,15 @@ async function expectNoSecrets(environment: Environment, holdId: string): Promis
   return rows.length;
 }
 
-const entryFile = (environment: Environment, sequence: number): string =>
-  join(environment["DRS_ERASURE_JOURNAL"] ?? "", "000000", `${String(sequence).padStart(9, "0")}.json`);
+const entryFile = (environment: Environment, sequence: number, within = "000000"): string =>
+  join(environment["DRS_ERASURE_JOURNAL"] ?? "", within, `${String(sequence).padStart(9, "0")}.json`);
+const lossFile = (environment: Environment, sequence: number): string => entryFile(environment, sequence, "losses");
+
+async function acceptLoss(environment: Environment, sequence: number): Promise<void> {
+  const args = ["--entry", String(sequence), "--reason", "a disk failed", "--yes"];
+  const { code, stderr } = await command(environment, "erase", "accept-loss", ...args);
+  expect(code, stderr).toBe(0);
+}
 
 test("a second hold on an account that is erased finds it by the copy of the first", async () => {
   const environment = await installation("P1Y");
@@ -180,21 +187,31 @@ test("after an accepted loss a database that was restored alone serves, and the 
   await rename(file, `${file}.away`);
   await restore();
   await run(environment, 1, "erase", "replay");
-  const accepted = await command(
-    environment,
-    "erase",
-    "accept-loss",
-    "--entry",
-    "2",
-    "--reason",
-    "a disk failed",
-    "--yes",
-  );
-  expect(accepted.code, accepted.stderr).toBe(0);
+  await acceptLoss(environment, 2);
   await run(environment, 0, "erase", "replay");
   await erase(environment, 0, "--account", "a2");
   for (const event of events) expect(await read(environment, event)).toBeUndefined();
   await run(environment, 0, "doctor");
+});
+
+test("each restore records the loss of an entry with the time at which it was accepted", async () => {
+  const environment = await installation("P1Y");
+  await store(environment, "a1");
+  const restore = await backUp(environment, "database");
+  await erase(environment, 0, "--account", "a1");
+  await rm(entryFile(environment, 1));
+  await acceptLoss(environment, 1);
+  const recorded = async (): Promise<unknown> => {
+    const owner = await connectAsOwner(environment);
+    const { rows } = await owner.query<{ at: Date }>("select loss_accepted_at as at from journal_entry");
+    await owner.end();
+    return rows[0]?.at.toISOString();
+  };
+  const { at } = JSON.parse(await readFile(lossFile(environment, 1), "utf8")) as { at: string };
+  expect(await recorded()).toBe(at);
+  await restore();
+  await run(environment, 0, "erase", "replay");
+  expect(await recorded()).toBe(at);
 });
 
 test("an entry that is found after its loss was accepted counts at the next restore", async () => {
@@ -204,17 +221,7 @@ test("an entry that is found after its loss was accepted counts at the next rest
   await erase(environment, 0, "--account", "a1");
   const file = entryFile(environment, 1);
   await rename(file, `${file}.away`);
-  const accepted = await command(
-    environment,
-    "erase",
-    "accept-loss",
-    "--entry",
-    "1",
-    "--reason",
-    "a disk failed",
-    "--yes",
-  );
-  expect(accepted.code, accepted.stderr).toBe(0);
+  await acceptLoss(environment, 1);
   await rename(`${file}.away`, file);
   await restore();
   await run(environment, 0, "erase", "replay");

@@ -43,16 +43,16 @@ export async function recordApplied(
 /** An operator's statement that the journal has permanently lost an entry. */
 export interface AcceptedLossRecord {
   readonly sequence: number;
-  /** RFC 3339; by default the time of the transaction. */
-  readonly at?: string;
+  /** RFC 3339: the time of the statement, also where a restored database learns of it later. */
+  readonly at: string;
   readonly actor: string;
   readonly reason: string;
 }
 
 const RECORD_ACCEPTED_LOSS = sql(
-  `update journal_entry set loss_accepted_at = coalesce($2, transaction_time()), loss_accepted_by = $3, loss_reason = $4
+  `update journal_entry set loss_accepted_at = $2, loss_accepted_by = $3, loss_reason = $4
       where sequence = $1`,
-  ["int8", "timestamptz?", "text", "text"],
+  ["int8", "timestamptz", "text", "text"],
 );
 
 /** Does nothing where the database has not applied the entry. */
@@ -60,7 +60,7 @@ export async function recordAcceptedLoss(
   executor: Executor,
   { sequence, at, actor, reason }: AcceptedLossRecord,
 ): Promise<void> {
-  await query(executor, RECORD_ACCEPTED_LOSS, [sequence, at ?? null, actor, reason]);
+  await query(executor, RECORD_ACCEPTED_LOSS, [sequence, at, actor, reason]);
 }
 
 const ACCEPTED_LOSSES = sql(

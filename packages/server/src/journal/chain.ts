@@ -10,10 +10,21 @@ import {
   type StoredText,
 } from "./journal.ts";
 
-/** An entry in its place in the chain; without `entry` where its loss was accepted. */
-export interface Link extends EntryReference {
-  readonly entry?: JournalEntry;
+/** A whole entry in its place in the chain. */
+export interface EntryLink extends EntryReference {
+  readonly entry: JournalEntry;
 }
+
+/** The place of an entry whose loss was accepted. */
+export interface LostLink extends EntryReference {
+  readonly entry?: undefined;
+  /** RFC 3339. */
+  readonly acceptedAt: string;
+  /** Without it the digest is the statement's. */
+  readonly isDigestKnown: boolean;
+}
+
+export type Link = EntryLink | LostLink;
 
 /** An entry that another store knows the journal to have. */
 export interface KnownEntry {
@@ -85,15 +96,12 @@ function isFound(codec: EntryCodec, stored: StoredText, lost: LostLink): boolean
   }
 }
 
-interface LostLink extends Link {
-  readonly isDigestKnown: boolean;
-}
-
 async function readLosses(journal: ErasureJournal, codec: EntryCodec): Promise<ReadonlyMap<number, LostLink>> {
   const losses = new Map<number, LostLink>();
   for await (const stored of journal.readLosses()) {
-    const { sequence, digest } = codec.decodeLoss(stored);
-    losses.set(sequence, { sequence, digest: digest ?? digestOf(stored.text), isDigestKnown: digest !== null });
+    const { sequence, digest, at } = codec.decodeLoss(stored);
+    const isDigestKnown = digest !== null;
+    losses.set(sequence, { sequence, digest: digest ?? digestOf(stored.text), acceptedAt: at, isDigestKnown });
   }
   return losses;
 }

@@ -2,7 +2,7 @@
 import { plural } from "../../messages/plural.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
-import { type KnownEntry, type Link, readChain } from "../../journal/chain.ts";
+import { type KnownEntry, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { EntryReference, ErasureJournal } from "../../journal/journal.ts";
 import { readLatestEntry, readWatermark, type Watermark } from "../../journal/key-store-watermark.ts";
@@ -19,7 +19,7 @@ export interface Comparison {
   /** Entries after it. */
   readonly missing: readonly Link[];
   /** Losses that were accepted by a command whose transaction was lost. */
-  readonly unrecorded: readonly Link[];
+  readonly unrecorded: readonly LostLink[];
   readonly watermark: Watermark;
   /** Partitions that the database knows to be destroyed. */
   readonly partitions: number;
@@ -64,8 +64,8 @@ async function unrecordedLosses(
   executor: Executor,
   links: readonly Link[],
   { sequence: last }: EntryReference,
-): Promise<readonly Link[]> {
-  const lost = links.filter(({ sequence, entry }) => entry === undefined && sequence <= last);
+): Promise<readonly LostLink[]> {
+  const lost = links.filter((link) => link.entry === undefined).filter(({ sequence }) => sequence <= last);
   const recorded = new Set(lost.length > 0 ? await acceptedLosses(executor) : []);
   return lost.filter(({ sequence }) => !recorded.has(sequence));
 }

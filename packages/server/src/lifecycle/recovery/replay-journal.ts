@@ -13,12 +13,12 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { withMaintenanceLock, tryWithMaintenanceLock } from "../../postgres/maintenance-lock.ts";
 import { type DatabaseOptions, inOneTransaction, type OwnerDatabase, withOwner } from "../../postgres/database.ts";
 import { sqlState } from "../../postgres/errors.ts";
-import type { OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
+import type { Executor, OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
 import { SQL_STATES } from "../../postgres/sql-states.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import type { ErasureOrigin } from "../erasure/erasures.ts";
-import { type Link, readChain } from "../../journal/chain.ts";
+import { type EntryLink, type LostLink, readChain } from "../../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";
 import { lostOfHolds } from "./lost-secrets.ts";
@@ -26,7 +26,7 @@ import { destroyPartitionSecrets, recordDestroyedPartitions } from "./destroyed-
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
-import { type ErasureEntry, type ErasureJournal, type EntryReference, isHoldOrder } from "../../journal/journal.ts";
+import { type ErasureEntry, type ErasureJournal, isHoldOrder } from "../../journal/journal.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts {
@@ -50,9 +50,6 @@ export interface Replayed {
   /** Whether secrets of partitions were destroyed that the database still has: it is older than the key store. */
   readonly isDatabaseBehind: boolean;
 }
-
-/** A link whose entry the journal still has. */
-type ReadableLink = Link & Required<Pick<Link, "entry">>;
 
 /**
  * Applies to the database and to the key store what the journal has and they lack: erasures, and orders about holds. A
@@ -96,8 +93,8 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
 
 const NOTHING = { erasures: 0, holdOrders: 0 };
 
-async function recordLosses(owner: OwnerConnection, links: readonly Link[]): Promise<void> {
-  for (const { sequence } of links) await recordAcceptedLoss(owner, { sequence, ...AGAIN });
+async function recordLosses(owner: Executor, links: readonly LostLink[]): Promise<void> {
+  for (const { sequence, acceptedAt: at } of links) await recordAcceptedLoss(owner, { sequence, at, ...AGAIN });
 }
 
 function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnection) => Promise<T>): Promise<T> {
@@ -151,7 +148,7 @@ async function applyAll(
       await lockJournal(owner);
       // The writer of the entry has committed by now, or another server was quicker.
       if ((await findLatestApplied(owner)).sequence >= link.sequence) return;
-      if (!isReadable(link)) await recordLoss(owner, link);
+      if (link.entry === undefined) await recordLoss(owner, link);
       else if (isHoldOrder(link.entry)) {
         // guard(drop): holds of the journal are placed again
         // fails: e2e/restore/files.test.ts › placed after the backup
@@ -167,12 +164,10 @@ async function applyAll(
   return applied;
 }
 
-const isReadable = (link: Link): link is ReadableLink => link.entry !== undefined;
-
 async function replayErasure(
   owner: OwnerTransaction,
   { sealer, pseudonymizer }: ReplayPorts,
-  { entry, digest }: ReadableLink & { readonly entry: ErasureEntry },
+  { entry, digest }: EntryLink & { readonly entry: ErasureEntry },
   onUnreadable: OnUnreadable,
 ): Promise<void> {
   // A hold that an earlier entry placed keeps what this one erases.
@@ -195,9 +190,9 @@ async function replayErasure(
 /**
  * An operator accepted the loss before the database was restored; only the audit of the lost database had the reason.
  */
-async function recordLoss(owner: OwnerTransaction, link: EntryReference): Promise<void> {
+async function recordLoss(owner: OwnerTransaction, link: LostLink): Promise<void> {
   await recordApplied(owner, link, "loss");
-  await recordAcceptedLoss(owner, { sequence: link.sequence, ...AGAIN });
+  await recordLosses(owner, [link]);
 }
 
 /**

@@ -199,7 +199,7 @@ test("a server that has not noticed the loss seals under new secrets once it is 
     const kept = new Map<string, Buffer>();
     for (const name of names) {
       kept.set(name, (await system.keyStore.read(idOf(name))) ?? Buffer.alloc(0));
-      await system.secrets.destroy(name);
+      await system.secrets.discard(name);
     }
     const meanwhile = await stored(server, one);
     expect(await command(environment, "key", "accept-loss", ...REASON, "--yes")).toMatchObject({ code: 0, stderr: "" });

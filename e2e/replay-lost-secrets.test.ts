@@ -113,7 +113,7 @@ test.each(["--event", "--account"])(
       "select partition_id as id from event_partition where lower_bound <= $1 and $1 < upper_bound",
       [new Date(held.receivedAt)],
     );
-    await system.secrets.destroy(partitionSecretName(rows[0]?.id ?? ""));
+    await system.secrets.discard(partitionSecretName(rows[0]?.id ?? ""));
     await system.close();
     const subject = [option, option === "--event" ? held.eventId : "held"];
     const refused = { code: 1, stdout: "", stderr: expect.stringMatching(REFUSED) };

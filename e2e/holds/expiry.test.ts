@@ -125,7 +125,7 @@ test("a key store that lacks the secret of a hold counts as an older one", async
   const id = await hold("--event", event.eventId);
   await run();
   await expect(requireKeys(scene.system.pool, scene.system.secrets, false)).resolves.toBeUndefined();
-  await scene.system.secrets.destroy(holdSecretName(id));
+  await scene.system.secrets.discard(holdSecretName(id));
   await expect(requireKeys(scene.system.pool, scene.system.secrets, false)).rejects.toThrow(/older than the events/);
   await scene.owner.query("delete from held_event");
   await scene.owner.query("update legal_hold set lifted_at = now(), lifted_by = 'test', lift_reason = 'it is lost'");
@@ -174,6 +174,6 @@ test("the next pass tries again to destroy a hold's secret", async () => {
   expect(await destroyed(), "a hold that copied nothing has a secret, too").toEqual([{ secret_of: unused }]);
   const lost = await hold("--event", (await store(0, { account: newAccount() })).eventId);
   await drs("hold", "lift", lost, "--reason", "settled", "--yes");
-  await scene.system.secrets.destroy(holdSecretName(lost));
+  await scene.system.secrets.discard(holdSecretName(lost));
   expect(await destroyed(), "what was lost is not destroyed").toEqual([]);
 });

@@ -177,7 +177,7 @@ export class PostgresAccountKeys implements AccountKeys {
     await this.#secrets.findOrCreate(accountSecretName(mine));
     const [row] = (await this.#query(ENSURE_ACCOUNT_KEY, [account, purpose, mine])).rows;
     if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");
-    if (row.key_id !== mine) await this.#secrets.destroy(accountSecretName(mine));
+    if (row.key_id !== mine) await this.#secrets.discard(accountSecretName(mine));
     return row.key_id;
   }
 

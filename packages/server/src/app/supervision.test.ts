@@ -39,7 +39,7 @@ test("an inspection is rejected while the key store lacks a secret, so that no p
     const { keyId } = await system.accountKeys.current("one", 1);
     const id = secretId(accountSecretName(keyId));
     const wrapped = (await system.keyStore.read(id)) ?? Buffer.alloc(0);
-    await system.keyStore.destroy(id);
+    await system.keyStore.discard(id);
     await expect(supervision.inspect()).rejects.toThrow(Unavailable);
     const { health } = system.dependencies.get("key_store");
     expect(health.problems).toEqual([expect.stringContaining("lacks 1 secret")]);

@@ -4,17 +4,22 @@ import type { KeyStore } from "./key-store.ts";
 
 /** A key store in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
 export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
+  const eachOf =
+    (find: KeyStore["findMissing"]): KeyStore["findMissing"] =>
+    async (ids) => {
+      const found: string[] = [];
+      for (const id of ids) found.push(...(await bounded(() => find([id]))));
+      return found;
+    };
   return {
     ...store,
     read: (id) => bounded(() => store.read(id)),
     create: (id, wrapped) => bounded(() => store.create(id, wrapped)),
     destroy: (id) => bounded(() => store.destroy(id)),
+    discard: (id) => bounded(() => store.discard(id)),
     replace: (id, existing, wrapped) => bounded(() => store.replace(id, existing, wrapped)),
-    async findMissing(ids) {
-      const lacking: string[] = [];
-      for (const id of ids) lacking.push(...(await bounded(() => store.findMissing([id]))));
-      return lacking;
-    },
+    findMissing: eachOf((ids) => store.findMissing(ids)),
+    findDestroyed: eachOf((ids) => store.findDestroyed(ids)),
     ids: () => eachBounded(bounded, store.ids()),
     readWatermark: (name) => bounded(() => store.readWatermark(name)),
     writeWatermark: (name, text) => bounded(() => store.writeWatermark(name, text)),

@@ -112,13 +112,34 @@ describe("the key store in a directory", () => {
     expect(synced.slice(-2), "who comes second makes sure of the name too").toEqual(folders);
   });
 
+  it("keeps the secret whose destruction it can't record", async () => {
+    const store = await directoryKeyStore(keys);
+    await store.create(idOf("a"), Buffer.from("wrapped"));
+    await writeFile(join(keys, "destroyed"), "in the way");
+    await expect(store.destroy(idOf("a"))).rejects.toThrow(Unavailable);
+    expect(await store.read(idOf("a"))).toEqual(Buffer.from("wrapped"));
+  });
+
+  it("syncs the record of a destruction with its folders before it deletes the secret", async () => {
+    const store = await directoryKeyStore(keys);
+    await store.create(idOf("a"), Buffer.from("wrapped"));
+    synced.length = 0;
+    await store.destroy(idOf("a"));
+    const [folder, secrets] = ["destroyed", "secrets"].map((name) => join(keys, name, idOf("a").slice(0, 2)));
+    const last = [folder, join(keys, "destroyed"), secrets];
+    expect(synced.slice(-last.length), "the record first").toEqual(last);
+    synced.length = 0;
+    await store.destroy(idOf("a"));
+    expect(synced.slice(-last.length), "the process that recorded it may not have synced that").toEqual(last);
+  });
+
   it("destroys the draft that a crash has left of a secret, too", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("a"), Buffer.from("wrapped"));
     const path = join(keys, "secrets", idOf("a").slice(0, 2), idOf("a"));
     await link(path, join(dirname(path), ".draft"));
     await store.destroy(idOf("a"));
-    expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toEqual([]);
+    expect((await everythingIn(join(keys, "secrets"))).filter(({ isFile }) => isFile)).toEqual([]);
   });
 
   it("destroys the draft that a rotation has left of a secret, and another rotation writes over it", async () => {

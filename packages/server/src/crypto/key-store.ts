@@ -25,10 +25,12 @@ export interface KeyStore {
    */
   create(id: string, wrapped: Buffer): Promise<Buffer>;
   /**
-   * Destroys a secret. The id has no secret when the promise resolves; that it had none before is no error.
-   * @throws Unavailable
+   * Destroys a secret on purpose. Its destruction record is durable before the secret is deleted. The id has no secret
+   * when the promise resolves; that it had none before is no error. @throws Unavailable
    */
   destroy(id: string): Promise<void>;
+  /** Deletes a secret that nothing was sealed under, without a record. @throws Unavailable */
+  discard(id: string): Promise<void>;
   /**
    * Replaces the stored wrap by another wrap of the same secret; durable when the promise resolves. No process may
    * destroy secrets meanwhile. @returns whether `existing` was the stored one. @throws Unavailable
@@ -36,6 +38,8 @@ export interface KeyStore {
   replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean>;
   /** Finds ids that have no secret. @throws Unavailable */
   findMissing(ids: readonly string[]): Promise<readonly string[]>;
+  /** Finds ids that have a destruction record. No record is ever deleted. @throws Unavailable */
+  findDestroyed(ids: readonly string[]): Promise<readonly string[]>;
   /** Yields the ids of all secrets, some at a time. @throws Unavailable */
   ids(): AsyncIterable<readonly string[]>;
   /** Reads the text of a watermark, or `undefined`. @throws Unavailable */

@@ -14,6 +14,7 @@ export interface MemoryKeyStore {
 
 export function memoryKeyStore(): MemoryKeyStore {
   const entries = new Map<string, Buffer>();
+  const destroyed = new Set<string>();
   let creations = 0;
   const marks = new Map<string, string>();
   const store: KeyStore = {
@@ -26,13 +27,18 @@ export function memoryKeyStore(): MemoryKeyStore {
     },
     readWatermark: async (name) => marks.get(name),
     writeWatermark: async (name, text) => void marks.set(name, text),
-    destroy: async (id) => void entries.delete(id),
+    destroy: async (id) => {
+      destroyed.add(id);
+      entries.delete(id);
+    },
+    discard: async (id) => void entries.delete(id),
     replace: async (id, existing, wrapped) => {
       if (!entries.get(id)?.equals(existing)) return false;
       entries.set(id, wrapped);
       return true;
     },
     findMissing: async (ids) => ids.filter((id) => !entries.has(id)),
+    findDestroyed: async (ids) => ids.filter((id) => destroyed.has(id)),
     async *ids() {
       // The ids are those of one moment: what is created meanwhile is not among them.
       yield Array.from(entries.keys());

@@ -14,14 +14,23 @@ const SCHEMA = `
     wrapped bytea not null,
     created_at timestamptz not null default now()
   );
+  create table if not exists drs_keys.destroyed_secret (
+    id text primary key check (id ~ '^[0-9a-f]{64}$'),
+    destroyed_at timestamptz not null default now()
+  );
   create table if not exists drs_keys.mark (
     name text primary key,
     mark text not null
   )`;
 
 const READ = sql("select wrapped from drs_keys.secret where id = $1", ["text"], { wrapped: "bytea" });
-const IS_PREPARED = sql("select where to_regclass('drs_keys.mark') is not null");
-const DELETE = sql("delete from drs_keys.secret where id = $1", ["text"]);
+const IS_PREPARED = sql("select where to_regclass('drs_keys.destroyed_secret') is not null");
+const DESTROY = sql(
+  `with recorded as (insert into drs_keys.destroyed_secret (id) values ($1) on conflict do nothing)
+        delete from drs_keys.secret where id = $1`,
+  ["text"],
+);
+const DISCARD = sql("delete from drs_keys.secret where id = $1", ["text"]);
 const REPLACE = sql("update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2", [
   "text",
   "bytea",
@@ -33,6 +42,9 @@ const FIND_MISSING = sql(
   ["text[]"],
   { id: "text" },
 );
+const FIND_DESTROYED = sql("select id from drs_keys.destroyed_secret where id = any ($1::text[])", ["text[]"], {
+  id: "text",
+});
 const LIST_IDS = sql("select id from drs_keys.secret where id > $1 order by id limit 1000", ["text"], { id: "text" });
 const READ_WATERMARK = sql("select mark from drs_keys.mark where name = $1", ["text"], { mark: "text" });
 const WRITE_WATERMARK = sql(
@@ -77,13 +89,19 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
   return {
     read,
     async destroy(id) {
-      await run(DELETE, [id]);
+      await run(DESTROY, [id]);
+    },
+    async discard(id) {
+      await run(DISCARD, [id]);
     },
     async replace(id, existing, wrapped) {
       return (await run(REPLACE, [id, existing, wrapped])).rowCount === 1;
     },
     async findMissing(ids) {
       return (await run(FIND_MISSING, [ids])).rows.map(({ id }) => id);
+    },
+    async findDestroyed(ids) {
+      return (await run(FIND_DESTROYED, [ids])).rows.map(({ id }) => id);
     },
     async *ids() {
       for (let last = ""; ;) {

@@ -47,6 +47,28 @@ describe("a secret", () => {
     expect(await new Secrets(store, keysOf(after)).find("a")).toEqual(secret);
   });
 
+  it("is lost where it is missing and was not destroyed on purpose", async () => {
+    const secrets = new Secrets(memory().store, keysOf(KEY));
+    const names = ["kept", "destroyed", "discarded"];
+    for (const name of names) await secrets.findOrCreate(name);
+    await secrets.destroy("destroyed");
+    await secrets.discard("discarded");
+    expect(await secrets.findMissing(names)).toEqual(["destroyed", "discarded"]);
+    expect(await secrets.findDestroyed(names)).toEqual(["destroyed"]);
+    expect(await secrets.findLost(names)).toEqual(["discarded"]);
+  });
+
+  it("is not lost where it is destroyed during the look", async () => {
+    const { store } = memory();
+    const secrets = new Secrets(store, keysOf(KEY));
+    await secrets.findOrCreate("a");
+    const findMissing: KeyStore["findMissing"] = async (ids) => {
+      await secrets.destroy("a");
+      return store.findMissing(ids);
+    };
+    expect(await new Secrets({ ...store, findMissing }, keysOf(KEY)).findLost(["a"])).toEqual([]);
+  });
+
   it("is asked for again after a failure", async () => {
     const { store } = memory();
     let away = true;

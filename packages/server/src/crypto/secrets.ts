@@ -82,10 +82,33 @@ export class Secrets {
     return names.filter((name) => lacking.has(secretId(name)));
   }
 
-  /** Destroys a secret; backups of the key store can still open its data until they are deleted. */
+  /** Finds the names whose secrets were destroyed on purpose. */
+  async findDestroyed(names: readonly string[]): Promise<readonly string[]> {
+    const destroyed = new Set(await this.#store.findDestroyed(names.map(secretId)));
+    return names.filter((name) => destroyed.has(secretId(name)));
+  }
+
+  /** Finds the names that have no secret although none was destroyed on purpose. */
+  async findLost(names: readonly string[]): Promise<readonly string[]> {
+    const missing = await this.findMissing(names);
+    // After the look for secrets: the record of one that was destroyed meanwhile is found.
+    const destroyed = new Set(missing.length > 0 ? await this.findDestroyed(missing) : []);
+    return missing.filter((name) => !destroyed.has(name));
+  }
+
+  /**
+   * Destroys a secret on purpose, and records that; backups of the key store can still open its data until they are
+   * deleted.
+   */
   destroy(name: string): Promise<void> {
     this.#recent.delete(name);
     return this.#store.destroy(secretId(name));
+  }
+
+  /** Deletes a secret that nothing was sealed under. */
+  discard(name: string): Promise<void> {
+    this.#recent.delete(name);
+    return this.#store.discard(secretId(name));
   }
 
   #remember(name: string): void {

@@ -72,7 +72,7 @@ async function replayEnd(holdId: string, executor: Executor = opened.owner): Pro
     reason: "replay",
     unreadable: 0,
   });
-  await opened.system.secrets.destroy(holdSecretName(holdId));
+  await opened.system.secrets.discard(holdSecretName(holdId));
 }
 
 const copies = async (): Promise<unknown[]> =>

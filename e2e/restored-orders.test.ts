@@ -1,13 +1,13 @@
 /** Orders of the erasure journal after a restore: held events stay, for any order between backup and restore. */
-import { cp, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
-import { createHash } from "node:crypto";
+import { cp, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { holdSecretName } from "../packages/server/src/crypto/sealer.ts";
+import { holdSecretName, partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { command, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { secretExists, secretFile } from "./support/key-directory.ts";
 import { openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
 import { applyPeriod } from "./support/policy.ts";
@@ -61,6 +61,8 @@ async function asSuperuser(text: string): Promise<void> {
   }
 }
 
+const start = async (environment: Environment): Promise<void> => (await openTestSystem(environment)).close();
+
 async function store(environment: Environment, account: string, hoursAgo = 1): Promise<PastEvent> {
   const system = await openTestSystem(environment);
   const past = new Past(system);
@@ -103,9 +105,8 @@ async function expectNoSecrets(environment: Environment, holdId: string): Promis
   const { rows } = await owner.query<{ id: string }>(text, [holdId]);
   await owner.end();
   for (const { id } of rows) {
-    const digest = createHash("sha256").update(holdSecretName(id)).digest("hex");
-    const secret = join(environment["DRS_KEY_DIR"] ?? "", "secrets", digest.slice(0, 2), digest);
-    await expect(stat(secret), "a secret of the ended hold").rejects.toThrow(/ENOENT/);
+    const exists = await secretExists(environment, holdSecretName(id));
+    expect(exists, "a secret of the ended hold").toBe(false);
   }
   return rows.length;
 }
@@ -176,6 +177,24 @@ test.each(["after", "before"])(
   },
 );
 
+test("a hold whose end the journal has lost ends again, although its secret is destroyed", async () => {
+  const environment = await installation("P1Y");
+  const event = await store(environment, "carol");
+  const ended = await hold(environment, "--account", "carol");
+  const restore = await backUp(environment, "database");
+  await erase(environment, 3, "--account", "carol");
+  await lift(environment, ended);
+  await run(environment, 0, "retention", "run");
+  await rm(entryFile(environment, 4));
+  await restore();
+  await acceptLoss(environment, 4);
+  await run(environment, 0, "erase", "replay");
+  await run(environment, 0, "retention", "run");
+  expect(await expectNoSecrets(environment, ended), "one of the replay").toBe(2);
+  expect(await read(environment, event)).toBeUndefined();
+  await run(environment, 0, "doctor");
+});
+
 test("after an accepted loss a database that was restored alone serves, and the lost erasure can be repeated", async () => {
   const environment = await installation("P1Y");
   const names = ["a1", "a2", "a3"];
@@ -192,6 +211,32 @@ test("after an accepted loss a database that was restored alone serves, and the 
   await erase(environment, 0, "--account", "a2");
   for (const event of events) expect(await read(environment, event)).toBeUndefined();
   await run(environment, 0, "doctor");
+});
+
+test("after an accepted loss an older key store is refused, and the one that destroyed the keys is not", async () => {
+  const environment = await installation("P1Y");
+  await store(environment, "a1");
+  const keys = environment["DRS_KEY_DIR"] ?? "";
+  await cp(keys, `${keys}.older`, { recursive: true });
+  for (const name of ["b1", "b2"]) await store(environment, name);
+  const restore = await backUp(environment, "database");
+  await erase(environment, 0, "--account", "a1");
+  await rm(entryFile(environment, 1));
+  await acceptLoss(environment, 1);
+  await restore();
+  await run(environment, 0, "erase", "replay");
+  await run(environment, 0, "doctor");
+
+  await rename(keys, `${keys}.newer`);
+  await cp(`${keys}.older`, keys, { recursive: true });
+  await expect(openTestSystem(environment)).rejects.toThrow(/older than the events/);
+  await rm(keys, { recursive: true });
+  await rename(`${keys}.newer`, keys);
+  await start(environment);
+  // Until the erasure is repeated, or this, the account has a key that is destroyed.
+  await run(environment, 0, "key", "accept-loss", "--reason", "its erasure was lost", "--yes");
+  const event = await store(environment, "a1");
+  expect(await read(environment, event)).toBe(event.exact);
 });
 
 test("each restore records the loss of an entry with the time at which it was accepted", async () => {
@@ -212,6 +257,43 @@ test("each restore records the loss of an entry with the time at which it was ac
   await restore();
   await run(environment, 0, "erase", "replay");
   expect(await recorded()).toBe(at);
+});
+
+test("a restored database lacks no secret of a partition that was dropped since, now or later, and misses any other", async () => {
+  const environment = await installation("P3D");
+  for (const hoursAgo of [40, 30, 0]) await store(environment, "a1", hoursAgo);
+  const restore = await backUp(environment, "database");
+  await applyPeriod(environment, folder, "PT35H");
+  await run(environment, 0, "retention", "run");
+  await restore();
+  await start(environment);
+  // The restored database destroys as many secrets as the lost one did.
+  await store(environment, "a1", 46);
+  await applyPeriod(environment, folder, "PT43H");
+  await run(environment, 0, "retention", "run");
+  await start(environment);
+  await run(environment, 0, "doctor");
+
+  const owner = await connectAsOwner(environment);
+  const { rows } = await owner.query<{ id: string }>(
+    "select partition_id as id from event_partition where transaction_time() - interval '30 hours' between lower_bound and upper_bound",
+  );
+  await owner.end();
+  await rm(secretFile(environment, partitionSecretName(rows[0]?.id ?? "")));
+  await expect(openTestSystem(environment)).rejects.toThrow(/older than the events/);
+});
+
+test("an erasure is replayed although it covers a held event whose partition was dropped since", async () => {
+  const environment = await installation("P3D");
+  const event = await store(environment, "a1", 40);
+  await hold(environment, "--account", "a1");
+  const restore = await backUp(environment, "database");
+  await applyPeriod(environment, folder, "PT35H");
+  await run(environment, 0, "retention", "run");
+  await erase(environment, 3, "--event", event.eventId);
+  await restore();
+  await run(environment, 0, "erase", "replay");
+  expect(await read(environment, event)).toBeUndefined();
 });
 
 test("an entry that is found after its loss was accepted counts at the next restore", async () => {

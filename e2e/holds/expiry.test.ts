@@ -124,9 +124,9 @@ test("a key store that lacks the secret of a hold counts as an older one", async
   const event = await expired({ account: newAccount() });
   const id = await hold("--event", event.eventId);
   await run();
-  await expect(requireKeys(scene.system.pool, scene.system.secrets, false)).resolves.toBeUndefined();
+  await expect(requireKeys(scene.system.pool, scene.system.secrets)).resolves.toBeUndefined();
   await scene.system.secrets.discard(holdSecretName(id));
-  await expect(requireKeys(scene.system.pool, scene.system.secrets, false)).rejects.toThrow(/older than the events/);
+  await expect(requireKeys(scene.system.pool, scene.system.secrets)).rejects.toThrow(/older than the events/);
   await scene.owner.query("delete from held_event");
   await scene.owner.query("update legal_hold set lifted_at = now(), lifted_by = 'test', lift_reason = 'it is lost'");
 });

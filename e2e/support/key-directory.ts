@@ -2,10 +2,16 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Whether the key directory of this environment has the secret of this name. */
-export function secretExists(environment: Readonly<Record<string, string>>, name: string): Promise<boolean> {
+type Environment = Readonly<Record<string, string>>;
+
+/** The file of the secret of this name in the key directory of this environment. */
+export function secretFile(environment: Environment, name: string): string {
   const digest = createHash("sha256").update(name).digest("hex");
-  return stat(join(environment["DRS_KEY_DIR"] ?? "", "secrets", digest.slice(0, 2), digest)).then(
+  return join(environment["DRS_KEY_DIR"] ?? "", "secrets", digest.slice(0, 2), digest);
+}
+
+export function secretExists(environment: Environment, name: string): Promise<boolean> {
+  return stat(secretFile(environment, name)).then(
     () => true,
     () => false,
   );

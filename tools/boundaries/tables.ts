@@ -96,10 +96,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     readers: { "events/commit-batch.ts": "an event's purpose is decided in the transaction that stores it" },
   },
   purpose_mapping: { owner: "policy" },
-  journal_entry: {
-    owner: "journal",
-    readers: { "lifecycle/recovery/lost-secrets.ts": "the time of the last accepted loss" },
-  },
+  journal_entry: { owner: "journal" },
   legal_hold: {
     owner: "lifecycle/holds",
     readers: {

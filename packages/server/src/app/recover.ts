@@ -20,7 +20,7 @@ export function replayPorts(installation: Installation): ReplayPorts {
  */
 export async function recover(installation: Installation, ports = replayPorts(installation)): Promise<Replayed> {
   const replayed = await replayJournal(ports, "start");
-  await requireKeys(installation.pool, installation.secrets, replayed.isDatabaseBehind);
+  await requireKeys(installation.pool, installation.secrets);
   await installation.accountKeys.refresh();
   return replayed;
 }
@@ -32,7 +32,7 @@ export async function recover(installation: Installation, ports = replayPorts(in
 export async function requireRecovered(installation: Installation): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;
   const compared = await requireReplayed({ ...installation, executor: pool }, "start");
-  await requireKeys(pool, secrets, compared.isDatabaseBehind);
+  await requireKeys(pool, secrets);
   await accountKeys.refresh();
   return compared;
 }

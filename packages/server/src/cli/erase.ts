@@ -214,9 +214,9 @@ async function erase(
   subject: ErasureSubject,
   { reason, refuseLater = false }: RunOptions,
 ): Promise<number | undefined> {
-  const { pool, clock, sealer, pseudonymizer, administration, database, compared } = installation;
+  const { pool, clock, secrets, sealer, pseudonymizer, administration, database, compared } = installation;
   const watch = new AppendWatch();
-  const onUnreadable = refusingLost(await destroyedSecrets(pool, compared));
+  const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
   const ports = { ...journalPorts(installation, watch), sealer, onUnreadable };
   const agent = agentOf(context);
   const subject_mac = subjectMac(pseudonymizer, subject).toString("hex");

@@ -85,7 +85,7 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
   // A replay may have to wait for the acceptance, so an entry that is not applied yet must not prevent it.
   const destroyedOf = async (installation: Installation): Promise<ReadonlySet<string>> => {
     const { pool: executor } = installation;
-    return destroyedSecrets(executor, await compareWithJournal({ ...installation, executor }, "start"));
+    return destroyedSecrets(await compareWithJournal({ ...installation, executor }, "start"));
   };
   const accepted = dryRun
     ? await withInstallation(context, "read", async (installation) =>

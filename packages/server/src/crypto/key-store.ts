@@ -2,10 +2,7 @@
  * Short texts next to the secrets, which show that the key store, or what it was used with, was restored from a backup.
  */
 export const KEY_STORE_WATERMARKS = {
-  /**
-   * The watermark of what was applied to the key store: the journal's latest entry and the number of dropped
-   * partitions.
-   */
+  /** The watermark of what was applied to the key store: the latest entry of the journal. */
   applied: "mark",
   /** The latest entry that the erasure journal has. */
   journalHead: "journal-head",

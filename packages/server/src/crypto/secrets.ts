@@ -92,6 +92,8 @@ export class Secrets {
   async findLost(names: readonly string[]): Promise<readonly string[]> {
     const missing = await this.findMissing(names);
     // After the look for secrets: the record of one that was destroyed meanwhile is found.
+    // guard(false): what was destroyed on purpose is not lost
+    // fails: e2e/restored-orders.test.ts › lacks no secret of a partition
     const destroyed = new Set(missing.length > 0 ? await this.findDestroyed(missing) : []);
     return missing.filter((name) => !destroyed.has(name));
   }

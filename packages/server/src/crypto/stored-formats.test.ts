@@ -8,11 +8,14 @@ import { leafHash } from "../audit/log/merkle.ts";
 import { type AuditRecord, decodeRecord, encodeRecord, macOf, type Surface } from "../audit/log/record.ts";
 import { surfaceKeys } from "../audit/log/surfaces.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
+import { digestOf } from "../journal/journal.ts";
+import { readLatestEntry, readWatermark } from "../journal/key-store-watermark.ts";
 import type { EventIdentity } from "../ports.ts";
 import { receiptSigner, verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { deriveKey } from "./derive-key.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { versionOfKey } from "./key-encryption.ts";
+import { KEY_STORE_WATERMARKS, type KeyStoreWatermark } from "./key-store.ts";
 import { Pseudonymizer, uuidBytes } from "./pseudonymizer.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { createSealer } from "./sealer.ts";
@@ -53,6 +56,7 @@ interface Vectors {
     readonly checkpoint: string;
     readonly checkpoint_key: string;
   };
+  readonly watermarks: Readonly<Record<KeyStoreWatermark, string>>;
   readonly receipt: string;
   readonly receipt_public_key: string;
 }
@@ -139,6 +143,14 @@ test("the stored form of an entry of the erasure journal, and of an accepted los
   expect(codec.encode(entry)).not.toContain(vectors.event.account);
   const loss = codec.decodeLoss({ sequence: 2, text: vectors.accepted_loss });
   expect([entry.kind, loss.kind]).toEqual(["account", "loss"]);
+});
+
+test("the form of the watermarks does not change", async () => {
+  const { store } = memoryKeyStore();
+  const { watermarks, journal_entry } = vectors;
+  for (const name of Object.values(KEY_STORE_WATERMARKS)) await store.writeWatermark(name, watermarks[name]);
+  expect(await readWatermark(store)).toBe(1);
+  expect(await readLatestEntry(store)).toEqual({ sequence: 1, digest: digestOf(journal_entry) });
 });
 
 test("the form of a receipt does not change", async () => {

@@ -10,10 +10,8 @@ import { holdState } from "../lifecycle/holds/holds.ts";
 import { policyVersion } from "../policy/policy-table.ts";
 import { retentionState } from "../lifecycle/retention/runs.ts";
 import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
-import { readWatermark } from "../journal/key-store-watermark.ts";
-import { countDestroyedPartitions } from "../lifecycle/recovery/destroyed-partitions.ts";
 import { acceptedSecretLosses } from "../accounts/secret-losses.ts";
-import { lostSince, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
+import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { type Warning, warningsOf } from "../config/warnings.ts";
@@ -93,9 +91,7 @@ export async function examine(installation: Installation): Promise<readonly Find
 const MAX_DESCRIBED = 20;
 
 async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installation): Promise<Finding> {
-  const mark = await readWatermark(keyStore);
-  const isDatabaseBehind = mark.partitions > (await countDestroyedPartitions(pool));
-  const lost = await lostSince(pool, secrets, isDatabaseBehind);
+  const lost = await findLostSecrets(pool, secrets);
   if (lost.length === 0) {
     const fits =
       `${keyStore.description}; the installation's secret fits the database; ` +

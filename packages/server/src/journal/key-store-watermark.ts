@@ -2,25 +2,17 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { KEY_STORE_WATERMARKS, type KeyStore } from "../crypto/key-store.ts";
 import { EMPTY_JOURNAL, type EntryReference } from "./journal.ts";
 
-/** Records what was applied to the key store. */
-export interface Watermark {
-  readonly sequence: number;
-  /** Dropped partitions whose secrets it destroyed. */
-  readonly partitions: number;
+/** The latest entry of the journal that was applied to the key store; 0 for none. @throws journal-watermark-damaged, Unavailable */
+export async function readWatermark(keyStore: KeyStore): Promise<number> {
+  const text = (await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied)) ?? "0";
+  // guard(false): a watermark that was cut is refused
+  // fails: e2e/retention/pass.test.ts › however old
+  if (!/^\d{1,15}$/.test(text)) throw watermarkDamaged();
+  return Number(text);
 }
 
-/** @throws journal-watermark-damaged, Unavailable */
-export async function readWatermark(keyStore: KeyStore): Promise<Watermark> {
-  const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied);
-  const [, sequence, partitions] = /^(\d{1,15}) (\d{1,15})$/.exec(text ?? "0 0") ?? [];
-  // guard(drop): a watermark that was cut is refused
-  // fails: e2e/retention/pass.test.ts › a database that is older
-  if (sequence === undefined || partitions === undefined) throw watermarkDamaged();
-  return { sequence: Number(sequence), partitions: Number(partitions) };
-}
-
-export async function writeWatermark(keyStore: KeyStore, { sequence, partitions }: Watermark): Promise<void> {
-  await keyStore.writeWatermark(KEY_STORE_WATERMARKS.applied, `${sequence} ${partitions}`);
+export async function writeWatermark(keyStore: KeyStore, sequence: number): Promise<void> {
+  await keyStore.writeWatermark(KEY_STORE_WATERMARKS.applied, String(sequence));
 }
 
 /** The latest entry that the journal is known to have. @throws journal-watermark-damaged, Unavailable */

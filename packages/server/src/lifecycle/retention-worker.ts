@@ -1,6 +1,5 @@
 import { type AttestPorts, attestErasure, attestExpiry } from "./receipts/attest.ts";
 import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
-import { recordDestroyedPartitions } from "./recovery/destroyed-partitions.ts";
 import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
@@ -29,7 +28,7 @@ export interface Pass {
 
 /** One pass, on a connection of its own. @returns `undefined` where another worker runs one. */
 export async function runRetention(options: RetentionOptions): Promise<Pass | undefined> {
-  const { database, clock, actor, attest, keyStore } = options;
+  const { database, clock, actor, attest } = options;
   return tryWithMaintenanceLock(database, async (client) => {
     const startedAt = clock.now();
     let expired: Expired | undefined;
@@ -43,12 +42,6 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
         run: async () => {
           const run = { actor, startedAt, always: actor !== WORKER };
           expired = await recordRun(client, (statement) => attestExpiry(attest, statement), run);
-        },
-      },
-      {
-        name: "record dropped partitions in the key store",
-        run: async () => {
-          if (expired && expired.partitions + expired.secrets > 0) await recordDestroyedPartitions(client, keyStore);
         },
       },
     ]);

@@ -103,8 +103,8 @@ export async function copyHeldOf(
   const held = findHeldOfErasure(executor, entry, onlyRecent);
   // guard(drop): what a hold covers is copied first
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
-  await copyHeldEvents(executor, sealer, held, (eventId, reason) => {
-    onUnreadable(eventId, reason);
+  await copyHeldEvents(executor, sealer, held, async (eventId, reason) => {
+    await onUnreadable(eventId, reason);
     unreadable.push(eventId);
   });
   return unreadable;

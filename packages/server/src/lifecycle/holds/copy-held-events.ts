@@ -32,8 +32,8 @@ export interface HeldEvent {
 /** Events to be copied. Each is copied before the next one is requested, or `passedOver` names it. */
 export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
 
-/** May throw: then nothing of the transaction is done. */
-export type OnUnreadable = (eventId: string, reason: Unreadable) => void;
+/** May fail: then nothing of the transaction is done. */
+export type OnUnreadable = (eventId: string, reason: Unreadable) => void | Promise<void>;
 
 /**
  * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in a
@@ -87,7 +87,7 @@ async function sealCopyOf(
     if (!isUnreadable(error)) throw error;
     if (areKeysDestroyed(error) && (await isAcceptedLoss(executor, error.detail.secrets))) return LOST;
     if (!onUnreadable) throw error;
-    onUnreadable(event.eventId, error);
+    await onUnreadable(event.eventId, error);
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { applyErasure } from "../erasure/apply-erasure.ts";
 import { type ErasureEntry, NO_ENTRY } from "../../journal/journal.ts";
 import { erasurePorts } from "../../app/system.ts";
 import { expire } from "../retention/expire.ts";
-import { lostSince } from "../recovery/lost-secrets.ts";
+import { findLostSecrets } from "../recovery/lost-secrets.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
 import { inOneTransaction } from "../../postgres/database.ts";
 import type { Connection, Executor, OwnerTransaction } from "../../postgres/executor.ts";
@@ -90,10 +90,9 @@ test("a copy that can't be opened is kept while another hold covers it, and dele
   await lift(ended);
   await replayEnd(ended);
   expect(await copies()).toEqual([{ event_id: event.eventId, hold_id: ended }]);
-  expect(
-    await lostSince(opened.system.pool, opened.system.secrets, false),
-    "its secret is destroyed, not lost",
-  ).toEqual([]);
+  expect(await findLostSecrets(opened.system.pool, opened.system.secrets), "its secret is destroyed, not lost").toEqual(
+    [],
+  );
 
   await lift(lasting);
   await opened.owner.query("update purpose set raw_retention = '1 minute'");

@@ -27,7 +27,7 @@ const LIST_HOLD_SECRETS = sql(
 /**
  * Makes new secrets in a restored database for holds that have ended since: their secrets are destroyed, and a replay
  * may have to copy under such a hold what it then moves to another one. The next pass ends them again.
- * @param destroyed names of secrets that the key store has destroyed for entries that the database lacks.
+ * @param destroyed names of secrets that are destroyed for entries which the database lacks.
  * @throws Unavailable
  */
 export async function renewDestroyedHolds(
@@ -36,7 +36,14 @@ export async function renewDestroyedHolds(
   destroyed: ReadonlySet<string>,
 ): Promise<void> {
   const { rows } = await query(executor, LIST_HOLD_SECRETS);
-  const ended = rows.filter(({ secret }) => destroyed.has(holdSecretName(secret)));
+  const recorded = await secrets.findDestroyed(rows.map(({ secret }) => holdSecretName(secret)));
+  const gone = new Set([
+    ...destroyed,
+    // guard(drop): of a hold whose end the journal has lost, the key store knows
+    // fails: e2e/restored-orders.test.ts › whose end the journal has lost
+    ...recorded,
+  ]);
+  const ended = rows.filter(({ secret }) => gone.has(holdSecretName(secret)));
   if (ended.length > 0)
     await renewHoldSecrets(
       executor,

@@ -15,7 +15,7 @@ import { lockHolds } from "../../postgres/advisory-locks.ts";
 export interface LossPorts {
   readonly secrets: Secrets;
   readonly clock: Clock;
-  /** Names of secrets that the key store has destroyed for the journal: they are not lost. */
+  /** Names of secrets that are destroyed for entries which the database lacks: they are not lost. */
   readonly destroyed?: ReadonlySet<string>;
 }
 

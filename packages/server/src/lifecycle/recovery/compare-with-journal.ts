@@ -5,12 +5,11 @@ import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries
 import { type KnownEntry, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { EntryReference, ErasureJournal } from "../../journal/journal.ts";
-import { readLatestEntry, readWatermark, type Watermark } from "../../journal/key-store-watermark.ts";
+import { readLatestEntry, readWatermark } from "../../journal/key-store-watermark.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
 import { type DatabaseOptions, inOneTransaction, withClient } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { countDestroyedPartitions } from "./destroyed-partitions.ts";
 
 /** The result of comparing the database, the key store and the journal. */
 export interface Comparison {
@@ -20,10 +19,8 @@ export interface Comparison {
   readonly missing: readonly Link[];
   /** Losses that were accepted by a command whose transaction was lost. */
   readonly unrecorded: readonly LostLink[];
-  readonly watermark: Watermark;
-  /** Partitions that the database knows to be destroyed. */
-  readonly partitions: number;
-  readonly isDatabaseBehind: boolean;
+  /** The latest entry that was applied to the key store. */
+  readonly watermark: number;
 }
 
 export interface ComparisonPorts {
@@ -46,7 +43,6 @@ export async function compareWithJournal(ports: ComparisonPorts, from: "start" |
   const { executor, journal, keyStore, codec } = ports;
   const latest = await findLatestApplied(executor);
   const watermark = await readWatermark(keyStore);
-  const partitions = await countDestroyedPartitions(executor);
   const known = await findKnownEntries(ports, latest, watermark);
   if (!journal) requireNoEntries(known);
   const links = journal ? await readChain(journal, codec, known, from === "head" ? latest : undefined) : [];
@@ -55,8 +51,6 @@ export async function compareWithJournal(ports: ComparisonPorts, from: "start" |
     missing: links.filter(({ sequence }) => sequence > latest.sequence),
     unrecorded: await unrecordedLosses(executor, links, latest),
     watermark,
-    partitions,
-    isDatabaseBehind: watermark.partitions > partitions,
   };
 }
 
@@ -74,12 +68,12 @@ async function unrecordedLosses(
 export async function findKnownEntries(
   { keyStore, attested }: Pick<ComparisonPorts, "keyStore" | "attested">,
   head: EntryReference,
-  { sequence }: Watermark,
+  watermark: number,
 ): Promise<readonly KnownEntry[]> {
   return [
     { ...head, knownBy: "the database" },
     { ...(await readLatestEntry(keyStore)), knownBy: "the key store" },
-    { sequence, knownBy: "the key store" },
+    { sequence: watermark, knownBy: "the key store" },
     ...(attested ? [attested] : []),
   ];
 }

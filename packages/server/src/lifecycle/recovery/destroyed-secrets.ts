@@ -1,10 +1,9 @@
-/** Secrets that a restored database still names, and that the key store has destroyed: nothing was lost. */
+/** Secrets that a restored database still names, and that were destroyed: nothing was lost. */
 import { accountSecretName, holdSecretName } from "../../crypto/sealer.ts";
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { type ErasureEntry, isHoldOrder } from "../../journal/journal.ts";
-import type { Executor } from "../../postgres/executor.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
-import { findDroppableSecrets } from "./destroyed-partitions.ts";
 import type { Comparison } from "./compare-with-journal.ts";
 
 /** Names of the secrets that are destroyed for an entry. */
@@ -14,19 +13,19 @@ export const secretsOf = ({ keys, holds }: ErasureEntry): readonly string[] => [
 ];
 
 /**
- * Names of the secrets that the key store may lack although the database names them: for entries that the database
- * lacks, and of partitions that were dropped after the database's state.
+ * Names the secrets that are destroyed for entries which the database lacks. The key store has a destruction record of
+ * them, unless it is a copy from before a secret was created.
  */
-export async function destroyedSecrets(
-  executor: Executor,
-  { missing, watermark, isDatabaseBehind }: Pick<Comparison, "missing" | "watermark" | "isDatabaseBehind">,
-): Promise<ReadonlySet<string>> {
+export function destroyedSecrets({
+  missing,
+  watermark,
+}: Pick<Comparison, "missing" | "watermark">): ReadonlySet<string> {
   const names = missing.flatMap(({ sequence, entry }) => {
     if (!entry || isHoldOrder(entry)) return [];
     // The secrets of an ended hold are destroyed before its entry is written, the others after it.
-    return sequence <= watermark.sequence || entry.kind === "hold" ? secretsOf(entry) : [];
+    return sequence <= watermark || entry.kind === "hold" ? secretsOf(entry) : [];
   });
-  return new Set([...names, ...(isDatabaseBehind ? await findDroppableSecrets(executor) : [])]);
+  return new Set(names);
 }
 
 /**
@@ -36,9 +35,20 @@ export async function destroyedSecrets(
  * payload opens under no key.
  */
 export const refusingLost =
-  (destroyed: ReadonlySet<string>): OnUnreadable =>
-  (_, reason) =>
-    requireDestroyed(destroyed, hasCode(reason, "keys-destroyed") ? reason.detail.secrets : []);
+  (secrets: Secrets, destroyed: ReadonlySet<string>): OnUnreadable =>
+  async (_, reason) => {
+    const lacking = hasCode(reason, "keys-destroyed") ? reason.detail.secrets : [];
+    const recorded = await secrets.findDestroyed(lacking);
+    requireDestroyed(
+      new Set([
+        ...destroyed,
+        // guard(drop): the key store itself destroyed the secret of a partition that was dropped since
+        // fails: e2e/restored-orders.test.ts › whose partition was dropped since
+        ...recorded,
+      ]),
+      lacking,
+    );
+  };
 
 /** @param lacking names of secrets that the key store lacks. @throws key-store-outdated */
 export function requireDestroyed(destroyed: ReadonlySet<string>, lacking: readonly string[]): void {

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { deriveKey } from "../../crypto/derive-key.ts";
-import { lostSince } from "./lost-secrets.ts";
+import { findLostSecrets } from "./lost-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
@@ -70,12 +70,9 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   return secret;
 }
 
-/**
- * Requires the newest keys: a key store that is older than the events lacks them. @param isDatabaseBehind the key store
- * destroyed secrets of partitions that the database still has: it may lack theirs. @throws key-store-outdated
- */
-export async function requireKeys(executor: Executor, secrets: Secrets, isDatabaseBehind: boolean): Promise<void> {
-  if ((await lostSince(executor, secrets, isDatabaseBehind)).length === 0) return;
+/** Requires the keys of events: a key store that is older than the events lacks some. @throws key-store-outdated */
+export async function requireKeys(executor: Executor, secrets: Secrets): Promise<void> {
+  if ((await findLostSecrets(executor, secrets)).length === 0) return;
   throw new OperatorError(
     "key-store-outdated",
     "the key store lacks keys that events are sealed under: it is older than the events. " +

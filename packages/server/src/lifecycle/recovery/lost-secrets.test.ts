@@ -8,7 +8,7 @@ import { inOneTransaction } from "../../postgres/database.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "../holds/copy-held-events.ts";
 import { placeHold } from "../holds/holds.ts";
-import { lostInUse, lostSince } from "./lost-secrets.ts";
+import { findLostSecrets, lostInUse } from "./lost-secrets.ts";
 
 const opened = useTestSystem();
 let past: Past;
@@ -42,7 +42,7 @@ const copyUnder = (holdId: string, eventId: string): Promise<number> =>
 const lost = (): Promise<readonly (readonly string[])[]> =>
   Promise.all([
     lostInUse(opened.system.pool, opened.system.secrets),
-    lostSince(opened.system.pool, opened.system.secrets, false),
+    findLostSecrets(opened.system.pool, opened.system.secrets),
   ]);
 
 test("the secret of the oldest of many active holds is looked for", async () => {
@@ -79,16 +79,31 @@ test("no copy is made under a lost secret, and a copy under it is one that is lo
   expect(await lost(), "a copy without a payload needs no secret").toEqual([[], []]);
 });
 
-test("the secret of a dropped partition, which a restored key store has, is destroyed again at the next start", async () => {
-  const { owner, system, environment } = opened;
-  await past.store(0, { account: randomUUID() });
-  const { rows } = await owner.query<{ id: string }>(
-    `update event_partition set dropped_at = now(), secret_destroyed_at = now()
-      where partition_id = (select partition_id from event_partition order by lower_bound desc limit 1)
+/** @returns the name of the secret of a partition that was dropped; the key store knows nothing of it. */
+async function droppedPartition(): Promise<string> {
+  const { rows } = await opened.owner.query<{ id: string }>(
+    `insert into event_partition (purpose, lower_bound, upper_bound, table_name, dropped_at, secret_destroyed_at)
+      select 1, start, start + interval '1 hour', gen_random_uuid(), transaction_time(), transaction_time()
+      from (select timestamptz '2001-01-01' + random() * interval '1 year' as start) of_random_time
       returning partition_id as id`,
   );
-  const name = partitionSecretName(rows[0]?.id ?? "");
+  return partitionSecretName(rows[0]?.id ?? "");
+}
+
+test("the secret of a dropped partition, which a restored key store has, is destroyed again at the next start", async () => {
+  const { system, environment } = opened;
+  const name = await droppedPartition();
+  // A copy that was merged with a newer one has the record, too.
+  await system.secrets.destroy(name);
   await system.secrets.findOrCreate(name);
   await (await openTestSystem(environment)).close();
   expect(await system.secrets.findMissing([name])).toEqual([name]);
+});
+
+test("a running server records again what a restored key store does not know to be destroyed", async () => {
+  const { system } = opened;
+  const name = await droppedPartition();
+  expect(await system.secrets.findDestroyed([name])).toEqual([]);
+  await system.replay();
+  expect(await system.secrets.findDestroyed([name])).toEqual([name]);
 });

@@ -12,21 +12,15 @@ import { accountSecretName, holdSecretName, partitionSecretName } from "../../cr
 import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql, type Statement } from "../../postgres/statement.ts";
 import { HOLD_SECRET } from "../holds/holds.ts";
-import { findDroppableSecrets } from "./destroyed-partitions.ts";
 
-/** Number of newest partitions and keys that are checked. */
-const PARTITIONS_LOOKED_AT = 5;
+/** Number of newest keys that are checked: an older copy of the key store lacks the newest of all. */
 const KEYS_LOOKED_AT = 1_000;
-
-/** Secrets from before an accepted loss may have been destroyed by the entry that is lost. */
-const SINCE_LOSS = "coalesce((select max(loss_accepted_at) from journal_entry), '-infinity')";
 
 /** The id of the secret in use, of a row of `event_partition`. */
 const PARTITION_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], partition_id)";
 
 const NEWEST_KEYS = sql(
-  `select key_id as id from account_key
-  where erased_by is null and lost_by is null and created_at > ${SINCE_LOSS}
+  `select key_id as id from account_key where erased_by is null and lost_by is null
   order by created_at desc limit ${KEYS_LOOKED_AT}`,
   [],
   { id: "uuid" },
@@ -34,66 +28,39 @@ const NEWEST_KEYS = sql(
 /** Secrets of active holds, and of lifted ones with a copy that another one covers. */
 const HOLDS = sql(
   `select ${HOLD_SECRET} as id from legal_hold h
-  where placed_at > ${SINCE_LOSS} and secret_destroyed_at is null and (lifted_at is null or exists (
+  where secret_destroyed_at is null and (lifted_at is null or exists (
     select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0
       and is_held(c.account, c.action_id, c.event_id)))`,
   [],
   { id: "uuid" },
 );
-/** A secret of an expired partition may have been destroyed, and the record of that lost with the database. */
-const UNEXPIRED = `p.dropped_at is null
+/** Partitions whose events can be read: a secret was created before the first of them was sealed. */
+const IS_NEEDED = `p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')
   and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity')
     > transaction_time()`;
-const PARTITIONS = sql(`select ${PARTITION_SECRET} as id from event_partition p where ${UNEXPIRED}`, [], {
-  id: "uuid",
-});
+const PARTITIONS = sql(
+  `select ${PARTITION_COLUMNS}, ${PARTITION_SECRET} as id from event_partition p where ${IS_NEEDED}`,
+  [],
+  { ...PARTITION_TYPES, id: "uuid" },
+);
 
 type Names = () => Promise<readonly string[]>;
 
-function secretNamesIn(
-  executor: Executor,
-  statement: Statement<readonly [], { id: string }>,
-  secretNameOf: (id: string) => string,
-): Names {
-  return async () => (await query(executor, statement)).rows.map(({ id }) => secretNameOf(id));
-}
-
-const IS_NEEDED = `p.lower_bound <= transaction_time() and ${UNEXPIRED}`;
-const FIND_USED_SECRET = partitionQuery(
-  [],
-  { id: "uuid" },
-  (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
-      where p.partition_id = '${partition_id}' and ${IS_NEEDED} and exists (select from event e where ${within("e")})`,
-);
+const secretNamesIn =
+  (
+    executor: Executor,
+    statement: Statement<readonly [], { id: string }>,
+    secretNameOf: (id: string) => string,
+  ): Names =>
+  async () =>
+    (await query(executor, statement)).rows.map(({ id }) => secretNameOf(id));
 
 /**
- * Names of the secrets of partitions that hold an event and whose secrets are needed; newest first. Each partition is
- * searched by itself.
- */
-async function newestPartitions(executor: Executor): Promise<readonly string[]> {
-  const found: string[] = [];
-  const used = queryPartitions(executor, FIND_USED_SECRET, await findPartitions(executor), []);
-  for await (const { id } of used) if (found.push(partitionSecretName(id)) === PARTITIONS_LOOKED_AT) break;
-  return found;
-}
-
-/**
- * Names of the newest secrets that events are sealed under, and of the secrets of holds, that the key store has lost.
- * @param isDatabaseBehind the key store destroyed secrets of partitions that the database still has: it may lack theirs.
+ * Finds the lost secrets of the newest account keys, of the partitions that hold an event, and of the holds. A secret that it has destroyed on purpose is not lost, also where a restored database still names it.
  * @throws Unavailable
  */
-export async function lostSince(
-  executor: Executor,
-  secrets: Secrets,
-  isDatabaseBehind: boolean,
-): Promise<readonly string[]> {
-  const newest: Names = async () => {
-    // guard(false): a database that is behind lacks no secrets of partitions that took their last event
-    // fails: e2e/retention/pass.test.ts › a database that is older
-    const droppable = new Set(isDatabaseBehind ? await findDroppableSecrets(executor) : []);
-    return (await newestPartitions(executor)).filter((name) => !droppable.has(name));
-  };
-  return lostOfEach(secrets, [...keysAndHolds(executor), newest]);
+export async function findLostSecrets(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
+  return [...(await lostOfEach(secrets, keysAndHolds(executor))), ...(await lostPartitions(executor, secrets))];
 }
 
 /**
@@ -102,8 +69,8 @@ export async function lostSince(
  */
 export async function lostInUse(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
   const partitions = async (): Promise<readonly string[]> => {
-    const active = new Set(await secretNamesIn(executor, PARTITIONS, partitionSecretName)());
-    return secrets.used.filter((name) => active.has(name));
+    const needed = new Set(await secretNamesIn(executor, PARTITIONS, partitionSecretName)());
+    return secrets.used.filter((name) => needed.has(name));
   };
   return lostOfEach(secrets, [...keysAndHolds(executor), partitions]);
 }
@@ -126,13 +93,29 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 }
 
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
-  const lacking = await secrets.findMissing(await names());
+  const lost = await secrets.findLost(await names());
   // guard(true): a key store that is older than the events is refused
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
-  if (lacking.length === 0) return [];
-  // A secret that was erased or dropped meanwhile is not needed any more.
+  if (lost.length === 0) return [];
+  // A secret whose loss was accepted meanwhile is not needed any more.
   const needed = new Set(await names());
-  return lacking.filter((name) => needed.has(name));
+  return lost.filter((name) => needed.has(name));
+}
+
+const FIND_USED_SECRET = partitionQuery(
+  [],
+  { id: "uuid" },
+  (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
+      where p.partition_id = '${partition_id}' and ${IS_NEEDED} and exists (select from event e where ${within("e")})`,
+);
+
+/** Finds the lost secrets of partitions that hold an event. Only partitions whose secrets are lost are searched. */
+async function lostPartitions(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
+  const { rows } = await query(executor, PARTITIONS);
+  const lost = new Set(await secrets.findLost(rows.map(({ id }) => partitionSecretName(id))));
+  const lacking = rows.filter(({ id }) => lost.has(partitionSecretName(id)));
+  const used = await Array.fromAsync(queryPartitions(executor, FIND_USED_SECRET, lacking, []));
+  return used.map(({ id }) => partitionSecretName(id)).filter((name) => lost.has(name));
 }
 
 /** Account keys that one query of a search through all of them returns. */
@@ -164,15 +147,18 @@ export interface LossCounts {
 
 /**
  * Looks for all lost secrets, however old.
- * @param destroyed names of secrets that the key store lacks and that are not lost. @throws Unavailable
+ * @param destroyed names of secrets that are destroyed for entries which the database lacks: they are not lost.
+ * @throws Unavailable
  */
 export async function findLoss(
   executor: Executor,
   secrets: Secrets,
   destroyed: ReadonlySet<string> = new Set(),
 ): Promise<Loss> {
-  const findLost: FindLost = async (names) => (await secrets.findMissing(names)).filter((name) => !destroyed.has(name));
-  const keys = await lackingKeys(executor, findLost);
+  const notDestroyed = (names: readonly string[]): readonly string[] => names.filter((name) => !destroyed.has(name));
+  const findLost: FindLost = async (names) => notDestroyed(await secrets.findLost(names));
+  // An account whose erasure the journal has lost needs another key, although the secret was destroyed on purpose.
+  const keys = await lackingKeys(executor, async (names) => notDestroyed(await secrets.findMissing(names)));
   const holds = await lackingIds(executor, findLost, HOLDS_IN_USE, holdSecretName);
   const partitions = await lackingIds(executor, findLost, STARTED_PARTITIONS, partitionSecretName);
   const found = await countLost(executor, keys, new Set(partitions.map(({ id }) => id)));

@@ -10,7 +10,7 @@ import type { SearchBackoff } from "../holds/search-backoff.ts";
 import { type Sealer, Unavailable } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { withMaintenanceLock, tryWithMaintenanceLock } from "../../postgres/maintenance-lock.ts";
+import { withMaintenanceLock } from "../../postgres/maintenance-lock.ts";
 import { type DatabaseOptions, inOneTransaction, type OwnerDatabase, withOwner } from "../../postgres/database.ts";
 import { sqlState } from "../../postgres/errors.ts";
 import type { Executor, OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
@@ -22,7 +22,7 @@ import { type EntryLink, type LostLink, readChain } from "../../journal/chain.ts
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";
 import { lostOfHolds } from "./lost-secrets.ts";
-import { destroyPartitionSecrets, recordDestroyedPartitions } from "./destroyed-partitions.ts";
+import { destroyPartitionSecrets, findUndestroyed } from "./destroyed-partitions.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
@@ -47,48 +47,56 @@ export interface Replayed {
   readonly holdOrders: number;
   /** Entries that the key store did not know of, whose secrets it may have held again. */
   readonly keyStore: number;
-  /** Whether secrets of partitions were destroyed that the database still has: it is older than the key store. */
-  readonly isDatabaseBehind: boolean;
 }
+
+type Applied = Omit<Replayed, "keyStore">;
 
 /**
  * Applies to the database and to the key store what the journal has and they lack: erasures, and orders about holds. A
- * server that reads or deletes before that would show what was erased, or delete what is held.
+ * server that reads or deletes before that would show what was erased, or delete what is held. The key store also learns
+ * which partitions were dropped.
  *
  * @param from as for `compareWithJournal`.
  * @throws as it does; key-store-outdated where an entry would erase what a hold keeps and only another copy of the key
  * store opens: neither this entry nor a later one is applied then.
  */
 export async function replayJournal(ports: ReplayPorts, from: "start" | "head"): Promise<Replayed> {
-  const { executor, journal, pseudonymizer } = ports;
   const compared = await compareWithJournal(ports, from);
-  const { latest, missing, unrecorded, watermark, partitions, isDatabaseBehind } = compared;
-  // A restored key store may have them again, also where both count as many destroyed partitions.
-  // guard(false): a start destroys what a restored key store has of dropped partitions
-  // fails: packages/server/src/lifecycle/recovery/lost-secrets.test.ts › destroyed again
-  if (from === "start") await destroyPartitionSecrets(executor, ports.secrets);
-  if (!journal) return { ...NOTHING, keyStore: 0, isDatabaseBehind };
+  const applied = ports.journal ? await replayIntoDatabase(ports, compared) : NOTHING;
+  return { ...applied, keyStore: await replayIntoKeyStore(ports, compared, from) };
+}
+
+async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Promise<Applied> {
+  const { missing, unrecorded } = compared;
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   // guard(false): what the database lacks is applied
   // fails: e2e/restore/files.test.ts › what was erased since
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › is applied by a running server
   const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
-  await resolveHolds(executor, pseudonymizer, {
+  await resolveHolds(ports.executor, ports.pseudonymizer, {
     asOwner: (work) => nameAsOwner(ports, work),
     backoff: ports.holdSearch,
   });
+  return applied;
+}
+
+/** @returns how many erasures the key store did not know of. */
+async function replayIntoKeyStore(
+  ports: ReplayPorts,
+  { latest, missing, watermark }: Comparison,
+  from: "start" | "head",
+): Promise<number> {
+  const { executor, secrets, journal } = ports;
   const last = missing.at(-1)?.sequence ?? latest.sequence;
-  if (watermark.sequence >= last && watermark.partitions >= partitions) {
-    return { ...applied, keyStore: 0, isDatabaseBehind };
-  }
-  const work = (): Promise<number> => replayIntoKeyStore(ports, journal);
-  // Where only partitions are missing, the worker that holds the lock is the pass that drops them.
-  const waits = watermark.sequence < last;
-  const destroyed = waits
-    ? await withMaintenanceLock(ports.database, work)
-    : ((await tryWithMaintenanceLock(ports.database, work)) ?? 0);
-  return { ...applied, isDatabaseBehind, keyStore: destroyed };
+  const undestroyed = await findUndestroyed(executor, secrets, from === "start" ? "all" : "latest");
+  // guard(left): a restored key store destroys again what it has of dropped partitions
+  // fails: packages/server/src/lifecycle/recovery/lost-secrets.test.ts › destroyed again
+  if (watermark >= last && undestroyed.length === 0) return 0;
+  return withMaintenanceLock(ports.database, async () => {
+    await destroyPartitionSecrets(executor, secrets);
+    return journal ? destroyErasedSecrets(ports, journal) : 0;
+  });
 }
 
 const NOTHING = { erasures: 0, holdOrders: 0 };
@@ -127,14 +135,10 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) =>
 const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
 /** @returns how many of each the database lacked. */
-async function applyAll(
-  connection: OwnerConnection,
-  ports: ReplayPorts,
-  compared: Comparison,
-): Promise<Pick<Replayed, "erasures" | "holdOrders">> {
+async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compared: Comparison): Promise<Applied> {
   const applied = { ...NOTHING };
-  const destroyed = await destroyedSecrets(connection, compared);
-  const onUnreadable = refusingLost(destroyed);
+  const destroyed = destroyedSecrets(compared);
+  const onUnreadable = refusingLost(ports.secrets, destroyed);
   await inOneTransaction(connection, async (owner) => {
     await lockHolds(owner);
     await renewDestroyedHolds(owner, ports.secrets, destroyed);
@@ -205,24 +209,15 @@ export async function destroyErasedSecrets(
   { executor, keyStore, secrets, codec }: Pick<ReplayPorts, "executor" | "keyStore" | "secrets" | "codec">,
   journal: ErasureJournal,
 ): Promise<number> {
-  const mark = await readWatermark(keyStore);
+  const watermark = await readWatermark(keyStore);
   const { sequence: last } = await findLatestApplied(executor);
-  const after = await findApplied(executor, mark.sequence);
-  const links = (await readChain(journal, codec, [], after)).filter(({ sequence }) => sequence > mark.sequence);
+  const after = await findApplied(executor, watermark);
+  const links = (await readChain(journal, codec, [], after)).filter(({ sequence }) => sequence > watermark);
   const missing = links.filter(({ sequence }) => sequence <= last);
   const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
   // guard(drop): what the key store lacks is destroyed
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   await destroyAll(secrets, erasures.flatMap(secretsOf));
-  await writeWatermark(keyStore, { ...mark, sequence: mark.sequence + missing.length });
+  await writeWatermark(keyStore, watermark + missing.length);
   return erasures.length;
-}
-
-/** Destroys the secrets of missing entries and of dropped partitions. */
-async function replayIntoKeyStore(ports: ReplayPorts, journal: ErasureJournal): Promise<number> {
-  const { executor, keyStore, secrets } = ports;
-  const erasures = await destroyErasedSecrets(ports, journal);
-  await destroyPartitionSecrets(executor, secrets);
-  await recordDestroyedPartitions(executor, keyStore);
-  return erasures;
 }

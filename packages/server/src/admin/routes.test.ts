@@ -80,7 +80,7 @@ describe("every route of the admin API", () => {
     tokens.set(role, token);
     const isGranted = scopeOf(routeOf(id).permission, [role]) !== undefined;
     const status = await call(id, `Bearer ${await token}`);
-    // An admin token decides about no approval, whatever its roles.
+    // An admin token of any role decides about no approval.
     if (id === "approve" || id === "deny" || !isGranted) expect(status).toBe(403);
     else expect([200, 404]).toContain(status);
   });

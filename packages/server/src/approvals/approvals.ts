@@ -18,7 +18,7 @@ const TO_USE_MS = 3_600_000;
 export interface ApprovedOperation {
   /** The operation in audit entries, such as `erase.run`. */
   readonly operation: string;
-  /** Its parameters; the approval is for exactly these. */
+  /** The parameters; the approval is for exactly these. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** What it would do, with counts, as the approver sees it; a changed plan needs a new approval. */
   readonly plan: Readonly<Record<string, unknown>>;

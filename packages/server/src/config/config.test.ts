@@ -325,6 +325,7 @@ describe("secrets among the variables", () => {
     DRS_ACTION_SIGNING_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_JWT_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_INTROSPECTION_CLIENT_SECRET: MARK,
+    DRS_ADMIN_TOKEN: MARK,
   };
   const companions: Readonly<Record<string, Environment>> = {
     DRS_DATABASE_URL: { ...EXTERNAL },
@@ -338,7 +339,7 @@ describe("secrets among the variables", () => {
   test("include every variable that is named so or may hold a password", () => {
     const named = variables
       .map(([name]) => name)
-      .filter((name) => /SECRET|DATABASE_URL|ENCRYPTION_KEY(_COMMAND)?$/.test(name));
+      .filter((name) => /SECRET|DATABASE_URL|(ENCRYPTION_KEY(_COMMAND)?|_TOKEN)$/.test(name));
     expect(secret).toEqual(named);
     expect(Object.keys(good).toSorted()).toEqual(secret.toSorted());
   });
@@ -354,7 +355,8 @@ describe("secrets among the variables", () => {
   });
 
   test.each(secret)("are not quoted in the message about a bad value: %s", (name) => {
-    const bad = name === "DRS_INTROSPECTION_CLIENT_SECRET" ? "" : `${MARK}://x`;
+    const isAnyText = name === "DRS_INTROSPECTION_CLIENT_SECRET" || name === "DRS_ADMIN_TOKEN";
+    const bad = isAnyText ? "" : `${MARK}://x`;
     const problems = problemsOf({ ...companions[name], [name]: bad });
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
     expect(problems.join("\n")).not.toContain(MARK);

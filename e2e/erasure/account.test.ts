@@ -28,6 +28,13 @@ async function replaysOf(account: string): Promise<number> {
   return (await scene.owner.query<{ replays: number | null }>(text, [account])).rows[0]?.replays ?? 0;
 }
 
+/** Audited retries that name one of these events. */
+async function retriesNaming(eventIds: readonly string[]): Promise<unknown[]> {
+  const text = `select outcome from audit_entry where outcome in ('replayed', 'idempotency-conflict')
+    and (event_id = any ($1::uuid[]) or event_ids && $1::uuid[])`;
+  return (await scene.owner.query(text, [eventIds])).rows;
+}
+
 describe("the erasure of an account", () => {
   test("deletes events, ledger, tokens, actions, its keys; other accounts stay, and retries are answered", async () => {
     const [who, other] = [await party(), await party()];
@@ -88,6 +95,7 @@ describe("the erasure of an account", () => {
     // The identity is the new token's.
     const expected = { ...namedBefore, identities: "1" };
     expect(await namedOf(who.account), "a retry writes nothing that names the account").toEqual(expected);
+    expect(await retriesNaming(mine.map(({ eventId }) => eventId))).toEqual([]);
     expect(await listed(who.account)).toEqual([]);
     const later = await store(back);
     expect(await read(later.eventId)).toBe(later.text);

@@ -48,7 +48,7 @@ describe("the audit", () => {
       `accepted ${eventId}`,
       `accepted ${other}`,
       "action-refused null",
-      "idempotency-conflict null",
+      `idempotency-conflict ${eventId}`,
       `replayed ${eventId}`,
       `session-mismatch ${other}`,
       "text-invalid null",
@@ -63,7 +63,7 @@ describe("the audit", () => {
       reason: "dispute 4711",
     });
     expect((await auditOf(environment, "--event", eventId)).map(({ outcome }) => outcome).toSorted()).toEqual(
-      ["accepted", "done", "replayed"].toSorted(),
+      ["accepted", "done", "idempotency-conflict", "replayed"].toSorted(),
     );
     expect(await auditOf(environment, "--account", "unknown")).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import type { ProblemCode } from "@device-risk-signals/contract";
 import {
   type Accounts,
   type ActionRegistry,
@@ -6,6 +7,7 @@ import {
   type Clock,
   type DriftLog,
   type EventStore,
+  type IngestAudit,
   type LedgerEntry,
   type Meter,
   type PromotedAttributes,
@@ -77,9 +79,7 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
     const code =
       result instanceof RejectedRequest ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
     if (result instanceof RejectedRequest) {
-      const { account } = progress;
-      const who = account !== undefined && code !== "account-erased" ? { account } : { peer: request.peer };
-      ports.audit.record({ operation: "event.create", outcome: result.rejection.code, ...who });
+      ports.audit.record({ operation: "event.create", ...auditedRejection(result.rejection.code, request, progress) });
     }
     ports.meter.answered(answer.status, code, (performance.now() - started) / 1000);
     return { ...answer, headers: { ...answer.headers, ...progress.headers } };
@@ -92,7 +92,19 @@ const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 interface Progress {
   /** The account for the audit; absent before authentication, and for a retry of an erased event. */
   account?: string;
+  /** The id of the event that holds the idempotency key; absent as `account` is. */
+  keyHolder?: string;
   headers: AnswerHeaders;
+}
+
+function auditedRejection(
+  outcome: ProblemCode,
+  { peer }: IngestRequest,
+  { account, keyHolder }: Progress,
+): Omit<IngestAudit, "operation"> {
+  if (account === undefined || outcome === "account-erased") return { outcome, peer };
+  const isConflict = outcome === "idempotency-conflict" && keyHolder !== undefined;
+  return { outcome, account, ...(isConflict && { eventId: keyHolder }) };
 }
 
 /** The path of an event, from its bytes to the answer. */
@@ -142,7 +154,8 @@ async function run(
       charge(account, costOfComparison(cost), progress, ports);
     const retry: Retry = { account, body, request: valid.request, chargeComparison };
     const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
-      if (!entry.location) delete progress.account;
+      if (entry.location) progress.keyHolder = entry.eventId;
+      else delete progress.account;
       return resolveDuplicate(retry, entry, ports);
     };
     const receivedAt = ports.clock.now();

@@ -17,7 +17,7 @@ export const PACKAGES: readonly MutatedPackage[] = [
     sources: [
       "packages/contract/src/{canonical,errors,limits,pointer,timestamp}.ts",
       "packages/contract/src/wire/*.ts",
-      "packages/contract/src/catalog/{adopted,check,fields,numeric-consistency,vocabulary}.ts",
+      "packages/contract/src/catalog/{adopted,check,fields,numeric-consistency,place,vocabulary}.ts",
       ...NO_CODE,
     ],
     tests: ["packages/contract/src/**/*.test.ts"],

@@ -1,9 +1,11 @@
 import type {
   ErrorOutcome,
+  OutcomeError,
   ProbeDataById,
   ProbeOutcome,
   RawSignalEvent,
   SkippedOutcome,
+  SkippedReason,
 } from "@device-risk-signals/contract";
 import { PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { EVENT_TYPE, SCHEMA_VERSION } from "@device-risk-signals/contract/limits";
@@ -12,7 +14,7 @@ import { Consent, type ConsentFunction, consents } from "./consent.ts";
 import { type Host, platformOf } from "./host.ts";
 import { AbortError } from "./misuse.ts";
 import { type Observed, observe } from "./observe.ts";
-import { type DataError, probeData } from "./probe-data.ts";
+import { probeData } from "./probe-data.ts";
 import { quietly } from "./quietly.ts";
 import { type Selection, select } from "./selection.ts";
 import { Waiting } from "./waiting.ts";
@@ -21,12 +23,6 @@ import { Waiting } from "./waiting.ts";
 export type CollectedEvent = RawSignalEvent & {
   readonly probes: { readonly [Probe in ProbeId]: ProbeOutcome<ProbeDataById[Probe]> };
 };
-
-/** Why a probe was not run: a closed vocabulary; the first reason that applies, in this order. */
-export type SkippedReason = "disabled" | "platform" | "consent" | "unsupported" | "permission";
-
-/** Why a probe failed: a closed vocabulary, never a native message. */
-export type ErrorCode = DataError | "native-missing" | "native-failed";
 
 export interface CollectionRequest {
   readonly sessionId: string;
@@ -243,6 +239,6 @@ function skipped(reason: SkippedReason): SkippedOutcome {
   return { status: "skipped", reason };
 }
 
-function failed(error: ErrorCode): ErrorOutcome {
+function failed(error: OutcomeError): ErrorOutcome {
   return { status: "error", error };
 }

@@ -1,0 +1,49 @@
+import { ENVELOPE, OUTCOMES, TRANSPORT } from "../wire/members.ts";
+import { CATALOG } from "./catalog.ts";
+import type { Field } from "./declare.ts";
+
+/** What the contract and the catalog name at a place of a request. */
+interface Names {
+  readonly known: ReadonlyMap<string, Names>;
+  /** What is below every other name; absent where nothing is known of it. */
+  readonly unknown?: Names;
+}
+
+const NO_NAMES: Names = { known: new Map() };
+const UNKNOWN = "*";
+
+function namesOf(members: Readonly<Record<string, unknown>>, below: Readonly<Record<string, Names>> = {}): Names {
+  return { known: new Map(Object.keys(members).map((name) => [name, below[name] ?? NO_NAMES])) };
+}
+
+function fieldNames(fields: Readonly<Record<string, Field>>): Names {
+  const entries = Object.entries(fields);
+  return { known: new Map(entries.map(([name, field]) => [name, field.fields ? fieldNames(field.fields) : NO_NAMES])) };
+}
+
+function outcomeNames(fields: Readonly<Record<string, Field>>): Names {
+  const members = Object.assign({}, ...Object.values(OUTCOMES).map((rule) => rule.members)) as Record<string, unknown>;
+  return namesOf(members, { data: fieldNames(fields) });
+}
+
+const PROBES: Names = {
+  known: new Map(CATALOG.map(({ id, fields }) => [id, outcomeNames(fields)])),
+  unknown: outcomeNames({}),
+};
+const REQUEST = namesOf(TRANSPORT.members, { observations: namesOf(ENVELOPE.members, { probes: PROBES }) });
+
+/**
+ * Reduces a JSON Pointer into a request to names of the contract and the catalog. Every other name and every index is
+ * `*`, and the place ends where nothing is known of what is below it: there are finitely many places.
+ */
+export function placeOf(pointer: string): string {
+  let place = "";
+  let at: Names | undefined = REQUEST;
+  for (const token of pointer.split("/").slice(1)) {
+    if (at === undefined) break;
+    const below: Names | undefined = at.known.get(token);
+    place += `/${below ? token : UNKNOWN}`;
+    at = below ?? at.unknown;
+  }
+  return place;
+}

@@ -1,0 +1,12 @@
+/**
+ * The words of the SDK for why a probe has no data. The contract takes any text from other senders: code that counts or
+ * compares reasons knows these, and takes every other text as one.
+ */
+
+/** Why a probe was not run; the first that applies, in this order. */
+export const SKIPPED_REASONS = ["disabled", "platform", "consent", "unsupported", "permission"] as const;
+export type SkippedReason = (typeof SKIPPED_REASONS)[number];
+
+/** Why a probe failed; never a native message. */
+export const OUTCOME_ERRORS = ["native-missing", "native-failed", "required-field-missing", "too-large"] as const;
+export type OutcomeError = (typeof OUTCOME_ERRORS)[number];

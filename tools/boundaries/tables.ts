@@ -43,6 +43,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
     readers: { "subject-requests/account-export.ts": "the export reads all of an account through one cursor" },
   },
   drift: { owner: "drift" },
+  probe_outcome: { owner: "counters" },
+  rejection: { owner: "counters" },
   event: {
     owner: "events",
     readers: {
@@ -152,6 +154,7 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
 export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   complete_erasure: ["erasure"],
   delete_erased: ["erasure", "event", "idempotency_key"],
+  delete_expired_counts: ["probe_outcome", "rejection"],
   delete_expired_events: ["event", "retention_effect"],
   delete_released_copies: ["held_event", "idempotency_key", "retention_effect"],
   drop_expired_partition: ["event_partition", "retention_effect"],

@@ -1,5 +1,5 @@
 /** Ports of the ingest core. Adapters are passed in; the core depends on these ports only. */
-import type { Instant, ProblemCode } from "@device-risk-signals/contract";
+import type { Instant, ProblemCode, Rejection } from "@device-risk-signals/contract";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import type { OperatorErrorDetails } from "./errors/codes.ts";
 import { hasCode, OperatorError } from "./errors/operator-error.ts";
@@ -213,6 +213,24 @@ export interface AdoptedFieldSet {
 export interface DriftLog {
   /** @param members of the request at all depths: a very wide event is not walked, but counted as such. */
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void;
+}
+
+/** The attributes of a stored event that its outcomes are counted by. */
+export type CountedEvent = Pick<PromotedAttributes, "receivedAt" | "platform" | "sdkVersion">;
+
+/** Outcomes of the probes of stored events, counted. Never blocks, never throws. */
+export interface OutcomeLog {
+  /**
+   * @param probes of an event that passed `validateTransportRequest`.
+   * @param members of the request at all depths: unknown probes of a very wide event are not counted.
+   */
+  observe(event: CountedEvent, probes: Readonly<Record<string, unknown>>, members: number): void;
+}
+
+/** Rejected requests, counted. Never blocks, never throws. */
+export interface RejectionLog {
+  /** @param sdkVersion as the request says; absent where it was not read. */
+  count(rejection: Rejection, sdkVersion: string | undefined): void;
 }
 
 /** The keys of an event were destroyed or lost: its payload can't be opened. */

@@ -11,6 +11,8 @@ import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, OnError, SessionV
 import { ActivePurposes } from "../policy/active-purposes.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
+import { BufferedOutcomeLog } from "../counters/outcomes.ts";
+import { BufferedRejectionLog } from "../counters/rejections.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
@@ -101,10 +103,15 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     onPass: metrics.retentionPassed,
   });
   opened.add("retention pass", () => retention.close());
-  const audit = new BufferedAuditLog(pool, clock, onError);
-  opened.add("audit", () => audit.close(dependencies.stopping));
   const drift = new BufferedDriftLog(pool, clock, onError);
   opened.add("drift counts", () => drift.close());
+  const outcomes = new BufferedOutcomeLog(pool, onError);
+  opened.add("outcome counts", () => outcomes.close());
+  const rejections = new BufferedRejectionLog(pool, clock, onError);
+  opened.add("rejection counts", () => rejections.close());
+  // Written before the counts, which matter less.
+  const audit = new BufferedAuditLog(pool, clock, onError);
+  opened.add("audit", () => audit.close(dependencies.stopping));
   const ingest = createIngest(
     {
       sessions: ports.sessions ?? openSessions(config, pool, dependencies, clock),
@@ -116,6 +123,8 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
       audit,
       adopted,
       drift,
+      outcomes,
+      rejections,
       meter: metrics,
       clock,
       admission,

@@ -73,5 +73,6 @@ export function erasurePorts(installation: Installation): Omit<RetentionOptions,
     codec,
     attest,
     replayWindow: config.retention.replayWindowMs,
+    countRetention: config.retention.countsMs,
   };
 }

@@ -107,6 +107,8 @@ export interface Settings {
   readonly retention?: {
     /** How long an idempotency key is remembered after its event has expired or was erased. Must be a whole number of milliseconds from 3600000 to 315360000000 (3650d). Default: `2592000000`, which is `30d`. Variable: `DRS_REPLAY_WINDOW`. */
     readonly replayWindowMs?: number;
+    /** How long the hourly counts of probe outcomes and rejections are kept. Must be a whole number of milliseconds from 3600000 to 315360000000 (3650d). Default: `34560000000`, which is `400d`. Variable: `DRS_COUNT_RETENTION`. */
+    readonly countsMs?: number;
     /** How long you keep backups of the key store. You declare it; receipts use it, the server deletes no backup. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_KEY_BACKUP_RETENTION`. */
     readonly keyBackupMs?: number;
     /** How long you keep backups of the events. You declare it; receipts use it, the server deletes no backup. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_BACKUP_RETENTION`. */

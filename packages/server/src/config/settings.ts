@@ -264,6 +264,12 @@ export const SETTINGS = {
     "30d",
     "How long an idempotency key is remembered after its event has expired or was erased.",
   ),
+  "retention.countsMs": setting(
+    "DRS_COUNT_RETENTION",
+    durationWithin("1h", "3650d"),
+    "400d",
+    "How long the hourly counts of probe outcomes and rejections are kept.",
+  ),
   "journal.directory": optional(
     "DRS_ERASURE_JOURNAL",
     path,

@@ -1,20 +1,17 @@
 import { checkAgainstCatalog, type FieldPath } from "@device-risk-signals/contract/catalog/check";
+import { CountWriter } from "../counters/count-writer.ts";
+import { WIDEST } from "../counters/counted-text.ts";
 import type { Clock, DriftLog, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-const FLUSH_EVERY_MS = 2_000;
+const WRITE_EVERY_MS = 2_000;
 /** Maximum number of rows of one SDK version; further ones are counted under `*`. */
 const MAX_PATHS = 500;
 /** Maximum number of SDK versions: a version is the client's text. */
 const MAX_VERSIONS = 200;
 
-/**
- * An event of a request with more members, at all depths, is not walked. The limit is some five times the catalog:
- * walking tens of thousands takes longer than storing them.
- */
-const WIDEST = 2_048;
 /** JSON type in the row that counts events which were not walked; its path is `*`. */
 const NOT_WALKED = "not-walked";
 
@@ -67,18 +64,25 @@ interface Count {
 export class BufferedDriftLog implements DriftLog {
   readonly #executor: Executor;
   readonly #clock: Clock;
-  readonly #onError: OnError;
-  readonly #timer: NodeJS.Timeout;
+  readonly #writer: CountWriter<ReadonlyMap<string, Count>>;
   readonly #pathsOf = new Map<string, Set<string>>();
   #counts = new Map<string, Count>();
-  #writing: Promise<void> = Promise.resolve();
 
   constructor(executor: Executor, clock: Clock, onError: OnError) {
     this.#executor = executor;
     this.#clock = clock;
-    this.#onError = onError;
-    this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS);
-    this.#timer.unref();
+    this.#writer = new CountWriter({
+      take: () => this.#take(),
+      write: (counts) => this.#write(counts),
+      keep: (counts) => {
+        for (const count of counts.values()) {
+          this.#count(count.sdkVersion, count.path, count.jsonType, count.occurrences);
+        }
+      },
+      everyMs: WRITE_EVERY_MS,
+      onError,
+      operation: "drift write",
+    });
   }
 
   observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void {
@@ -89,13 +93,11 @@ export class BufferedDriftLog implements DriftLog {
   }
 
   flush(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
+    return this.#writer.flush();
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.flush();
+  close(): Promise<void> {
+    return this.#writer.close();
   }
 
   #count(saidVersion: string, path: string, jsonType: string, occurrences: number): void {
@@ -121,10 +123,14 @@ export class BufferedDriftLog implements DriftLog {
     return true;
   }
 
-  async #write(): Promise<void> {
-    if (this.#counts.size === 0) return;
+  #take(): ReadonlyMap<string, Count> | undefined {
+    if (this.#counts.size === 0) return undefined;
     const counts = this.#counts;
     this.#counts = new Map();
+    return counts;
+  }
+
+  async #write(counts: ReadonlyMap<string, Count>): Promise<void> {
     const now = new Date(this.#clock.now()).toISOString();
     const rows = [...counts.values()].toSorted((a, b) => (countIdOf(a) < countIdOf(b) ? -1 : 1));
     const json = rows.map(({ path, jsonType, sdkVersion, occurrences }) => ({
@@ -133,14 +139,7 @@ export class BufferedDriftLog implements DriftLog {
       sdk_version: sdkVersion,
       occurrences,
     }));
-    try {
-      await query(this.#executor, WRITE, [JSON.stringify(json), now]);
-    } catch (error) {
-      this.#onError(error, "drift write");
-      for (const count of counts.values()) {
-        this.#count(count.sdkVersion, count.path, count.jsonType, count.occurrences);
-      }
-    }
+    await query(this.#executor, WRITE, [JSON.stringify(json), now]);
   }
 }
 

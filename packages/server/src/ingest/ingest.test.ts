@@ -17,9 +17,11 @@ test.each([
 ])("%s, which is reported and not quoted", async (_, thrown, status, code, retryAfter) => {
   const reported: unknown[] = [];
   const audited: unknown[] = [];
-  const ports: Pick<IngestPorts, "sessions" | "audit" | "meter" | "onError"> = {
+  const counted: unknown[] = [];
+  const ports: Pick<IngestPorts, "sessions" | "audit" | "rejections" | "meter" | "onError"> = {
     sessions: { verify: () => Promise.reject(thrown) },
     audit: { record: ({ outcome }) => void audited.push(outcome) },
+    rejections: { count: (rejection, sdkVersion) => void counted.push([rejection.code, sdkVersion]) },
     meter: { answered: () => {}, warned: () => {} },
     onError: (...error) => void reported.push(error),
   };
@@ -28,5 +30,5 @@ test.each([
   expect(answer.headers["Retry-After"]).toBe(retryAfter);
   expect(JSON.parse(answer.body)).toMatchObject({ type: `urn:problem:device-risk-signals:${code}`, status });
   expect(answer.body).not.toContain("SECRET");
-  expect([reported, audited]).toEqual([[[thrown, "ingest request"]], [code]]);
+  expect([reported, audited, counted]).toEqual([[[thrown, "ingest request"]], [code], [[code, undefined]]]);
 });

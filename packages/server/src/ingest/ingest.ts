@@ -1,4 +1,4 @@
-import type { ProblemCode } from "@device-risk-signals/contract";
+import type { ProblemCode, TransportRequest } from "@device-risk-signals/contract";
 import {
   type Accounts,
   type ActionRegistry,
@@ -10,9 +10,11 @@ import {
   type IngestAudit,
   type LedgerEntry,
   type Meter,
+  type OutcomeLog,
   type PromotedAttributes,
   type Purposes,
   type EventWarning,
+  type RejectionLog,
   type Sealer,
   type SessionVerifier,
   type OnError,
@@ -51,6 +53,8 @@ export interface IngestPorts {
   readonly audit: AuditLog;
   readonly adopted: AdoptedFieldSet;
   readonly drift: DriftLog;
+  readonly outcomes: OutcomeLog;
+  readonly rejections: RejectionLog;
   readonly meter: Meter;
   readonly clock: Clock;
   readonly admission: Admission;
@@ -80,6 +84,7 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
       result instanceof RejectedRequest ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
     if (result instanceof RejectedRequest) {
       ports.audit.record({ operation: "event.create", ...auditedRejection(result.rejection.code, request, progress) });
+      ports.rejections.count(result.rejection, progress.sdkVersion);
     }
     ports.meter.answered(answer.status, code, (performance.now() - started) / 1000);
     return { ...answer, headers: { ...answer.headers, ...progress.headers } };
@@ -94,6 +99,8 @@ interface Progress {
   account?: string;
   /** The id of the event that holds the idempotency key; absent as `account` is. */
   keyHolder?: string;
+  /** The SDK version that the request says, valid or not; absent where its text was not read. */
+  sdkVersion?: string;
   headers: AnswerHeaders;
 }
 
@@ -146,6 +153,8 @@ async function run(
 
     const parsed = await parseTextInTurns(body, scan);
     if (parsed instanceof RejectedRequest) return parsed;
+    const said = (parsed as Partial<TransportRequest> | null)?.sdk_version;
+    if (typeof said === "string") progress.sdkVersion = said;
 
     const valid = validate(parsed, ports.adopted.current);
     if (valid instanceof RejectedRequest) return valid;
@@ -196,6 +205,7 @@ async function run(
       ports.meter.warned(warning);
     }
     ports.drift.observe(attributes.sdkVersion, observations.probes, scan.members);
+    ports.outcomes.observe(attributes, observations.probes, scan.members);
     return answerCreated(attributes.eventId);
   } finally {
     permit.release();

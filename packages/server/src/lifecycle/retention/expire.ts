@@ -38,6 +38,8 @@ export interface ExpiryOptions {
   readonly pseudonymizer: Pseudonymizer;
   /** Time in milliseconds for which an idempotency key is kept after its event is deleted. */
   readonly replayWindow: number;
+  /** Milliseconds that counts of outcomes and rejections are kept. */
+  readonly countRetention: number;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
   readonly keyStore: KeyStore;
@@ -62,6 +64,7 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "destroy secrets of dropped partitions", run: () => destroySecrets(connection, options) },
     { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(connection, options)) },
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
+    { name: "delete expired counts", run: () => deleteCounts(connection, options) },
     { name: "reset the lock time-out", run: () => connection.query("reset lock_timeout") },
   ];
   return runSteps(steps);
@@ -87,6 +90,9 @@ const DELETE_IDEMPOTENCY_KEYS = sql(
   { done: "int8" },
 );
 const DELETE_EXPIRED_TOMBSTONES = sql("select delete_expired_tombstones($1, $2) as done", ["interval", "int4"], {
+  done: "int8",
+});
+const DELETE_EXPIRED_COUNTS = sql("select delete_expired_counts($1, $2) as done", ["interval", "int4"], {
   done: "int8",
 });
 
@@ -247,4 +253,9 @@ async function deleteIdempotencyKeys(
   }
   await renewHeldTombstones(executor, pseudonymizer, window);
   await inBatches(executor, () => query(executor, DELETE_EXPIRED_TOMBSTONES, [window, BATCH]), signal);
+}
+
+async function deleteCounts(executor: Executor, { countRetention, signal }: ExpiryOptions): Promise<void> {
+  const retention = `${countRetention} milliseconds`;
+  await inBatches(executor, () => query(executor, DELETE_EXPIRED_COUNTS, [retention, BATCH]), signal);
 }

@@ -207,6 +207,29 @@ create table drift (
 );
 grant select, insert, update (last_seen, occurrences) on drift to drs_service;
 
+-- Counts by hour, which name no account and no event. Empty texts: not known, or there is none.
+create table probe_outcome (
+  hour timestamptz not null,
+  platform text not null,
+  sdk_version text not null,
+  os_major text not null,
+  probe text not null,
+  state text not null,
+  reason text not null,
+  occurrences bigint not null,
+  primary key (hour, platform, sdk_version, os_major, probe, state, reason)
+);
+create table rejection (
+  hour timestamptz not null,
+  problem text not null,
+  violation text not null,
+  place text not null,
+  sdk_version text not null,
+  occurrences bigint not null,
+  primary key (hour, problem, violation, place, sdk_version)
+);
+grant select, insert, update (occurrences) on probe_outcome, rejection to drs_service;
+
 -- What the database has applied of the erasure journal: erasures, and orders about holds.
 create table journal_entry (
   sequence bigint primary key check (sequence > 0),

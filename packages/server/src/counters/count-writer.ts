@@ -1,0 +1,56 @@
+import type { OnError } from "../ports.ts";
+
+const LOOK_EVERY_MS = 1_000;
+
+export interface CountWriterOptions<Counts> {
+  /** Removes and returns what was counted; `undefined` where nothing was. */
+  readonly take: () => Counts | undefined;
+  readonly write: (counts: Counts) => Promise<void>;
+  /** Adds counts that could not be written to the newer ones. */
+  readonly keep: (counts: Counts) => void;
+  /** Minimum number of milliseconds between two writes; after a quiet time the first counts are written within a second. */
+  readonly everyMs: number;
+  readonly onError: OnError;
+  /** What failed when a write fails. */
+  readonly operation: string;
+}
+
+/** Writes counts at intervals, one write at a time. Counts that can't be written are kept for the next time. */
+export class CountWriter<Counts> {
+  readonly #options: CountWriterOptions<Counts>;
+  readonly #timer: NodeJS.Timeout;
+  #wroteAt = Number.NEGATIVE_INFINITY;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: CountWriterOptions<Counts>) {
+    this.#options = options;
+    this.#timer = setInterval(() => {
+      if (performance.now() - this.#wroteAt >= options.everyMs) void this.flush();
+    }, LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** Writes the last counts. Never rejects. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  async #write(): Promise<void> {
+    const { take, write, keep, onError, operation } = this.#options;
+    const counts = take();
+    if (counts === undefined) return;
+    this.#wroteAt = performance.now();
+    try {
+      await write(counts);
+    } catch (error) {
+      onError(error, operation);
+      keep(counts);
+    }
+  }
+}

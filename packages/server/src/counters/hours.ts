@@ -1,0 +1,12 @@
+const HOUR_MS = 3_600_000;
+
+/** The start of the hour; both in milliseconds since the Unix epoch. */
+export const hourOf = (ms: number): number => ms - (ms % HOUR_MS);
+
+export interface WrittenRow {
+  /** RFC 3339. */
+  readonly hour: string;
+}
+
+/** The hours of rows: as a parameter they lead a statement to the index, also in a large table. */
+export const hoursOf = (rows: readonly WrittenRow[]): string[] => [...new Set(rows.map(({ hour }) => hour))];

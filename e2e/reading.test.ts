@@ -129,7 +129,7 @@ test("a listing opens neither the owner's login nor the key store", async () => 
     DRS_MIGRATION_DATABASE_URL: "postgresql://owner@127.0.0.1:1/away",
     DRS_KEY_DIR: join(folder.path, "absent"),
   };
-  for (const group of ["token", "action", "audit", "drift", "purpose", "hold", "erase"]) {
+  for (const group of ["token", "action", "audit", "drift", "outcome", "rejection", "purpose", "hold", "erase"]) {
     expect(await command(away, group, "list"), group).toEqual(await command(environment, group, "list"));
   }
   expect((await command(away, "token", "issue", "--account", "a")).code).toBe(0);
@@ -166,6 +166,7 @@ describe("a database that was restored from a backup", () => {
     const before = await dump(environment);
     await refused("event", "list");
     await refused("event", "get", former?.eventId ?? "");
+    await refused("event", "timeline", "--account", "former", "--idempotency-key", "k");
     await refused("event", "get", former?.eventId ?? "", "--raw", ...WHY);
     await refused("account", "export", "--account", "former", "--out", keys(), ...WHY);
     await refused("erase", "run", "--account", "stays", ...WHY, "--yes");
@@ -276,6 +277,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "action list": [[]],
     "audit list": [["--limit", "0"]],
     "drift list": [[]],
+    "outcome list": [["--limit", "0"]],
+    "rejection list": [[]],
     "purpose list": [[]],
     "purpose record": [[]],
     "retention status": [[]],
@@ -304,7 +307,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "request extend",
     "request close",
   ];
-  const AUDITED = ["event list", "event get", "request list", "account export"];
+  const AUDITED = ["event list", "event get", "event timeline", "request list", "account export"];
   /** Other commands that a read-only standby does not stop. */
   const ON_A_STANDBY = new Set(["migrate", "serve", "config", "receipt verify", "doctor"]);
 

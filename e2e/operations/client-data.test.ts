@@ -122,17 +122,23 @@ describe("an operator sees", () => {
     const metrics = (await get(server.adminUrl, "/metrics")).text;
     expect(await server.stop()).toBe(0);
     const audit = (await command(environment, "audit", "list", "--limit", "0", "--json")).stdout;
+    const counts = async (group: string): Promise<string> =>
+      (await command(environment, group, "list", "--limit", "0", "--json")).stdout;
     const places: Record<string, string> = {
       "standard error": server.stderr(),
       "the metrics": metrics,
       "PostgreSQL's log": await readFile(join(home.dataDir, "postgres.log"), "utf8"),
       "the audit": audit,
+      "the counts of outcomes": await counts("outcome"),
+      "the counts of rejections": await counts("rejection"),
     };
     expect(places["standard error"]).toContain('"constraint":"picky"');
     expect(places["the metrics"]).toContain('code="idempotency-conflict"');
     expect(places["PostgreSQL's log"]).toContain("violates check constraint");
     expect(places["PostgreSQL's log"]).toContain("was terminated by signal 11");
     expect(audit).toContain("text-invalid");
+    expect(places["the counts of outcomes"]).toContain('"probe":"other"');
+    expect(places["the counts of rejections"]).toContain('"violation":"lone-surrogate"');
     expect(marks).toBeGreaterThan(150);
     for (const [name, text] of Object.entries(places)) {
       expect(text.match(/.*MARK\d+x.*/g), name).toBeNull();

@@ -61,6 +61,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "action register": ["--account", "a", "--type", "t"],
   "action revoke": ["act_1", "--account", "a"],
   "event get": [NO_ID],
+  "event timeline": ["--account", "a", "--idempotency-key", "k"],
   "erase plan": ["--account", "a"],
   "erase run": ["--account", "a", "--reason", "request 17", "--yes"],
   "erase accept-loss": ["--entry", "1", "--reason", "the disk failed", "--yes"],

@@ -103,7 +103,7 @@ const CLOSE_RETRY_MS = 100;
 /** Maximum number of groups in memory; beyond it, requests are counted under no account. */
 const MAX_GROUPS = 10_000;
 /** Maximum number of events and of source addresses that one entry names. */
-const MAX_NAMED = 100;
+export const MAX_NAMED = 100;
 
 interface Group {
   since: number;
@@ -264,7 +264,7 @@ export interface AuditFilter {
 }
 
 /** A time that is far longer than an event waits for its batch. */
-const BATCH_WITHIN = "5 minutes";
+export const BATCH_WITHIN = "5 minutes";
 
 function composeAudit({ eventId, account, actorPrefix, limit }: AuditFilter): { text: string; values: unknown[] } {
   const values: unknown[] = [eventId ?? null, account ?? null, limit];

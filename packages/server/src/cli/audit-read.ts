@@ -1,6 +1,8 @@
 import type { OpenConnection } from "../app/connect.ts";
+import type { Installation } from "../app/open-installation.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { agentOf, type Context } from "./context.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { agentOf, type Context, withInstallation } from "./context.ts";
 
 export interface AuditedRead {
   readonly operation: string;
@@ -24,4 +26,14 @@ export async function auditRead(context: Context, { pool, clock }: OpenConnectio
     ...(detail && { detail }),
   };
   await writeAudit(pool, clock, entry);
+}
+
+/** A restored database would show events that were erased since: it is compared with the journal first. */
+export function withReplayed(context: Context, work: (installation: Installation) => Promise<void>): Promise<void> {
+  return withInstallation(context, "audited-read", async (installation) => {
+    // guard(drop): a restored database shows no event before the replay
+    // fails: e2e/reading.test.ts › shows no event
+    await requireReplayed({ ...installation, executor: installation.pool }, "head");
+    await work(installation);
+  });
 }

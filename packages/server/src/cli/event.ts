@@ -3,15 +3,15 @@ import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { areKeysDestroyed, type StoredEvent } from "../ports.ts";
 import type { Installation } from "../app/open-installation.ts";
-import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { purposeIds } from "../policy/policy-table.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { isAcceptedLoss } from "../accounts/secret-losses.ts";
 import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
-import { auditRead } from "./audit-read.ts";
-import { type Context, printJson, printRows, withInstallation } from "./context.ts";
+import { auditRead, withReplayed } from "./audit-read.ts";
+import { type Context, printJson, printRows } from "./context.ts";
+import { timelineCommand } from "./event-timeline.ts";
 import { account, count, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -89,17 +89,8 @@ export function eventCommand(context: Context): Command {
       await withReplayed(context, (installation) => printList(context, installation, filter, options));
     });
 
+  command.addCommand(timelineCommand(context));
   return command;
-}
-
-/** A restored database would show events that were erased since: it is compared with the journal first. */
-function withReplayed(context: Context, work: (installation: Installation) => Promise<void>): Promise<void> {
-  return withInstallation(context, "audited-read", async (installation) => {
-    // guard(drop): a restored database shows no event before the replay
-    // fails: e2e/reading.test.ts › shows no event
-    await requireReplayed({ ...installation, executor: installation.pool }, "head");
-    await work(installation);
-  });
 }
 
 /** @param audit durable before the first byte leaves. */

@@ -1,4 +1,5 @@
 import { isUuid } from "../identifiers/uuidv7.ts";
+import { parseDateTime } from "@device-risk-signals/contract";
 import { InvalidArgumentError } from "commander";
 import { duration } from "../config/values.ts";
 import { accountOf, MAX_ACCOUNT_LENGTH } from "../identifiers/account.ts";
@@ -76,6 +77,22 @@ function dateOf(text: string): Date {
 export function uuid(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError("It must be an id as the endpoint or a list printed it.");
   return text.toLowerCase();
+}
+
+/** One of a closed list of words. */
+export function wordOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const found = words.find((word) => word === text);
+    if (found === undefined) throw new InvalidArgumentError(`It must be one of ${words.join(", ")}.`);
+    return found;
+  };
+}
+
+/** A date such as `2027-01-31`, its start in UTC, or a date-time of RFC 3339. @returns milliseconds since the Unix epoch. */
+export function time(text: string): number {
+  const at = parseDateTime(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (at === undefined) throw new InvalidArgumentError("It must be of the form 2027-01-31 or 2027-01-31T08:00:00Z.");
+  return at.epochMs;
 }
 
 /** Help text with an example. */

@@ -14,8 +14,10 @@ import { holdCommand } from "./hold.ts";
 import { keyCommand } from "./key.ts";
 import { example } from "./options.ts";
 import { migrateCommand } from "./migrate.ts";
+import { outcomeCommand } from "./outcome.ts";
 import { purposeCommand } from "./purpose.ts";
 import { receiptCommand } from "./receipt.ts";
+import { rejectionCommand } from "./rejection.ts";
 import { requestCommand } from "./request.ts";
 import { retentionCommand } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
@@ -55,6 +57,8 @@ export function createProgram(context: Context): Command {
     approvalCommand,
     auditCommand,
     driftCommand,
+    outcomeCommand,
+    rejectionCommand,
     purposeCommand,
     retentionCommand,
     holdCommand,

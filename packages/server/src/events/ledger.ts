@@ -1,5 +1,5 @@
-/** Events and their idempotency keys, found and deleted by event id. */
-import type { OwnerTransaction } from "../postgres/executor.ts";
+/** Events and their idempotency keys: which event holds a key, and both deleted by event id. */
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { groupByPartition, type Partition, SAMPLE_PARTITION, withinOf } from "./partition-slices.ts";
 import { receivedAtOf } from "./read-events.ts";
 import type { LedgerRow } from "./tombstones.ts";
@@ -8,6 +8,21 @@ import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
 export interface FullLedgerRow extends LedgerRow {
   readonly purpose: number;
   readonly received_at: string;
+}
+
+const FIND_KEY_HOLDER = sql(
+  `select event_id from idempotency_key
+      where account = $1 and key = $2
+        -- guard(true): an erased event is not named from the moment of its erasure
+        -- fails: packages/server/src/audit/timeline.test.ts › of an erased event
+        and not is_erased(key_id)`,
+  ["text", "text"],
+  { event_id: "uuid" },
+);
+
+/** The id of the event that holds an idempotency key; none where it is erased. */
+export async function findKeyHolder(executor: Executor, account: string, key: string): Promise<string | undefined> {
+  return (await query(executor, FIND_KEY_HOLDER, [account, key])).rows[0]?.event_id;
 }
 
 const DELETE_LEDGER_ROWS = sql(

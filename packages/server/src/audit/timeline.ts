@@ -1,0 +1,84 @@
+/** What the audit has of one idempotency key. */
+import { receivedAtOf } from "../events/read-events.ts";
+import { findKeyHolder } from "../events/ledger.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
+import { BATCH_WITHIN, MAX_NAMED } from "./audit.ts";
+
+/** An entry that names the event which holds the key. */
+export interface TimelineEntry {
+  /** When the entry was written: within a second or so of its last request. */
+  readonly at: string;
+  /** `accepted`, `replayed`, `idempotency-conflict`, or an event warning. */
+  readonly outcome: string;
+  /** Requests that the entry counts. */
+  readonly occurrences: number;
+  /** Events that the entry names: with several, its occurrences are those of all of them. */
+  readonly events: number;
+}
+
+/** Replays and conflicts of the account in entries that name the maximum of events, and not this one. */
+export interface UnnamedRetries {
+  readonly entries: number;
+  /** Some of them may be of this key; which ones is not known. */
+  readonly occurrences: number;
+}
+
+export interface Timeline {
+  readonly event_id: string;
+  /** Oldest first. */
+  readonly entries: readonly TimelineEntry[];
+  /** Whether the list ends at the limit, and there are more. */
+  readonly more: boolean;
+  readonly unnamed: UnnamedRetries;
+}
+
+const LIST_ENTRIES = sql(
+  `select ${instant("a.at", "at")}, a.outcome,
+        case when a.accounts is null then a.occurrences else 1 end as occurrences,
+        case when a.accounts is null then coalesce(cardinality(a.event_ids), 1) else 1 end as events
+      from audit_entry a
+      where a.operation = 'event.create' and (a.event_id = $1
+        or (a.accounts is null and a.event_ids @> array[$1::uuid])
+        or (a.accounts is not null and a.at between $2::timestamptz and $2::timestamptz + interval '${BATCH_WITHIN}'
+          and a.event_ids @> array[$1::uuid]))
+      order by a.at, a.entry_id limit $3`,
+  ["uuid", "timestamptz", "int8"],
+  { at: "text", outcome: "text", occurrences: "int8", events: "int4" },
+);
+
+const COUNT_UNNAMED = sql(
+  `select count(*) as entries, coalesce(sum(occurrences), 0)::int8 as occurrences from audit_entry
+      where account = $1 and at >= $3 and operation = 'event.create'
+        and outcome in ('replayed', 'idempotency-conflict')
+        and cardinality(event_ids) >= ${MAX_NAMED} and not event_ids @> array[$2::uuid]`,
+  ["text", "uuid", "timestamptz"],
+  { entries: "int8", occurrences: "int8" },
+);
+
+/**
+ * The event that holds an idempotency key, and when the audit says that it was created, replayed, or that another
+ * payload met it. The audit groups retries, so counts may be of several events: each entry says of how many.
+ *
+ * @param limit maximum number of entries.
+ * @returns `undefined` where no event holds the key: it was never stored, was erased, or its replay window is over.
+ */
+export async function timelineOfIdempotencyKey(
+  executor: Executor,
+  account: string,
+  key: string,
+  limit: number,
+): Promise<Timeline | undefined> {
+  const eventId = await findKeyHolder(executor, account, key);
+  if (eventId === undefined) return undefined;
+  const receivedAt = receivedAtOf(eventId).toISOString();
+  const { rows: entries } = await query(executor, LIST_ENTRIES, [eventId, receivedAt, limit + 1]);
+  const { rows: unnamed } = await query(executor, COUNT_UNNAMED, [account, eventId, receivedAt]);
+  return {
+    event_id: eventId,
+    entries: entries.slice(0, limit),
+    more: entries.length > limit,
+    unnamed: unnamed[0] ?? { entries: 0, occurrences: 0 },
+  };
+}

@@ -1,0 +1,37 @@
+import { LIMITS, PLATFORMS } from "@device-risk-signals/contract";
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import { Command } from "commander";
+import { listOutcomes, type OutcomeFilter, type OutcomeRow, type PageOf } from "../counters/list-counts.ts";
+import { type Context, withConnection } from "./context.ts";
+import { count, example, name, time, wordOf } from "./options.ts";
+import { type PageOptions, printPages } from "./print-pages.ts";
+
+const PROBES = [...CATALOG.map(({ id }) => id), "other"];
+
+export function outcomeCommand(context: Context): Command {
+  const command = new Command("outcome")
+    .description("Outcomes of the probes of stored events, counted by hour; no values.")
+    .addHelpText("after", example("drs outcome list"));
+  command
+    .command("list")
+    .description("List numbers of events by outcome, newest hour first.")
+    .option("--from <time>", "hours from this time on, such as 2027-01-31", time)
+    .option("--to <time>", "hours before this time", time)
+    .option("--platform <platform>", PLATFORMS.join(" or "), wordOf(PLATFORMS))
+    .option("--sdk-version <version>", "of this SDK version", name("an SDK version", LIMITS.sdkVersion))
+    .option("--probe <id>", "of this probe; other = unknown probes", wordOf(PROBES))
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs outcome list --probe geolocation --from 2027-01-31"))
+    .action(({ limit, json, ...filter }: OutcomeFilter & PageOptions) =>
+      withConnection(context, "read", ({ pool }) =>
+        printPages(
+          context,
+          (page: PageOf<OutcomeRow>) => listOutcomes(pool, filter, page),
+          { limit, ...(json && { json }) },
+          "No outcomes.",
+        ),
+      ),
+    );
+  return command;
+}

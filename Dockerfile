@@ -5,6 +5,7 @@ FROM --platform=$BUILDPLATFORM node:26-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/contract/package.json packages/contract/
+COPY packages/admin-api/package.json packages/admin-api/
 COPY packages/server/package.json packages/server/
 RUN npm ci --omit=dev --omit=optional --omit=peer --workspace packages/server --include-workspace-root=false
 # Its owner is that of a volume which is mounted there.
@@ -16,6 +17,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY packages/contract packages/contract
+COPY packages/admin-api packages/admin-api
 COPY packages/server packages/server
 COPY --from=dependencies --chown=node:node /erasures /var/lib/drs/erasures
 USER node

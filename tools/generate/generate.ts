@@ -41,7 +41,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set(`${contract}/src/generated/field-index.ts`, fieldIndex());
   for (const [name, schema] of Object.entries(schemaDocuments())) files.set(`${contract}/schema/${name}`, json(schema));
   files.set(`${contract}/schema/openapi.json`, json(openApiDocument(await versionOf(contract))));
-  files.set(`${adminApi}/openapi.json`, json(adminOpenApiDocument(await versionOf(adminApi))));
+  files.set(`${adminApi}/schema/openapi.json`, json(adminOpenApiDocument(await versionOf(adminApi))));
   files.set("docs/data-dictionary.md", dataDictionary());
   files.set("docs/store-privacy.md", storePrivacyPage());
   files.set("docs/privacy/record-of-processing.md", await recordPage());

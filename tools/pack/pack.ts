@@ -18,6 +18,7 @@ import { buildTree } from "./tree.ts";
 
 const PACKAGES = {
   contract: buildTree,
+  "admin-api": buildTree,
   server: buildTree,
   "host-client": buildBundle,
   "react-native": buildBundle,

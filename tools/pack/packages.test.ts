@@ -8,7 +8,7 @@ import { ROOT, VERSION } from "./manifest.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
-const NAMES = ["contract", "server", "host-client", "react-native"] as const;
+const NAMES = ["contract", "admin-api", "server", "host-client", "react-native"] as const;
 /** Bundled as ESM and CommonJS; the others are ESM only. */
 const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-${VERSION}.tgz`);
@@ -59,7 +59,7 @@ it("contract and server install from their tarballs, and drs runs", async () => 
   writeFileSync(join(app, "package.json"), '{"type":"module"}');
   const options = { cwd: app };
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--silent"];
-  await run("npm", ["install", ...flags, tarballOf("contract"), tarballOf("server")], options);
+  await run("npm", ["install", ...flags, tarballOf("contract"), tarballOf("admin-api"), tarballOf("server")], options);
   const { stdout } = await run("npx", ["drs", "event", "list", "--help"], options);
   expect(stdout).toContain("Usage: drs event list");
   writeFileSync(

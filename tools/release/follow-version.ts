@@ -10,7 +10,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, { version?: string; readonly dependencies?: Record<string, string> }>>;
 }
 
-const TARBALL = /(device-risk-signals-(?:contract|server|host-client|react-native)-)\d+\.\d+\.\d+(\.tgz)/g;
+const TARBALL = /(device-risk-signals-(?:contract|admin-api|server|host-client|react-native)-)\d+\.\d+\.\d+(\.tgz)/g;
 const OURS = /(^|\/)@device-risk-signals\//;
 
 for (const file of ["docs/integrator-mobile.md", "examples/mobile/package.json", "examples/mobile/package-lock.json"]) {

@@ -1,4 +1,4 @@
-import adminDocument from "@device-risk-signals/admin-api/openapi.json" with { type: "json" };
+import adminDocument from "@device-risk-signals/admin-api/schema/openapi.json" with { type: "json" };
 import document from "@device-risk-signals/contract/schema/openapi.json" with { type: "json" };
 
 /** The committed documents, as they are served. */

@@ -4,7 +4,7 @@ import {
   digestOf,
   EMPTY_JOURNAL,
   type ErasureJournal,
-  journalDamaged,
+  createJournalDamagedError,
   type JournalEntry,
   type EntryReference,
   type StoredText,
@@ -69,7 +69,7 @@ export async function readChain(
     if (stored.sequence !== sequence + 1) throw missing(journal, sequence + 1);
     const entry = codec.decode(stored);
     if (entry.previous !== digest && losses.get(sequence)?.isDigestKnown !== false) {
-      throw journalDamaged(
+      throw createJournalDamagedError(
         stored.sequence,
         `entry ${stored.sequence} of the erasure journal does not follow from the previous entry`,
       );
@@ -107,7 +107,7 @@ async function readLosses(journal: ErasureJournal, codec: EntryCodec): Promise<R
 }
 
 const missing = ({ description }: ErasureJournal, sequence: number): OperatorError =>
-  journalDamaged(sequence, `entry ${sequence} of the erasure journal (${description}) is missing`);
+  createJournalDamagedError(sequence, `entry ${sequence} of the erasure journal (${description}) is missing`);
 
 /** @param isDigestKnown false where the entry is a loss whose digest no store can know. */
 function requireKnown(
@@ -119,7 +119,7 @@ function requireKnown(
   const { sequence, digest, knownBy } = known;
   const [first, last] = [chain[0]?.sequence ?? 0, chain.at(-1)?.sequence ?? 0];
   if (sequence > last) {
-    throw journalDamaged(
+    throw createJournalDamagedError(
       last + 1,
       `${knownBy} knows of entry ${sequence} of the erasure journal, and the journal (${journal.description}) ` +
         `ends at entry ${last}: it was cut short or is another one`,

@@ -3,7 +3,13 @@ import { dirname, join } from "node:path";
 import type { OperatorError } from "../errors/operator-error.ts";
 import { unlinkDrafts, writeExclusively } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
-import { entryExists, type ErasureJournal, lossExists, type StoredText, unreadableJournal } from "./journal.ts";
+import {
+  createEntryExistsError,
+  type ErasureJournal,
+  createLossExistsError,
+  type StoredText,
+  createJournalUnreadableError,
+} from "./journal.ts";
 
 const PER_FOLDER = 1_000;
 const LOSSES = "losses";
@@ -46,11 +52,11 @@ export function directoryJournal(directory: string): ErasureJournal {
     read,
     async append(sequence, text) {
       await unlinkDrafts(dirname(pathOf(sequence - 1))).catch(() => {});
-      await write(pathOf(sequence), text, (cause) => entryExists(sequence, cause));
+      await write(pathOf(sequence), text, (cause) => createEntryExistsError(sequence, cause));
     },
     readLosses: () => readFolder(join(directory, LOSSES), 1),
     appendLoss: (sequence, text) =>
-      write(join(directory, LOSSES, fileOf(sequence)), text, (cause) => lossExists(sequence, cause)),
+      write(join(directory, LOSSES, fileOf(sequence)), text, (cause) => createLossExistsError(sequence, cause)),
     description: `directory ${directory}`,
     close: async () => {},
   };
@@ -64,7 +70,7 @@ async function* readFolder(folder: string, from: number): AsyncGenerator<StoredT
     const sequence = Number(FILE.exec(name)?.[1]);
     if (!(sequence >= from) || name !== fileOf(sequence)) continue;
     const text = await readFile(join(folder, name), "utf8").catch((cause: unknown) => {
-      throw unreadableJournal(cause);
+      throw createJournalUnreadableError(cause);
     });
     yield { sequence, text };
   }
@@ -74,6 +80,6 @@ async function* readFolder(folder: string, from: number): AsyncGenerator<StoredT
 async function list(folder: string): Promise<readonly string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw unreadableJournal(error);
+    throw createJournalUnreadableError(error);
   });
 }

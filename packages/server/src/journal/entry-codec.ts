@@ -7,8 +7,8 @@ import {
   HOLD_ORDER_KINDS,
   type HoldOrderKind,
   type JournalEntry,
-  journalDamaged,
-  journalForeign,
+  createJournalDamagedError,
+  createJournalForeignError,
   type StoredText,
 } from "./journal.ts";
 
@@ -57,7 +57,7 @@ export class EntryCodec {
     const [, signed = "", mac = ""] = SIGNED.exec(text) ?? [];
     const fields = parse(`${signed}}`);
     if (fields === undefined) throw damaged(sequence, "is not readable");
-    if (fields.installation !== this.installation) throw journalForeign(sequence);
+    if (fields.installation !== this.installation) throw createJournalForeignError(sequence);
     if (!timingSafeEqual(Buffer.from(mac, "hex"), Buffer.from(this.#mac(signed), "hex"))) {
       throw damaged(sequence, "was changed");
     }
@@ -80,7 +80,7 @@ function parse(json: string): Partial<JournalEntry | AcceptedLoss> | undefined {
 }
 
 const damaged = (sequence: number, what: string): OperatorError =>
-  journalDamaged(sequence, `entry ${sequence} of the erasure journal ${what}`);
+  createJournalDamagedError(sequence, `entry ${sequence} of the erasure journal ${what}`);
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const MAC = /^[\da-f]{32}$/;

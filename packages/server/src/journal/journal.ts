@@ -123,7 +123,7 @@ export interface ErasureJournal {
 }
 
 /** An entry that is missing, unreadable or not the one that another store knows. */
-export function journalDamaged(sequence: number, what: string): OperatorError<"journal-damaged"> {
+export function createJournalDamagedError(sequence: number, what: string): OperatorError<"journal-damaged"> {
   const advice =
     "restore the journal from its latest copy; if that entry is permanently lost, see " +
     `drs erase accept-loss --entry ${sequence}`;
@@ -131,7 +131,7 @@ export function journalDamaged(sequence: number, what: string): OperatorError<"j
 }
 
 /** An entry of another installation. */
-export const journalForeign = (sequence: number): OperatorError<"journal-foreign"> =>
+export const createJournalForeignError = (sequence: number): OperatorError<"journal-foreign"> =>
   new OperatorError(
     "journal-foreign",
     `entry ${sequence} of the erasure journal belongs to another installation: ` +
@@ -140,19 +140,19 @@ export const journalForeign = (sequence: number): OperatorError<"journal-foreign
   );
 
 /** The error of `append` where the entry exists. */
-export function entryExists(sequence: number, cause?: unknown): OperatorError {
+export function createEntryExistsError(sequence: number, cause?: unknown): OperatorError {
   const advice = "the database is behind it: run drs erase replay";
   const message = `the erasure journal has an entry ${sequence} already: ${advice}`;
   return new OperatorError("journal-entry-exists", message, { cause });
 }
 
 /** The error of `appendLoss` where the loss was accepted before. */
-export const lossExists = (sequence: number, cause?: unknown): OperatorError =>
+export const createLossExistsError = (sequence: number, cause?: unknown): OperatorError =>
   new OperatorError(
     "journal-loss-exists",
     `the loss of entry ${sequence} of the erasure journal is accepted already: drs erase replay records it`,
     { cause },
   );
 
-export const unreadableJournal = (cause: unknown): Unavailable =>
+export const createJournalUnreadableError = (cause: unknown): Unavailable =>
   new Unavailable("the erasure journal can't be read", { cause });

@@ -1,4 +1,4 @@
-import { entryExists, type ErasureJournal, lossExists } from "./journal.ts";
+import { createEntryExistsError, type ErasureJournal, createLossExistsError } from "./journal.ts";
 
 export interface MemoryJournal {
   readonly journal: ErasureJournal;
@@ -13,7 +13,12 @@ const ascending = (texts: ReadonlyMap<number, string>): { sequence: number; text
 export function memoryJournal(): MemoryJournal {
   const entries = new Map<number, string>();
   const losses = new Map<number, string>();
-  const append = (texts: Map<number, string>, sequence: number, text: string, exists: typeof entryExists): void => {
+  const append = (
+    texts: Map<number, string>,
+    sequence: number,
+    text: string,
+    exists: typeof createEntryExistsError,
+  ): void => {
     if (texts.has(sequence)) throw exists(sequence);
     texts.set(sequence, text);
   };
@@ -21,11 +26,11 @@ export function memoryJournal(): MemoryJournal {
     async *read(from) {
       for (const stored of ascending(entries)) if (stored.sequence >= from) yield stored;
     },
-    append: async (sequence, text) => append(entries, sequence, text, entryExists),
+    append: async (sequence, text) => append(entries, sequence, text, createEntryExistsError),
     async *readLosses() {
       yield* ascending(losses);
     },
-    appendLoss: async (sequence, text) => append(losses, sequence, text, lossExists),
+    appendLoss: async (sequence, text) => append(losses, sequence, text, createLossExistsError),
     description: "memory",
     close: async () => {},
   };

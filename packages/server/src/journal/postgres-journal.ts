@@ -5,7 +5,7 @@ import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
 import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
-import { entryExists, type ErasureJournal, lossExists, type StoredText } from "./journal.ts";
+import { createEntryExistsError, type ErasureJournal, createLossExistsError, type StoredText } from "./journal.ts";
 
 const SCHEMA = `
   create schema if not exists drs_journal;
@@ -73,7 +73,7 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
     statement: typeof INSERT_ENTRY,
     sequence: number,
     entry: string,
-    exists: typeof entryExists,
+    exists: typeof createEntryExistsError,
   ): Promise<void> => {
     await query(pool, statement, [sequence, entry]).catch((error: unknown) => {
       if (sqlState(error) === SQL_STATES.uniqueViolation) throw exists(sequence, error);
@@ -89,11 +89,11 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
         next = (page.at(-1)?.sequence ?? next) + 1;
       }
     },
-    append: (sequence, entry) => insert(INSERT_ENTRY, sequence, entry, entryExists),
+    append: (sequence, entry) => insert(INSERT_ENTRY, sequence, entry, createEntryExistsError),
     async *readLosses() {
       yield* storedTexts(await query(pool, LIST_LOSSES).catch(unavailable));
     },
-    appendLoss: (sequence, entry) => insert(INSERT_LOSS, sequence, entry, lossExists),
+    appendLoss: (sequence, entry) => insert(INSERT_LOSS, sequence, entry, createLossExistsError),
     description: "PostgreSQL (DRS_ERASURE_JOURNAL_DATABASE_URL)",
     async close() {
       await pool.end();

@@ -5,7 +5,7 @@ import type { AppendEntryPorts } from "../../journal/append-entry.ts";
 import { type KnownEntry, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import { findApplied, recordAcceptedLoss } from "../../journal/applied-entries.ts";
-import { type ErasureJournal, lossExists } from "../../journal/journal.ts";
+import { type ErasureJournal, createLossExistsError } from "../../journal/journal.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface LossStatement extends Agent {
@@ -54,7 +54,7 @@ export async function requireLoss(
 ): Promise<void> {
   const damaged = await firstDamaged(journal, codec, known);
   if (damaged === sequence) return;
-  for await (const loss of journal.readLosses()) if (loss.sequence === sequence) throw lossExists(sequence);
+  for await (const loss of journal.readLosses()) if (loss.sequence === sequence) throw createLossExistsError(sequence);
   if (damaged === undefined)
     throw new OperatorError("journal-loss-unneeded", "the erasure journal has every entry: there is no loss to accept");
   throw new OperatorError(

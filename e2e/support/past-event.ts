@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { uuidv7 } from "../../packages/server/src/identifiers/uuidv7.ts";
 import type { System } from "../../packages/server/src/app/system.ts";
 import type { EventStore, PromotedAttributes } from "../../packages/server/src/ports.ts";
-import { policyVersion } from "../../packages/server/src/policy/policy-table.ts";
+import { readPolicyVersion } from "../../packages/server/src/policy/policy-table.ts";
 import { PostgresEventStore } from "../../packages/server/src/events/event-store.ts";
 
 export interface PastEvent extends PromotedAttributes {
@@ -62,7 +62,7 @@ export class Past {
     const collectedAt = { epochMs: receivedAt, micros: 0 };
     for (;;) {
       const sealed = await sealer.seal(event, Buffer.from(exact));
-      const version = await policyVersion(this.#system.pool);
+      const version = await readPolicyVersion(this.#system.pool);
       const outcome = await this.#store.append({ ...event, policyVersion: version, collectedAt, requestMac, sealed });
       if (outcome === "stored") return { ...event, exact };
       if (outcome !== "stale") throw new Error("the key was taken");

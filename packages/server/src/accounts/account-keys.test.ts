@@ -10,7 +10,7 @@ import {
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { erasurePorts, type System } from "../app/system.ts";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
-import { inOneTransaction } from "../postgres/database.ts";
+import { inTransactionOn } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { PostgresAccountKeys } from "./account-keys.ts";
 
@@ -66,7 +66,7 @@ async function erase(account: string): Promise<void> {
   if (!journal) throw new Error("no journal");
   const order = { subject: { kind: "account", account }, actor: "o", reason: "r", refuseLater: false } as const;
   const ports = { ...erasurePorts(system), journal, onUnreadable: () => {} };
-  await inOneTransaction(owner, (transaction) => beginErasure(transaction, ports, order));
+  await inTransactionOn(owner, (transaction) => beginErasure(transaction, ports, order));
 }
 
 test("the first event of a known account takes one statement", async () => {

@@ -70,7 +70,7 @@ const ACCEPTED_SECRET_LOSSES = sql(
 );
 
 /** Lists accepted losses, oldest first. */
-export async function acceptedSecretLosses(executor: Executor): Promise<readonly AcceptedSecretLoss[]> {
+export async function listAcceptedSecretLosses(executor: Executor): Promise<readonly AcceptedSecretLoss[]> {
   const { rows } = await query(executor, ACCEPTED_SECRET_LOSSES);
   return rows;
 }

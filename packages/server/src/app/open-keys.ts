@@ -16,7 +16,7 @@ import { Partitions } from "../events/partitions.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
 import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
-import { installationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
+import { readInstallationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { type Access, databaseAt, type OpenConnection } from "./connect.ts";
@@ -48,7 +48,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const bounded = boundedBy(dependencies.get("key_store"));
   const keyStore = await openKeyStore(config, keyDatabase, bounded, creates);
   opened.add("key store", () => keyStore.close());
-  const id = await installationId(pool);
+  const id = await readInstallationId(pool);
   const keyEncryption = new LocalKeyEncryption(
     await openKeySource({ config, environment, dependencies, bounded, creates, installation: id }),
   );

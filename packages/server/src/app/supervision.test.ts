@@ -12,7 +12,7 @@ import { accountSecretName } from "../crypto/sealer.ts";
 import { secretId } from "../crypto/secrets.ts";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
 import { Unavailable } from "../ports.ts";
-import { inOneTransaction } from "../postgres/database.ts";
+import { inTransactionOn } from "../postgres/database.ts";
 import { superviseDependencies } from "./supervision.ts";
 import { erasurePorts } from "./system.ts";
 
@@ -70,7 +70,7 @@ test("a key that was found in a database which lacked its erasure seals nothing 
       reason: "r",
       refuseLater: false,
     } as const;
-    expect(await inOneTransaction(owner, (transaction) => beginErasure(transaction, ports, order))).toBe(1);
+    expect(await inTransactionOn(owner, (transaction) => beginErasure(transaction, ports, order))).toBe(1);
     await accountKeys.refresh();
     // A failover to a standby that lacks the erasure, and a request that was accepted before.
     await owner.query(`set session_replication_role = replica; update account_key set erased_by = null;

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import type { Installation } from "../app/open-installation.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { exportAccount } from "../subject-requests/account-export.ts";
-import { accountKnowledge } from "../subject-requests/known-account.ts";
+import { findAccountKnowledge } from "../subject-requests/known-account.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { agentOf, type Context, print, printJson, withInstallation } from "./context.ts";
@@ -46,7 +46,7 @@ async function write(
   // guard(drop): an export of a restored database waits for the replay
   // fails: e2e/reading.test.ts › shows no event
   await requireReplayed({ ...installation, executor: pool }, "head");
-  const known = await accountKnowledge(pool, pseudonymizer, of);
+  const known = await findAccountKnowledge(pool, pseudonymizer, of);
   if (known !== "held") {
     const but = known === "requested" ? " but its requests (drs request list)" : "";
     throw new OperatorError(

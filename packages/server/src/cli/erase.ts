@@ -26,7 +26,7 @@ import type { Installation } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
 import { describeReplayed, replayPorts, requireRecovered } from "../app/recover.ts";
 import { erasurePorts } from "../app/system.ts";
-import { findPurposeCode, purposeIds } from "../policy/policy-table.ts";
+import { findPurposeCode, readPurposeIds } from "../policy/policy-table.ts";
 import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
@@ -325,7 +325,7 @@ async function subjectsOf(
   if (of === undefined && action === undefined && event === undefined) return undefined;
   const subject = await subjectOf(pool, options);
   if (of === undefined || purpose !== undefined) return [subject];
-  return accountSubjects(of, await purposeIds(pool));
+  return accountSubjects(of, await readPurposeIds(pool));
 }
 
 async function subjectOf(pool: OpenConnection["pool"], options: SubjectOptions): Promise<ErasureSubject> {

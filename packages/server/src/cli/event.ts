@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { areKeysDestroyed, type StoredEvent } from "../ports.ts";
 import type { Installation } from "../app/open-installation.ts";
-import { purposeIds } from "../policy/policy-table.ts";
+import { readPurposeIds } from "../policy/policy-table.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
@@ -121,7 +121,7 @@ async function printAttributes(
   audit: () => Promise<void>,
   json: boolean,
 ): Promise<void> {
-  const purposes = await purposeIds(pool);
+  const purposes = await readPurposeIds(pool);
   await audit();
   const shown = {
     event_id: event.eventId,
@@ -170,7 +170,7 @@ async function printSnapshot(
   const reading = releasingLocks(snapshot);
   const { after, json = false } = options;
   const limit = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
-  const purposes = await purposeIds(reading);
+  const purposes = await readPurposeIds(reading);
   const first = await listEvents(reading, filter, Math.min(PAGE, limit), after);
   const behind = first.length === PAGE ? first.at(-1)?.event_id : undefined;
   let rest = 0;

@@ -11,8 +11,8 @@ import {
   type Applied,
   type Change,
   comparePolicy,
-  currentPolicy,
-  policyDocument,
+  readCurrentPolicy,
+  readPolicyDocument,
 } from "../policy/policy-table.ts";
 import { recordOfProcessing } from "../policy/record-of-processing.ts";
 import { confirm } from "./confirm.ts";
@@ -81,7 +81,7 @@ export function purposeCommand(context: Context): Command {
     .addHelpText("after", example("drs purpose list"))
     .action(async ({ json = false }: { json?: boolean }) => {
       const { version, purposes, actions, unmapped } = await withConnection(context, "read", ({ pool }) =>
-        currentPolicy(pool, BUILT_IN_PURPOSE),
+        readCurrentPolicy(pool, BUILT_IN_PURPOSE),
       );
       const rows = purposes.map(({ code, ...purpose }) => ({
         ...purpose,
@@ -98,7 +98,7 @@ export function purposeCommand(context: Context): Command {
     .option("--json", "print one JSON object: the policy")
     .addHelpText("after", example("drs purpose record > record-of-processing.md"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const policy = await withConnection(context, "read", ({ pool }) => policyDocument(pool));
+      const policy = await withConnection(context, "read", ({ pool }) => readPolicyDocument(pool));
       if (!policy) throw new OperatorError("not-found", "No policy was applied yet: see drs purpose apply.");
       if (json) printJson(context, policy);
       else context.stdout.write(recordOfProcessing(policy));

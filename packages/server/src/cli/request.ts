@@ -16,10 +16,10 @@ import {
   type RequestOutcome,
   type RequestRow,
 } from "../subject-requests/data-requests.ts";
-import { accountKnowledge } from "../subject-requests/known-account.ts";
+import { findAccountKnowledge } from "../subject-requests/known-account.ts";
 import { type ErasureRow, findErasures } from "../lifecycle/erasure/erasures.ts";
 import { accountSubjects, planErasure, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
-import { purposeIds } from "../policy/policy-table.ts";
+import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -82,7 +82,7 @@ function addCommand(context: Context): Command {
         context,
         { operation: "request.add", dryRun, json },
         async (executor, clock, actor, pseudonymizer) => {
-          if ((await accountKnowledge(executor, pseudonymizer, of)) === "unknown") {
+          if ((await findAccountKnowledge(executor, pseudonymizer, of)) === "unknown") {
             context.stderr.write("Nothing is held about this account: check the spelling.\n");
           }
           const subjectMac = pseudonymizer.subjectOf("account", of);
@@ -242,7 +242,7 @@ async function requireErasureOf(
   const [erasure] = await findErasures(executor, { erasureId });
   if (!erasure) throw new OperatorError("not-found", `There is no erasure ${erasureId}: see drs erase list.`);
   if (erasure.kind !== "account" && erasure.kind !== "purpose") return erasure;
-  const subjects = accountSubjects(account ?? "", await purposeIds(executor));
+  const subjects = accountSubjects(account ?? "", await readPurposeIds(executor));
   // guard(false): an erasure is of the account that asked
   // fails: e2e/requests.test.ts › is overdue until
   if (!subjects.some((one) => subjectMac(pseudonymizer, one).toString("hex") === erasure.subject_mac)) {

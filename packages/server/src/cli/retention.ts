@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { type Pass, runRetention } from "../lifecycle/retention-worker.ts";
-import { listRuns, overdueRows, retentionState } from "../lifecycle/retention/runs.ts";
+import { listRuns, countOverdueRows, readRetentionState } from "../lifecycle/retention/runs.ts";
 import { describeFailed, errorOf, runSteps } from "../lifecycle/retention/steps.ts";
 import type { OpenConnection } from "../app/connect.ts";
 import { describeReplayed, recover } from "../app/recover.ts";
@@ -35,8 +35,8 @@ interface Overdue {
 }
 
 async function overdue({ pool }: OpenConnection): Promise<Overdue> {
-  const { overdue_partitions } = await retentionState(pool);
-  const overdue_rows = await overdueRows(pool);
+  const { overdue_partitions } = await readRetentionState(pool);
+  const overdue_rows = await countOverdueRows(pool);
   const what = `Expired: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} that are deleted row by row.`;
   return { overdue_partitions, overdue_rows, what };
 }
@@ -104,7 +104,7 @@ export function retentionCommand(context: Context): Command {
     .addHelpText("after", example("drs retention status --json"))
     .action(async ({ json = false }: { json?: boolean }) => {
       const [state, overdue_rows, runs] = await withConnection(context, "read", ({ pool }) =>
-        Promise.all([retentionState(pool), overdueRows(pool), listRuns(pool, RUNS_SHOWN)]),
+        Promise.all([readRetentionState(pool), countOverdueRows(pool), listRuns(pool, RUNS_SHOWN)]),
       );
       if (json) return printJson(context, { ...state, overdue_rows, runs });
       const { overdue_partitions, lag_seconds } = state;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { readConfig } from "../config/config.ts";
-import { keyEncryptionKeys } from "./key-encryption-key.ts";
+import { openLocalKeySource } from "./key-encryption-key.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
@@ -17,7 +17,7 @@ afterEach(() => folder.remove());
 async function load(environment: Record<string, string>): Promise<readonly Buffer[]> {
   const result = readConfig(environment, folder.path);
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  return (await keyEncryptionKeys(result.config.keys)).read();
+  return (await openLocalKeySource(result.config.keys)).read();
 }
 
 describe("the key-encryption key", () => {

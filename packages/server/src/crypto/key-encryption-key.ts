@@ -8,12 +8,12 @@ import type { KeySource } from "./key-encryption.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
 /**
- * The keys that wrap all others: from the environment, from a file, or, for the embedded default alone, from a file
- * in the key directory that is made when it is first needed (development: a copy of the directory has both).
+ * Opens the key-encryption keys of this host: from the environment, from a file, or, for the embedded default alone,
+ * from a file in the key directory that is made when it is first needed (development: a copy of the directory has both).
  * @param creates whether that file is made.
  * @throws Error with a message for people.
  */
-export async function keyEncryptionKeys(keys: Config["keys"], creates = true): Promise<KeySource> {
+export async function openLocalKeySource(keys: Config["keys"], creates = true): Promise<KeySource> {
   const { encryptionKey: current, previousEncryptionKey: previous } = keys;
   if (current) {
     const both = previous ? [previous, current] : [current];

@@ -6,7 +6,7 @@ import { boundedKeySource } from "./bounded-key-store.ts";
 import { holdKeys } from "./held-keys.ts";
 import { COMMAND, keysOfCommand } from "./key-command.ts";
 import type { KeySource } from "./key-encryption.ts";
-import { keyEncryptionKeys } from "./key-encryption-key.ts";
+import { openLocalKeySource } from "./key-encryption-key.ts";
 import { keysOfVault, vaultContext, vaultKey, type VaultOptions } from "./vault-transit.ts";
 
 export interface KeySourceOptions {
@@ -38,7 +38,7 @@ export async function openKeySource(options: KeySourceOptions): Promise<KeySourc
       advice: vaultAdvice(vault, installation),
     });
   }
-  return boundedKeySource(await bounded(() => keyEncryptionKeys(config.keys, creates)), bounded);
+  return boundedKeySource(await bounded(() => openLocalKeySource(config.keys, creates)), bounded);
 }
 
 function vaultOf({ vault }: Config["keys"]): VaultOptions | undefined {

@@ -12,7 +12,7 @@ import type { StoredText } from "../journal/journal.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
 import type { Config } from "../config/config.ts";
 import { boundedKeySource, boundedKeyStore } from "../crypto/bounded-key-store.ts";
-import { keyEncryptionKeys } from "../crypto/key-encryption-key.ts";
+import { openLocalKeySource } from "../crypto/key-encryption-key.ts";
 import { journalWithDeadline } from "../journal/journal-with-deadline.ts";
 import { Dependencies } from "./dependencies.ts";
 import { boundedBy } from "./file-calls.ts";
@@ -108,7 +108,7 @@ test("the file of the key-encryption key has the deadline", async () => {
   execFileSync("mkfifo", [path]);
   const bounded = boundedBy(new Dependencies(50).get("key_store"));
   const keys = { encryptionKeyFile: path } as Config["keys"];
-  await expect(bounded(() => keyEncryptionKeys(keys))).rejects.toMatchObject({ code: "dependency-silent" });
+  await expect(bounded(() => openLocalKeySource(keys))).rejects.toMatchObject({ code: "dependency-silent" });
   const source = boundedKeySource(
     { read: () => new Promise(() => {}), advice: "", description: "" },
     boundedBy(new Dependencies(50).get("key_store")),

@@ -3,14 +3,14 @@ import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts"
 import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { countOutcomes } from "../audit/search-audit.ts";
-import { erasureState } from "../lifecycle/erasure/erasures.ts";
-import { acceptedLosses } from "../journal/applied-entries.ts";
-import { requestState } from "../subject-requests/data-requests.ts";
-import { holdState } from "../lifecycle/holds/holds.ts";
-import { policyVersion } from "../policy/policy-table.ts";
-import { retentionState } from "../lifecycle/retention/runs.ts";
-import { type PartitionLoad, partitionLoad } from "../events/partition-slices.ts";
-import { acceptedSecretLosses } from "../accounts/secret-losses.ts";
+import { readErasureState } from "../lifecycle/erasure/erasures.ts";
+import { listAcceptedLosses } from "../journal/applied-entries.ts";
+import { readRequestState } from "../subject-requests/data-requests.ts";
+import { readHoldState } from "../lifecycle/holds/holds.ts";
+import { readPolicyVersion } from "../policy/policy-table.ts";
+import { readRetentionState } from "../lifecycle/retention/runs.ts";
+import { type PartitionLoad, readPartitionLoad } from "../events/partition-slices.ts";
+import { listAcceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { Installation } from "../app/open-installation.ts";
@@ -70,7 +70,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await keyFinding(installation),
     await purposeFinding(installation),
     await retentionFinding(installation),
-    partitionFinding(await partitionLoad(pool)),
+    partitionFinding(await readPartitionLoad(pool)),
     await holdFinding(installation),
     await erasureFinding(installation, row.standby),
     await requestFinding(installation),
@@ -96,7 +96,7 @@ async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installati
     const fits =
       `${keyStore.description}; the installation's secret fits the database; ` +
       `the key-encryption key comes from ${keyEncryption.description}`;
-    const losses = (await acceptedSecretLosses(pool)).map(
+    const losses = (await listAcceptedSecretLosses(pool)).map(
       ({ accepted_at, secrets: count, events, copies }) =>
         `; the loss of ${count} secrets was accepted on ${accepted_at}: ${events} events and ${copies} copies could not be opened`,
     );
@@ -134,7 +134,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 /** Unmapped action types are no error, but the operator should see them. */
 async function purposeFinding({ pool, config }: Installation): Promise<Finding> {
   const counts = await countOutcomes(pool, Object.keys(OUTCOMES));
-  const version = await policyVersion(pool);
+  const version = await readPolicyVersion(pool);
   const policy =
     version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
   const outcomes = counts.map(({ outcome, events }) => `${events} ${OUTCOMES[outcome]}`).join(", ");
@@ -150,7 +150,7 @@ async function purposeFinding({ pool, config }: Installation): Promise<Finding> 
 const MAX_LAG_SECONDS = 3_600;
 
 async function retentionFinding({ pool }: Installation): Promise<Finding> {
-  const { overdue_partitions, lag_seconds, secrets_to_destroy } = await retentionState(pool);
+  const { overdue_partitions, lag_seconds, secrets_to_destroy } = await readRetentionState(pool);
   const ok = lag_seconds <= MAX_LAG_SECONDS;
   const state = `${plural(overdue_partitions, "partition")} overdue, ${plural(secrets_to_destroy, "secret")} to destroy`;
   const detail = ok
@@ -168,7 +168,7 @@ export function partitionFinding({ partitions, locks, capacity, sessions }: Part
 }
 
 async function holdFinding({ pool }: Installation): Promise<Finding> {
-  const { holds, reviews_overdue, unresolved, copies } = await holdState(pool);
+  const { holds, reviews_overdue, unresolved, copies } = await readHoldState(pool);
   const waiting = unresolved === 0 ? "" : `; ${unresolved} of an account or action that is not known yet`;
   const state = `${plural(holds, "hold")}, ${plural(copies, "copy", "copies")} of held events${waiting}`;
   const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
@@ -177,7 +177,7 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
 
 async function erasureFinding(installation: Installation, isStandby: boolean): Promise<Finding> {
   const { pool, journal } = installation;
-  const { erasures, unfinished, stuck } = await erasureState(pool, MAX_LAG_SECONDS);
+  const { erasures, unfinished, stuck } = await readErasureState(pool, MAX_LAG_SECONDS);
   try {
     await requireReplayed({ ...installation, executor: pool }, "start");
   } catch (error) {
@@ -185,7 +185,7 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
     if (!isStandby) return { what: "erasures", ok: false, detail: error.message };
     return { what: "erasures", ok: true, severity: "advice", detail: "the standby is behind the erasure journal" };
   }
-  const losses = await acceptedLosses(pool);
+  const losses = await listAcceptedLosses(pool);
   const lost = losses.length === 0 ? "" : `; the loss of entries ${losses.join(", ")} of the journal was accepted`;
   const state = `${erasures} in ${journal?.description ?? "no journal: no erasure is possible"}, ${unfinished} to be finished${lost}`;
   return {
@@ -211,7 +211,7 @@ async function adoptedFinding({ config }: Installation): Promise<Finding> {
 }
 
 async function requestFinding({ pool }: Installation): Promise<Finding> {
-  const { requests_open, requests_overdue, requests_completable } = await requestState(pool);
+  const { requests_open, requests_overdue, requests_completable } = await readRequestState(pool);
   const ok = requests_overdue === 0 && requests_completable === 0;
   const state =
     `open: ${plural(requests_open, "request")} of data subjects, ${requests_overdue} overdue; ` +

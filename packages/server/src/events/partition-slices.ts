@@ -145,7 +145,7 @@ const PARTITION_LOAD = sql(
   { partitions: "int8", sessions: "int4", capacity: "int4" },
 );
 
-export async function partitionLoad(executor: Executor): Promise<PartitionLoad> {
+export async function readPartitionLoad(executor: Executor): Promise<PartitionLoad> {
   const { rows } = await query(executor, PARTITION_LOAD);
   if (!rows[0]) throw new Error("the database gave no row");
   return { ...rows[0], locks: rows[0].partitions * LOCKS_PER_PARTITION };

@@ -161,7 +161,7 @@ async function sum(counts: AsyncGenerator<{ events: number }>): Promise<number> 
   return total;
 }
 
-export interface SubjectCounts {
+export interface EventCountsByHold {
   /** Events that are not erased and that no hold covers. */
   readonly events: number;
   /** Events that are not erased and that a hold covers. */
@@ -182,7 +182,7 @@ const COUNT_BY_HOLD = subjectSearch(
   { erased: "bool", covered: "bool", events: "int8" },
 );
 
-export async function countByHold(executor: Executor, subject: EventSubject): Promise<SubjectCounts> {
+export async function countByHold(executor: Executor, subject: EventSubject): Promise<EventCountsByHold> {
   const counts = { events: 0, held: 0, still_held: 0, released: 0 };
   for await (const row of searchSubject(executor, COUNT_BY_HOLD, subject)) {
     const kind = row.erased ? (row.covered ? "still_held" : "released") : row.covered ? "held" : "events";

@@ -6,9 +6,9 @@ import type { DatabaseOptions } from "../postgres/database.ts";
 import type { Connection, Executor } from "../postgres/executor.ts";
 import type { OnError } from "../ports.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
-import { type HoldState, holdState } from "./holds/holds.ts";
-import { type RequestState, requestState } from "../subject-requests/data-requests.ts";
-import { type Expired, recordRun, retentionState, type RetentionState } from "./retention/runs.ts";
+import { type HoldState, readHoldState } from "./holds/holds.ts";
+import { type RequestState, readRequestState } from "../subject-requests/data-requests.ts";
+import { type Expired, recordRun, readRetentionState, type RetentionState } from "./retention/runs.ts";
 import { type FailedStep, runSteps } from "./retention/steps.ts";
 import { withMaintenanceLock, tryWithMaintenanceLock } from "../postgres/maintenance-lock.ts";
 
@@ -72,7 +72,11 @@ export const WORKER = "server";
 export type PassState = RetentionState & HoldState & RequestState;
 
 async function stateOf(executor: Executor): Promise<PassState> {
-  return { ...(await retentionState(executor)), ...(await holdState(executor)), ...(await requestState(executor)) };
+  return {
+    ...(await readRetentionState(executor)),
+    ...(await readHoldState(executor)),
+    ...(await readRequestState(executor)),
+  };
 }
 
 export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {

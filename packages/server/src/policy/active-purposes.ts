@@ -2,7 +2,7 @@ import { type AssignedPurpose, BUILT_IN_PURPOSE, type OnError, type Purposes } f
 import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { coverageOf } from "./coverage.ts";
-import { type CurrentPolicy, currentPolicy, policyVersion } from "./policy-table.ts";
+import { type CurrentPolicy, readCurrentPolicy, readPolicyVersion } from "./policy-table.ts";
 
 /**
  * Time between two checks for a new policy; a commit under a replaced policy is refused and triggers a check at once.
@@ -61,8 +61,8 @@ export class ActivePurposes implements Purposes {
   }
 
   async #look(): Promise<void> {
-    if ((await policyVersion(this.#executor)) === this.#version) return;
-    this.#take(await currentPolicy(this.#executor, BUILT_IN_PURPOSE));
+    if ((await readPolicyVersion(this.#executor)) === this.#version) return;
+    this.#take(await readCurrentPolicy(this.#executor, BUILT_IN_PURPOSE));
   }
 
   #take({ version, purposes, actions, unmapped }: CurrentPolicy): void {

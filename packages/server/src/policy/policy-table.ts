@@ -45,7 +45,7 @@ export interface CurrentPolicy {
 
 const POLICY_VERSION = sql("select coalesce(max(version), 0) as version from policy", [], { version: "int4" });
 
-export async function policyVersion(executor: Executor): Promise<number> {
+export async function readPolicyVersion(executor: Executor): Promise<number> {
   const { rows } = await query(executor, POLICY_VERSION);
   return rows[0]?.version ?? 0;
 }
@@ -55,7 +55,7 @@ const POLICY_DOCUMENT = sql("select document from policy order by version desc l
 });
 
 /** The latest policy as it was read, or `undefined` before one was applied. */
-export async function policyDocument(executor: Executor): Promise<Policy | undefined> {
+export async function readPolicyDocument(executor: Executor): Promise<Policy | undefined> {
   return (await query(executor, POLICY_DOCUMENT)).rows[0]?.document;
 }
 
@@ -84,7 +84,7 @@ const LIST_MAPPINGS = sql("select action_type, purpose from purpose_mapping wher
 });
 
 /** Reads the version first: a policy that is applied meanwhile may add purposes, and removes none. */
-export async function currentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
+export async function readCurrentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
   const { rows } = await query(executor, CURRENT_POLICY);
   const { rows: purposes } = await query(executor, LIST_PURPOSES);
   const [latest] = rows;
@@ -97,7 +97,7 @@ export async function currentPolicy(executor: Executor, builtIn: number): Promis
 const PURPOSE_IDS = sql("select code, id from purpose", [], { code: "int4", id: "text" });
 
 /** Ids of purposes, also of retired ones, by the codes that events hold. */
-export async function purposeIds(executor: Executor): Promise<ReadonlyMap<number, string>> {
+export async function readPurposeIds(executor: Executor): Promise<ReadonlyMap<number, string>> {
   const { rows } = await query(executor, PURPOSE_IDS);
   return new Map(rows.map(({ code, id }) => [code, id]));
 }
@@ -193,7 +193,7 @@ async function compareWithCurrent(
   builtIn: number,
 ): Promise<{ readonly current: CurrentPolicy; readonly changes: readonly Change[] }> {
   await lockTransaction(transaction, LOCKS.policy);
-  const current = await currentPolicy(transaction, builtIn);
+  const current = await readCurrentPolicy(transaction, builtIn);
   const changes = [
     ...(await purposeChanges(transaction, current, policy)),
     ...actionChanges(current, policy),

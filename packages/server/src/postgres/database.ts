@@ -156,17 +156,17 @@ export async function inTransaction<T>(pool: pg.Pool, work: (transaction: Transa
 }
 
 /** Runs `work` in a transaction on a connection that is at hand. */
-export function inOneTransaction<T>(
+export function inTransactionOn<T>(
   connection: OwnerConnection,
   work: (transaction: OwnerTransaction) => Promise<T>,
   endOf?: EndOf<T>,
 ): Promise<T>;
-export function inOneTransaction<T>(
+export function inTransactionOn<T>(
   connection: Connection,
   work: (transaction: Transaction) => Promise<T>,
   endOf?: EndOf<T>,
 ): Promise<T>;
-export function inOneTransaction<T>(
+export function inTransactionOn<T>(
   connection: Connection,
   work: (transaction: OwnerTransaction) => Promise<T>,
   endOf: EndOf<T> = commits,
@@ -179,7 +179,7 @@ export const inOwnerTransaction = <T>(
   owner: OwnerDatabase,
   work: (transaction: OwnerTransaction) => Promise<T>,
   endOf?: EndOf<T>,
-): Promise<T> => withOwner(owner, (connection) => inOneTransaction(connection, work, endOf));
+): Promise<T> => withOwner(owner, (connection) => inTransactionOn(connection, work, endOf));
 
 /** @param onBroken called where the connection can't be used again. */
 async function runTransaction<T, Kind extends Transaction>(
@@ -202,7 +202,7 @@ async function runTransaction<T, Kind extends Transaction>(
 /** Runs reads on a connection of their own: all of them see the database as it is at the first one. */
 export function inSnapshot<T>(database: DatabaseOptions, work: (snapshot: Transaction) => Promise<T>): Promise<T> {
   return withClient(database, (client) =>
-    inOneTransaction(client, async (snapshot) => {
+    inTransactionOn(client, async (snapshot) => {
       await snapshot.query("set transaction isolation level repeatable read read only");
       return work(snapshot);
     }),

@@ -5,7 +5,7 @@ import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
-import { asUnusable, isTransient, MESSAGES_WITHOUT_CODE } from "./errors.ts";
+import { asUnusable, isTransient, CONNECTION_ERROR_MESSAGES } from "./errors.ts";
 
 const refusedBy = (code: string): Error => Object.assign(new pg.DatabaseError("text", 1, "error"), { code });
 
@@ -22,7 +22,7 @@ describe("an error of the driver without a code", () => {
   const own = createRequire(import.meta.url);
   const text = sourcesOf("pg", own) + sourcesOf("pg-pool", createRequire(own.resolve("pg")));
 
-  it.each([...MESSAGES_WITHOUT_CODE])("has one of the listed messages in the installed driver: %s", (message) => {
+  it.each([...CONNECTION_ERROR_MESSAGES])("has one of the listed messages in the installed driver: %s", (message) => {
     expect(text).toContain(`'${message}'`);
     expect(isTransient(new Error(message))).toBe(true);
   });

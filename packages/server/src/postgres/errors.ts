@@ -26,7 +26,7 @@ const REASON_OF: ReadonlyMap<string, string> = new Map(
  * Messages of `pg` and `pg-pool` where there is no connection, or no answer on it: these errors have no code, so that
  * their texts must tell them from others. A test looks for each text in the installed packages.
  */
-export const MESSAGES_WITHOUT_CODE: ReadonlySet<string> = new Set([
+export const CONNECTION_ERROR_MESSAGES: ReadonlySet<string> = new Set([
   "Connection terminated",
   "Connection terminated unexpectedly",
   "Connection terminated due to connection timeout",
@@ -56,7 +56,7 @@ export function isTransient(error: unknown): boolean {
   if (state !== undefined) return isTransientState(state);
   if (error instanceof OperatorError) return hasCode(error, "dependency-silent");
   if (!(error instanceof Error) || error instanceof TypeError) return false;
-  return typeof (error as NodeJS.ErrnoException).code === "string" || MESSAGES_WITHOUT_CODE.has(error.message);
+  return typeof (error as NodeJS.ErrnoException).code === "string" || CONNECTION_ERROR_MESSAGES.has(error.message);
 }
 
 /** Turns a transient error into `Unavailable`; leaves others as they are. */
@@ -92,5 +92,5 @@ export function translateDriverError(error: unknown): OperatorError | undefined 
   if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") {
     return new Unavailable("the database can't be reached: connection refused", { cause });
   }
-  return MESSAGES_WITHOUT_CODE.has(error.message) ? new Unavailable(error.message, { cause }) : undefined;
+  return CONNECTION_ERROR_MESSAGES.has(error.message) ? new Unavailable(error.message, { cause }) : undefined;
 }

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { inOneTransaction, inOwnerTransaction, inTransaction, type OwnerDatabase, withOwner } from "./database.ts";
+import { inTransactionOn, inOwnerTransaction, inTransaction, type OwnerDatabase, withOwner } from "./database.ts";
 import type { Connection, Executor, OwnerTransaction, Transaction } from "./executor.ts";
 
 declare const pool: pg.Pool;
@@ -17,10 +17,10 @@ export const accepted = [
   anywhere(pool),
   anywhere(transaction),
   inTransaction(pool, inside),
-  inOneTransaction(connection, inside),
+  inTransactionOn(connection, inside),
   inOwnerTransaction(owner, asOwner),
   inOwnerTransaction(owner, inside),
-  withOwner(owner, (own) => inOneTransaction(own, asOwner)),
+  withOwner(owner, (own) => inTransactionOn(own, asOwner)),
   withOwner(owner, onConnection),
 ];
 
@@ -32,7 +32,7 @@ export const rejected = [
   // @ts-expect-error a client may be in a transaction or not
   onConnection(client),
   // @ts-expect-error a transaction begins no other
-  inOneTransaction(transaction, inside),
+  inTransactionOn(transaction, inside),
   // @ts-expect-error a connection is in no transaction
   inside(connection),
   // @ts-expect-error a transaction of the serving role is not the owner's
@@ -40,5 +40,5 @@ export const rejected = [
   // @ts-expect-error the pool has the serving role
   inTransaction(pool, asOwner),
   // @ts-expect-error so has the connection
-  inOneTransaction(connection, asOwner),
+  inTransactionOn(connection, asOwner),
 ];

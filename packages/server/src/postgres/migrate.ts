@@ -5,7 +5,7 @@ import pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
 import {
   type DatabaseOptions,
-  inOneTransaction,
+  inTransactionOn,
   SCHEMA,
   SERVING_ROLE,
   withClient,
@@ -158,7 +158,7 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
     await requireFit(client);
     await lockSession(client, LOCKS.migration);
     for (const text of PREPARATION) await client.query(text);
-    const applied = await inOneTransaction(client, (transaction) => apply(transaction, known));
+    const applied = await inTransactionOn(client, (transaction) => apply(transaction, known));
     if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
     return applied;
   }).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Sealer } from "../ports.ts";
-import { purposeIds } from "../policy/policy-table.ts";
+import { readPurposeIds } from "../policy/policy-table.ts";
 import { auditQuery } from "../audit/audit.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
@@ -95,7 +95,7 @@ async function* exportEvents(
   folder: string,
   onProgress: (events: number) => void,
 ): AsyncGenerator<object> {
-  const purposes = await purposeIds(transaction);
+  const purposes = await readPurposeIds(transaction);
   const reading = releasingLocks(transaction);
   let count = 0;
   for (let after: string | undefined; ;) {

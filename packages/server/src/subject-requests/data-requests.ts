@@ -209,7 +209,7 @@ const REQUEST_STATE = sql(
   { requests_overdue: "int8", requests_open: "int8", requests_completable: "int8" },
 );
 
-export async function requestState(executor: Executor): Promise<RequestState> {
+export async function readRequestState(executor: Executor): Promise<RequestState> {
   const { rows } = await query(executor, REQUEST_STATE);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];

@@ -15,7 +15,7 @@ export type AccountKnowledge = "held" | "requested" | "unknown";
  * A name that was mistyped is unknown, or named by a request alone. Tokens, actions and events come with a row of
  * `account_identity`, which only an erasure deletes.
  */
-export async function accountKnowledge(
+export async function findAccountKnowledge(
   executor: Executor,
   pseudonymizer: Pseudonymizer,
   account: string,

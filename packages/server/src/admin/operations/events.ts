@@ -13,7 +13,7 @@ import {
   revealEvent,
 } from "../../events/read-events.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
-import { findPurposeCode, purposeIds } from "../../policy/policy-table.ts";
+import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Transaction } from "../../postgres/executor.ts";
@@ -226,7 +226,7 @@ async function shown(
   events: readonly ListedEvent[],
   scope: Scope,
 ): Promise<Answer<"listEvents">["events"]> {
-  const purposes = await purposeIds(pool);
+  const purposes = await readPurposeIds(pool);
   const { pseudonymizer } = await keys();
   return events.map((row) => {
     const event = { ...row, purpose: purposes.get(row.purpose) ?? String(row.purpose) };

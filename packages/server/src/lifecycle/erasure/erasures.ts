@@ -185,7 +185,7 @@ const ERASURE_STATE = sql(
   { erasures: "int8", unfinished: "int8", stuck: "bool" },
 );
 
-export async function erasureState(executor: Executor, limitSeconds: number): Promise<ErasureState> {
+export async function readErasureState(executor: Executor, limitSeconds: number): Promise<ErasureState> {
   const { rows } = await query(executor, ERASURE_STATE, [limitSeconds]);
   return rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { writeAudit } from "../../audit/audit.ts";
-import { inOneTransaction } from "../../postgres/database.ts";
+import { inTransactionOn } from "../../postgres/database.ts";
 import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
 import { instant } from "../../postgres/instant.ts";
 import { groupByPartition } from "../../events/partition-slices.ts";
@@ -55,7 +55,7 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
   const open = await findErasures(connection, { unfinished: true });
   for (const erasure of open) {
     const { sequence, kind, subject_mac, actor, reason } = erasure;
-    await inOneTransaction(connection, async (transaction) => {
+    await inTransactionOn(connection, async (transaction) => {
       const receipt = await ports.attest(erasure, await transactionTime(transaction));
       const entry = { actor, via: "server", operation: "erase.run", outcome: "done", reason } as const;
       // guard(drop): the audit says that an erasure is done
@@ -74,7 +74,7 @@ const COMPLETE_HELD = sql("select complete_erasure($1, $2)", ["int8", "text"]);
  */
 async function completeHeld(connection: Connection, { attest }: FinishPorts): Promise<void> {
   for (const erasure of await findErasures(connection, { waitedForHold: true })) {
-    await inOneTransaction(connection, async (transaction) => {
+    await inTransactionOn(connection, async (transaction) => {
       const receipt = await attest(erasure, await transactionTime(transaction));
       await query(transaction, COMPLETE_HELD, [erasure.sequence, receipt]);
     });
@@ -113,7 +113,7 @@ async function deleteErased(
     // guard(drop): tombstones exist before the ledger rows are deleted
     // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
     await insertTombstones(connection, pseudonymizer, rows);
-    await inOneTransaction(connection, async (transaction) => {
+    await inTransactionOn(connection, async (transaction) => {
       // guard(drop): no batch is left that has not seen the tombstones
       // fails: e2e/erasure/concurrency.test.ts › when no commit batch is left that
       await excludeIngestion(transaction);

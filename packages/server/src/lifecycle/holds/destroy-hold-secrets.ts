@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { holdSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { inOneTransaction } from "../../postgres/database.ts";
+import { inTransactionOn } from "../../postgres/database.ts";
 import type { Connection, Transaction } from "../../postgres/executor.ts";
 import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
@@ -34,8 +34,8 @@ export async function destroyHoldSecrets(
   const { rows } = await query(connection, LIST_ENDED_HOLDS);
   for (const { hold_id, secrets: ids } of rows) {
     // First of all: killed before it is recorded, they are destroyed again.
-    const existed = await destroyAll(secrets, ids.map(holdSecretName));
-    await inOneTransaction(connection, async (transaction) => {
+    const existed = await destroySecrets(secrets, ids.map(holdSecretName));
+    await inTransactionOn(connection, async (transaction) => {
       if (journal) await recordEndedHold(transaction, { ...ports, journal }, hold_id, ids);
       else await query(transaction, RECORD_DESTROYED_HOLD_SECRET, [hold_id]);
       if (existed) await query(transaction, RECORD_HOLD_SECRET, [hold_id]);
@@ -44,7 +44,7 @@ export async function destroyHoldSecrets(
 }
 
 /** @returns whether the key store had any of them. */
-export async function destroyAll(secrets: Secrets, names: readonly string[]): Promise<boolean> {
+export async function destroySecrets(secrets: Secrets, names: readonly string[]): Promise<boolean> {
   const lacking = await secrets.findMissing(names);
   // guard(drop): a secret of a hold is destroyed before that is recorded
   // fails: e2e/holds/expiry.test.ts › the next pass tries again to destroy a hold's secret

@@ -273,7 +273,7 @@ const HOLD_STATE = sql(
   { holds: "int8", reviews_overdue: "int8", unresolved: "int8", copies: "int8" },
 );
 
-export async function holdState(executor: Executor): Promise<HoldState> {
+export async function readHoldState(executor: Executor): Promise<HoldState> {
   const { rows } = await query(executor, HOLD_STATE);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];

@@ -9,7 +9,7 @@ import { erasurePorts } from "../../app/system.ts";
 import { expire } from "../retention/expire.ts";
 import { findLostSecrets } from "../recovery/lost-secrets.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
-import { inOneTransaction } from "../../postgres/database.ts";
+import { inTransactionOn } from "../../postgres/database.ts";
 import type { Connection, Executor, OwnerTransaction } from "../../postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "./copy-held-events.ts";
 import { liftHold, placeHold } from "./holds.ts";
@@ -28,7 +28,7 @@ afterEach(() => past.close());
 
 async function hold(of: "account" | "action_id", value: string): Promise<string> {
   const why = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
-  const placed = await inOneTransaction(opened.owner, (transaction) =>
+  const placed = await inTransactionOn(opened.owner, (transaction) =>
     placeHold(transaction, { subject: { of, value }, ...why }),
   );
   const id = placed?.hold_id ?? "";
@@ -37,7 +37,7 @@ async function hold(of: "account" | "action_id", value: string): Promise<string>
 }
 
 const lift = (holdId: string): Promise<unknown> =>
-  inOneTransaction(opened.owner, (transaction) => liftHold(transaction, holdId, "test", "settled"));
+  inTransactionOn(opened.owner, (transaction) => liftHold(transaction, holdId, "test", "settled"));
 
 async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<void> {
   async function* held(): AsyncGenerator<HeldEvent> {
@@ -45,7 +45,7 @@ async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<
       yield { account, purpose, received_at: new Date(receivedAt).toISOString(), event_id: eventId, hold_id: holdId };
     }
   }
-  await inOneTransaction(opened.owner, (transaction) => copyHeldEvents(transaction, opened.system.sealer, held));
+  await inTransactionOn(opened.owner, (transaction) => copyHeldEvents(transaction, opened.system.sealer, held));
 }
 
 /** Replays the entry that says that the hold has ended and its secret is destroyed. */

@@ -1,12 +1,12 @@
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../ports.ts";
-import { policyVersion } from "../../policy/policy-table.ts";
+import { readPolicyVersion } from "../../policy/policy-table.ts";
 import type { RunStatement } from "../retention/runs.ts";
-import { acceptedSecretLosses } from "../../accounts/secret-losses.ts";
+import { listAcceptedSecretLosses } from "../../accounts/secret-losses.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
-import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
-import { installationId } from "../recovery/installation.ts";
+import { listAcceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
+import { readInstallationId } from "../recovery/installation.ts";
 import type { ReceiptSigner } from "./receipt-signer.ts";
 
 /** States the limits of a receipt. */
@@ -56,12 +56,12 @@ export async function attestExpiry(ports: AttestPorts, run: RunStatement): Promi
 async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, unknown>> {
   return {
     receipt_version: 1,
-    installation: await installationId(executor),
-    policy_version: await policyVersion(executor),
+    installation: await readInstallationId(executor),
+    policy_version: await readPolicyVersion(executor),
     // Shows later, at a start that is given the receipt, that the journal had this entry.
-    journal: { ...(await findLatestApplied(executor)), accepted_losses: await acceptedLosses(executor) },
+    journal: { ...(await findLatestApplied(executor)), accepted_losses: await listAcceptedLosses(executor) },
     // What was sealed under these secrets could not be opened any more before anything was erased or expired.
-    secret_losses: await acceptedSecretLosses(executor),
+    secret_losses: await listAcceptedSecretLosses(executor),
     statement: STATEMENT,
   };
 }

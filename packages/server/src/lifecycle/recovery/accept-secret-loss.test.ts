@@ -5,7 +5,7 @@ import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { type NewEvent, Unavailable } from "../../ports.ts";
 import { accountSecretName, partitionSecretName } from "../../crypto/sealer.ts";
-import { inOneTransaction } from "../../postgres/database.ts";
+import { inTransactionOn } from "../../postgres/database.ts";
 import { PostgresEventStore } from "../../events/event-store.ts";
 import { newEvent } from "../../events/new-event.fixture.ts";
 import { acceptSecretLoss } from "./accept-secret-loss.ts";
@@ -42,7 +42,7 @@ async function sealed(account: string): Promise<NewEvent> {
 const partitionSecret = async (): Promise<string> => (await opened.system.partitions.find(1, Date.now())).secret;
 
 function accept(): ReturnType<typeof acceptSecretLoss> {
-  return inOneTransaction(opened.owner, (transaction) =>
+  return inTransactionOn(opened.owner, (transaction) =>
     acceptSecretLoss(transaction, opened.system, { actor: "operator", via: "direct", reason: "no copy has it" }),
   );
 }
@@ -103,7 +103,7 @@ test("a secret that was lost before an event was stored under it is not created 
   try {
     const seal = (account: string): Promise<unknown> => other.sealer.seal(newEvent({ account }), EXACT);
     const accepted = (): Promise<unknown> =>
-      inOneTransaction(login, (owner) =>
+      inTransactionOn(login, (owner) =>
         acceptSecretLoss(owner, other, { actor: "operator", via: "direct", reason: "no copy has it" }),
       );
     await other.partitions.ensure(1, Date.now());

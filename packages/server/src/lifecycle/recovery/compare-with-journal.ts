@@ -1,13 +1,13 @@
 /** Compares the database and the key store with the erasure journal. */
 import { plural } from "../../messages/plural.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
-import { acceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
+import { listAcceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
 import { type KnownEntry, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { EntryReference, ErasureJournal } from "../../journal/journal.ts";
 import { readLatestEntry, readWatermark } from "../../journal/key-store-watermark.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
-import { type DatabaseOptions, inOneTransaction, withClient } from "../../postgres/database.ts";
+import { type DatabaseOptions, inTransactionOn, withClient } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 
@@ -60,7 +60,7 @@ async function unrecordedLosses(
   { sequence: last }: EntryReference,
 ): Promise<readonly LostLink[]> {
   const lost = links.filter((link) => link.entry === undefined).filter(({ sequence }) => sequence <= last);
-  const recorded = new Set(lost.length > 0 ? await acceptedLosses(executor) : []);
+  const recorded = new Set(lost.length > 0 ? await listAcceptedLosses(executor) : []);
   return lost.filter(({ sequence }) => !recorded.has(sequence));
 }
 
@@ -110,9 +110,9 @@ export async function requireReplayed(
 async function lackingStill(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;
   const latest = await withClient(database, (client) =>
-    inOneTransaction(client, async (transaction) => {
+    inTransactionOn(client, async (transaction) => {
       await lockJournal(transaction);
-      return { ...(await findLatestApplied(transaction)), losses: new Set(await acceptedLosses(transaction)) };
+      return { ...(await findLatestApplied(transaction)), losses: new Set(await listAcceptedLosses(transaction)) };
     }),
   );
   const isApplied = ({ sequence, entry }: Link): boolean =>

@@ -20,7 +20,7 @@ async function readInstallation(executor: Executor): Promise<{ installation_id: 
   return installation;
 }
 
-export async function installationId(executor: Executor): Promise<string> {
+export async function readInstallationId(executor: Executor): Promise<string> {
   return (await readInstallation(executor)).installation_id;
 }
 

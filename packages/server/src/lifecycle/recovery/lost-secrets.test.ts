@@ -4,7 +4,7 @@ import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import { holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
-import { inOneTransaction } from "../../postgres/database.ts";
+import { inTransactionOn } from "../../postgres/database.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "../holds/copy-held-events.ts";
 import { placeHold } from "../holds/holds.ts";
@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(() => past?.close());
 
 const inOwnerTransaction = <T>(work: (transaction: OwnerTransaction) => Promise<T>): Promise<T> =>
-  inOneTransaction(opened.owner, work);
+  inTransactionOn(opened.owner, work);
 
 async function placeOn(account: string): Promise<string> {
   const subject = { of: "account", value: account } as const;

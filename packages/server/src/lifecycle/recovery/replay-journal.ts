@@ -1,7 +1,7 @@
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
-import { destroyAll } from "../holds/destroy-hold-secrets.ts";
+import { destroySecrets } from "../holds/destroy-hold-secrets.ts";
 import { moveCopies } from "../holds/move-copies.ts";
 import { renewDestroyedHolds } from "../holds/renew-hold-secrets.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
@@ -11,7 +11,7 @@ import { type Sealer, Unavailable } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { withMaintenanceLock } from "../../postgres/maintenance-lock.ts";
-import { type DatabaseOptions, inOneTransaction, type OwnerDatabase, withOwner } from "../../postgres/database.ts";
+import { type DatabaseOptions, inTransactionOn, type OwnerDatabase, withOwner } from "../../postgres/database.ts";
 import { sqlState } from "../../postgres/errors.ts";
 import type { Executor, OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
 import { SQL_STATES } from "../../postgres/sql-states.ts";
@@ -139,7 +139,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
   const applied = { ...NOTHING };
   const destroyed = destroyedSecrets(compared);
   const onUnreadable = refusingLost(ports.secrets, destroyed);
-  await inOneTransaction(connection, async (owner) => {
+  await inTransactionOn(connection, async (owner) => {
     await lockHolds(owner);
     await renewDestroyedHolds(owner, ports.secrets, destroyed);
     // guard(drop): nothing is replayed while the key store lacks the secret of a hold
@@ -147,7 +147,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
     requireDestroyed(destroyed, await lostOfHolds(owner, ports.secrets));
   });
   for (const link of compared.missing) {
-    await inOneTransaction(connection, async (owner) => {
+    await inTransactionOn(connection, async (owner) => {
       await lockHolds(owner);
       await lockJournal(owner);
       // The writer of the entry has committed by now, or another server was quicker.
@@ -217,7 +217,7 @@ export async function destroyErasedSecrets(
   const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
   // guard(drop): what the key store lacks is destroyed
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
-  await destroyAll(secrets, erasures.flatMap(secretsOf));
+  await destroySecrets(secrets, erasures.flatMap(secretsOf));
   await writeWatermark(keyStore, watermark + missing.length);
   return erasures.length;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResult } from "pg";
 import type { OperatorError } from "../../errors/operator-error.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
-import { destroyAll, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
+import { destroySecrets, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/copy-held-events.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
@@ -13,7 +13,7 @@ import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
 import { partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { inOneTransaction } from "../../postgres/database.ts";
+import { inTransactionOn } from "../../postgres/database.ts";
 import { sqlState } from "../../postgres/errors.ts";
 import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
 import { SQL_STATES } from "../../postgres/sql-states.ts";
@@ -61,7 +61,7 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "delete expired events", run: () => deleteRows(connection, options) },
     { name: "drop expired partitions", run: () => dropPartitions(connection, options) },
     { name: "delete released copies", run: () => releaseCopies(connection, options) },
-    { name: "destroy secrets of dropped partitions", run: () => destroySecrets(connection, options) },
+    { name: "destroy secrets of dropped partitions", run: () => destroyPartitionSecrets(connection, options) },
     { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(connection, options)) },
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
     { name: "delete expired counts", run: () => deleteCounts(connection, options) },
@@ -149,7 +149,7 @@ async function drop(connection: Connection, partition: Partition, options: Expir
     });
     return held !== undefined && (await dropWhenUnlocked(transaction, partition.partition_id, options.signal));
   };
-  await inOneTransaction(connection, work, (isDropped) => (isDropped ? "commit" : "rollback"));
+  await inTransactionOn(connection, work, (isDropped) => (isDropped ? "commit" : "rollback"));
 }
 
 const DROP_EXPIRED_PARTITION = sql("select from drop_expired_partition($1)", ["uuid"]);
@@ -209,7 +209,7 @@ async function releaseCopies(connection: Connection, { pseudonymizer, signal }: 
     await insertTombstones(connection, pseudonymizer, ledger);
     await renewTombstones(connection, pseudonymizer, rows);
     // From here on, every commit batch sees the tombstones.
-    if (ledger.length > 0) await inOneTransaction(connection, excludeIngestion);
+    if (ledger.length > 0) await inTransactionOn(connection, excludeIngestion);
     const ids = rows.map(({ event_id }) => event_id);
     const deleted = await unlessLocked(() => query(connection, DELETE_RELEASED_COPIES, [ids]));
     if (!deleted || rows.length < BATCH || (await isMaintenanceLockAwaited(connection))) return;
@@ -226,11 +226,11 @@ const LIST_DROPPED_PARTITIONS = sql(
 const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1, $2)", ["uuid", "bool"]);
 
 /** Runs after the drop is durable: if it failed, events would remain that no secret opens. */
-async function destroySecrets(connection: Connection, { secrets, signal }: ExpiryOptions): Promise<void> {
+async function destroyPartitionSecrets(connection: Connection, { secrets, signal }: ExpiryOptions): Promise<void> {
   const { rows } = await query(connection, LIST_DROPPED_PARTITIONS);
   for (const { partition_id, secrets: ids } of rows) {
     if (signal?.aborted) return;
-    const existed = await destroyAll(secrets, ids.map(partitionSecretName));
+    const existed = await destroySecrets(secrets, ids.map(partitionSecretName));
     await query(connection, RECORD_DESTROYED_SECRET, [partition_id, existed]);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { inOneTransaction } from "../../postgres/database.ts";
+import { inTransactionOn } from "../../postgres/database.ts";
 import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
 import { PARTITION_COLUMNS, PARTITION_TYPES, partitionQuery, queryPartitions } from "../../events/partition-slices.ts";
 import { instant } from "../../postgres/instant.ts";
@@ -48,7 +48,7 @@ export function recordRun(
   attest: (statement: RunStatement) => Promise<string>,
   { actor, startedAt, always }: Run,
 ): Promise<Expired> {
-  return inOneTransaction(connection, async (transaction) => {
+  return inTransactionOn(connection, async (transaction) => {
     const expired = await takeRetentionEffects(transaction);
     if (!always && COUNTS.every((what) => expired[what] === 0)) return expired;
     const run = { run_id: randomUUID(), started_at: new Date(startedAt).toISOString(), actor };
@@ -147,7 +147,7 @@ const COUNT_OVERDUE = partitionQuery(
 const LIST_PARTLY_EXPIRED = sql(`select ${PARTITION_COLUMNS} from partly_expired_partition p`, [], PARTITION_TYPES);
 
 /** Expired events that no hold covers, in partitions that are not dropped soon: they are deleted row by row. */
-export async function overdueRows(executor: Executor): Promise<number> {
+export async function countOverdueRows(executor: Executor): Promise<number> {
   const { rows: partitions } = await query(executor, LIST_PARTLY_EXPIRED);
   const counts = queryPartitions(executor, COUNT_OVERDUE, partitions, []);
   let total = 0;
@@ -168,7 +168,7 @@ const RETENTION_STATE = sql(
   { overdue_partitions: "int8", lag_seconds: "float8", secrets_to_destroy: "int8", last_run_at: "text?" },
 );
 
-export async function retentionState(executor: Executor): Promise<RetentionState> {
+export async function readRetentionState(executor: Executor): Promise<RetentionState> {
   const { rows } = await query(executor, RETENTION_STATE);
   if (!rows[0]) throw new Error("the database gave no row");
   return rows[0];

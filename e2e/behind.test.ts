@@ -3,7 +3,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
-import { command, objects } from "./support/command.ts";
+import { runInProcess, objects } from "./support/command.ts";
 import { SHARED_SOCKET, startDatabase } from "./support/database.ts";
 import { copyOf, databaseName, disconnect, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
@@ -42,7 +42,7 @@ test("while the key database lacks its last seconds nothing is acknowledged, and
     expect(Date.now() - lost).toBeLessThan(2_000);
     for (const who of [since, later, before]) expect((await post(server, who)).status).toBe(503);
     const findings = objects<{ what: string; ok: boolean; detail: string }>(
-      (await command(environment, "doctor", "--json")).stdout,
+      (await runInProcess(environment, "doctor", "--json")).stdout,
     );
     expect(findings.find(({ what }) => what === "keys")).toMatchObject({
       ok: false,
@@ -52,10 +52,10 @@ test("while the key database lacks its last seconds nothing is acknowledged, and
     await swap();
     await until(async () => (await post(server, since)).status === 201);
     expect((await ready(server)).text).toBe("ok\n");
-    const { stdout } = await command(environment, "event", "list", "--json");
+    const { stdout } = await runInProcess(environment, "event", "list", "--json");
     expect(objects(stdout).length).toBeGreaterThan(1);
     for (const { event_id } of objects(stdout)) {
-      const { code } = await command(
+      const { code } = await runInProcess(
         environment,
         "event",
         "get",
@@ -85,7 +85,16 @@ test("a restored database without the owner's login is not ready, names the comm
   try {
     expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, databaseName(url));
-    const erased = await command(owner, "erase", "run", "--account", "former", "--reason", "asked for it", "--yes");
+    const erased = await runInProcess(
+      owner,
+      "erase",
+      "run",
+      "--account",
+      "former",
+      "--reason",
+      "asked for it",
+      "--yes",
+    );
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
@@ -95,7 +104,7 @@ test("a restored database without the owner's login is not ready, names the comm
     );
     expect((await ready(server)).status).toBe(503);
     expect((await post(server, stays)).status).toBe(503);
-    expect((await command(owner, "erase", "replay")).code).toBe(0);
+    expect((await runInProcess(owner, "erase", "replay")).code).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
     await until(async () => (await ready(server)).text === "ok\n");
   } finally {
@@ -120,7 +129,16 @@ test("while the journal is silent, a restored database stores nothing, and one t
   try {
     expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, databaseName(url));
-    const erased = await command(direct, "erase", "run", "--account", "former", "--reason", "asked for it", "--yes");
+    const erased = await runInProcess(
+      direct,
+      "erase",
+      "run",
+      "--account",
+      "former",
+      "--reason",
+      "asked for it",
+      "--yes",
+    );
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
@@ -137,7 +155,7 @@ test("while the journal is silent, a restored database stores nothing, and one t
     proxy.heal();
     await until(async () => (await post(server, stays)).status === 201);
     expect((await ready(server)).text).toBe("ok\n");
-    expect(objects((await command(direct, "erase", "list", "--json")).stdout)).toHaveLength(1);
+    expect(objects((await runInProcess(direct, "erase", "list", "--json")).stdout)).toHaveLength(1);
   } finally {
     await server.stop();
     await proxy.close();

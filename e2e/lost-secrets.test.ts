@@ -6,7 +6,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { accountSecretName, holdSecretName, partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
-import { command, objects, type Printed } from "./support/command.ts";
+import { runInProcess, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
 import { copyName, copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
@@ -47,10 +47,10 @@ async function stored(server: ServerProcess, who: Credentials): Promise<Sent> {
 const ready = (server: ServerProcess): Promise<Reply> => send({ url: server.adminUrl, method: "GET", path: "/readyz" });
 
 const read = (environment: Record<string, string>, { reply }: Sent): Promise<Printed> =>
-  command(environment, "event", "get", String(reply.json["event_id"]), "--raw", "--reason", "a test of reading");
+  runInProcess(environment, "event", "get", String(reply.json["event_id"]), "--raw", "--reason", "a test of reading");
 
 async function keysFinding(environment: Record<string, string>): Promise<unknown> {
-  const { stdout } = await command(environment, "doctor", "--json");
+  const { stdout } = await runInProcess(environment, "doctor", "--json");
   return objects(stdout).find(({ what }) => what === "keys");
 }
 
@@ -67,7 +67,7 @@ test("events are stored again once the loss is accepted; a store that was restor
     DRS_KEY_DATABASE_URL: keyUrl,
     DRS_ERASURE_JOURNAL: join(shared.folder, "journal"),
   };
-  const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+  const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
   const [one, two] = [await credentials(environment, "one"), await credentials(environment, "two")];
   const server = await startServer(environment);
   try {
@@ -202,7 +202,10 @@ test("a server that has not noticed the loss seals under new secrets once it is 
       await system.secrets.discard(name);
     }
     const meanwhile = await stored(server, one);
-    expect(await command(environment, "key", "accept-loss", ...REASON, "--yes")).toMatchObject({ code: 0, stderr: "" });
+    expect(await runInProcess(environment, "key", "accept-loss", ...REASON, "--yes")).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
     const after = [await stored(server, one), await stored(server, two)];
     for (const sent of after) expect(await read(environment, sent)).toMatchObject({ code: 0, stdout: sent.exact });
     for (const sent of [...early, meanwhile]) expect(await read(environment, sent)).toMatchObject({ code: 1 });
@@ -221,7 +224,7 @@ test("expiry, holds and erasure work with lost secrets: a copy keeps the attribu
     ...(await shared.database.environment()),
     DRS_ERASURE_JOURNAL: join(shared.folder, "journal of holds"),
   };
-  const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+  const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
   const ok = async (...args: readonly string[]): Promise<Record<string, unknown>[]> => {
     const { code, stdout, stderr } = await drs(...args);
     expect({ code, stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { command, objects } from "./support/command.ts";
+import { runInProcess, objects } from "./support/command.ts";
 import { connectAsOwner, startEmptyDatabase, type TestDatabase } from "./support/database.ts";
 import { type Home, makeEmptyHome } from "./support/embedded.ts";
 import { runDrs } from "./support/server.ts";
@@ -17,30 +17,30 @@ afterAll(() => database?.close());
 
 test("--check names what is missing with exit code 4; after drs migrate nothing is, and a second one changes nothing", async () => {
   const environment = await database.environment();
-  const before = await command(environment, "migrate", "--check", "--json");
+  const before = await runInProcess(environment, "migrate", "--check", "--json");
   expect(before.code).toBe(4);
   expect(before.stderr).toMatch(/lacks 0001_baseline.sql, .*: run drs migrate/);
   const [missing] = objects<{ missing: string[] }>(before.stdout);
   expect(missing?.missing).toEqual(expect.arrayContaining(["0001_baseline.sql", "views.sql", "functions/is_held.sql"]));
 
-  const [applied] = objects<{ applied: string[] }>((await command(environment, "migrate", "--json")).stdout);
+  const [applied] = objects<{ applied: string[] }>((await runInProcess(environment, "migrate", "--json")).stdout);
   expect(applied?.applied).toEqual(missing?.missing);
   const upToDate = { code: 0, stdout: "The schema is up to date.\n", stderr: "" };
-  expect(await command(environment, "migrate", "--check")).toEqual(upToDate);
-  expect(await command(environment, "migrate")).toEqual(upToDate);
-  expect(await command(environment, "migrate", "--sql")).toEqual({ code: 0, stdout: "", stderr: "" });
-  expect((await command(environment, "doctor")).code).toBe(0);
+  expect(await runInProcess(environment, "migrate", "--check")).toEqual(upToDate);
+  expect(await runInProcess(environment, "migrate")).toEqual(upToDate);
+  expect(await runInProcess(environment, "migrate", "--sql")).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect((await runInProcess(environment, "doctor")).code).toBe(0);
 });
 
 test("--sql prints what a person may run instead: of a new database, and of one change", async () => {
   const environment = await database.environment();
-  const sql = async (): Promise<string> => (await command(environment, "migrate", "--sql")).stdout;
+  const sql = async (): Promise<string> => (await runInProcess(environment, "migrate", "--sql")).stdout;
   const client = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
   await client.connect();
   await client.query(await sql());
   await client.end();
-  expect((await command(environment, "migrate", "--check")).code).toBe(0);
-  expect((await command(environment, "token", "issue", "--account", "a")).code).toBe(0);
+  expect((await runInProcess(environment, "migrate", "--check")).code).toBe(0);
+  expect((await runInProcess(environment, "token", "issue", "--account", "a")).code).toBe(0);
 
   const owner = await connectAsOwner(environment);
   await owner.query("update schema_definition set digest = '' where name = 'views.sql'");
@@ -49,7 +49,7 @@ test("--sql prints what a person may run instead: of a new database, and of one 
   expect(change).not.toContain("create table event");
   await owner.query(change);
   await owner.end();
-  expect((await command(environment, "migrate", "--check")).code).toBe(0);
+  expect((await runInProcess(environment, "migrate", "--check")).code).toBe(0);
 });
 
 test("serve --no-migrate leaves a missing schema as it is", async () => {
@@ -67,7 +67,7 @@ describe("the embedded database", () => {
     home = await makeEmptyHome();
     const { environment, dataDir, path } = home;
     for (const args of [["token", "list"], ["token", "issue", "--account", "a"], ["doctor"], ["migrate", "--check"]]) {
-      const { code, stdout, stderr } = await command(environment, ...args);
+      const { code, stdout, stderr } = await runInProcess(environment, ...args);
       expect({ code, stdout, stderr }).toEqual({
         code: 4,
         stdout: "",
@@ -75,7 +75,7 @@ describe("the embedded database", () => {
       });
     }
     expect(await readdir(path)).toEqual([]);
-    expect((await command(environment, "migrate")).code).toBe(0);
-    expect((await command(environment, "doctor")).code).toBe(0);
+    expect((await runInProcess(environment, "migrate")).code).toBe(0);
+    expect((await runInProcess(environment, "doctor")).code).toBe(0);
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerAction } from "../packages/server/src/actions/action-table.ts";
 import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
-import { command, objects, type Printed } from "./support/command.ts";
+import { runInProcess, objects, type Printed } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const drs = (...args: readonly string[]): Promise<Printed> => command(environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
 
 const PAYMENTS = { id: "payments", raw_retention: "P90D" };
 const OTHERS = { id: "others", raw_retention: "P7D" };
@@ -99,9 +99,9 @@ test("purpose record fails without a policy", async () => {
 
 test("a purpose that a policy left out is listed without a period that no policy gave", async () => {
   const own = await database.environment();
-  const applied = await command(own, "purpose", "apply", await fileOf([PAYMENTS], {}, "payments"), "--yes");
+  const applied = await runInProcess(own, "purpose", "apply", await fileOf([PAYMENTS], {}, "payments"), "--yes");
   expect(applied.code, applied.stderr).toBe(0);
-  const rows = objects((await command(own, "purpose", "list", "--json")).stdout);
+  const rows = objects((await runInProcess(own, "purpose", "list", "--json")).stdout);
   expect(rows.find(({ id }) => id === "default")).toMatchObject({ raw_retention: null, derived_retention: null });
   expect(rows.find(({ id }) => id === "payments")).toMatchObject({ raw_retention: "P90D" });
 });
@@ -279,7 +279,7 @@ test("a policy is active from the moment it is applied, and the same file is acc
     const purposes = [PAYMENTS, OTHERS];
     for (const purpose of ["payments", "others", "payments"]) {
       const file = await fileOf(purposes, { [who.actionType]: purpose }, "others");
-      const child = command(fresh, "purpose", "apply", file, "--yes");
+      const child = runInProcess(fresh, "purpose", "apply", file, "--yes");
       // The command is still running when the policy is active.
       await until(async () => (await mappedTo(other, who.actionType)) === purpose);
       const body = JSON.stringify({ ...transport(who) });
@@ -291,7 +291,10 @@ test("a policy is active from the moment it is applied, and the same file is acc
       );
       expect(rows).toEqual([{ id: purpose }]);
       expect(await child).toMatchObject({ code: 0, stderr: "" });
-      expect(await command(fresh, "purpose", "apply", file, "--yes"), "again").toMatchObject({ code: 0, stderr: "" });
+      expect(await runInProcess(fresh, "purpose", "apply", file, "--yes"), "again").toMatchObject({
+        code: 0,
+        stderr: "",
+      });
     }
   } finally {
     await running.stop();
@@ -315,6 +318,6 @@ test("the example of the documents is applied where events came before it", asyn
   await past.store(0);
   await past.close();
   await before.close();
-  const { code, stderr } = await command(fresh, "purpose", "apply", "docs/privacy/purposes.yaml");
+  const { code, stderr } = await runInProcess(fresh, "purpose", "apply", "docs/privacy/purposes.yaml");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });

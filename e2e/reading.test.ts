@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { command, leafCommands, objects, type Printed, REQUIRED } from "./support/command.ts";
+import { runInProcess, leafCommands, objects, type Printed, REQUIRED } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { databaseName } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
@@ -82,7 +82,7 @@ describe("on an outdated schema", () => {
     const keys = environment["DRS_KEY_DIR"];
     const before = [await dump(environment), await filesOf(keys)];
     for (const args of lines) {
-      const { code, stdout, stderr } = await command(environment, ...args);
+      const { code, stdout, stderr } = await runInProcess(environment, ...args);
       expect({ code, stdout }, `${args.join(" ")}: ${stderr}`).toEqual({ code: 4, stdout: "" });
       expect(stderr).toBe("the schema of the database is missing or outdated: run drs migrate\n");
     }
@@ -96,8 +96,8 @@ describe("on an outdated schema", () => {
     await owner.query("update schema_definition set digest = 'of an older release' where name = 'views.sql'");
     await owner.end();
     await expectNothingDone(environment);
-    expect((await command(environment, "migrate")).stdout).toBe("Applied: views.sql.\n");
-    expect((await command(environment, "token", "list")).code).toBe(0);
+    expect((await runInProcess(environment, "migrate")).stdout).toBe("Applied: views.sql.\n");
+    expect((await runInProcess(environment, "token", "list")).code).toBe(0);
   });
 
   test("every command ends with 4 on an empty database, and leaves it empty", async () => {
@@ -112,12 +112,12 @@ describe("on an outdated schema", () => {
   test("before an installation has secrets, a command that reads creates none", async () => {
     const environment = await database.environment();
     for (const args of [["doctor"], ["key", "list"], ["receipt", "key"], ["event", "list"]]) {
-      const { code, stderr } = await command(environment, ...args);
+      const { code, stderr } = await runInProcess(environment, ...args);
       expect([code, stderr]).toEqual([4, expect.stringContaining("has no secrets yet: run drs migrate")]);
     }
     expect(await filesOf(environment["DRS_KEY_DIR"])).toEqual({});
-    expect((await command(environment, "migrate")).code).toBe(0);
-    expect((await command(environment, "doctor")).code).toBe(0);
+    expect((await runInProcess(environment, "migrate")).code).toBe(0);
+    expect((await runInProcess(environment, "doctor")).code).toBe(0);
   });
 });
 
@@ -130,10 +130,10 @@ test("a listing opens neither the owner's login nor the key store", async () => 
     DRS_KEY_DIR: join(folder.path, "absent"),
   };
   for (const group of ["token", "action", "audit", "drift", "outcome", "rejection", "purpose", "hold", "erase"]) {
-    expect(await command(away, group, "list"), group).toEqual(await command(environment, group, "list"));
+    expect(await runInProcess(away, group, "list"), group).toEqual(await runInProcess(environment, group, "list"));
   }
-  expect((await command(away, "token", "issue", "--account", "a")).code).toBe(0);
-  expect((await command(away, "key", "list")).code).toBe(1);
+  expect((await runInProcess(away, "token", "issue", "--account", "a")).code).toBe(0);
+  expect((await runInProcess(away, "key", "list")).code).toBe(1);
   expect(await readdir(folder.path)).toEqual([]);
 });
 
@@ -148,7 +148,7 @@ describe("a database that was restored from a backup", () => {
     const admin = new pg.Client({ connectionString: database.url("postgres") });
     await admin.connect();
     await admin.query(`create database ${name}_backup template ${name}`);
-    expect((await command(environment, "erase", "run", "--account", "former", ...WHY, "--yes")).code).toBe(0);
+    expect((await runInProcess(environment, "erase", "run", "--account", "former", ...WHY, "--yes")).code).toBe(0);
     await admin.query(`drop database ${name} with (force)`);
     await admin.query(`create database ${name} template ${name}_backup`);
     await admin.end();
@@ -158,7 +158,7 @@ describe("a database that was restored from a backup", () => {
   const keys = (): string => join(folder.path, "export");
 
   const refused = async (...args: readonly string[]): Promise<void> => {
-    const { code, stdout, stderr } = await command(environment, ...args);
+    const { code, stdout, stderr } = await runInProcess(environment, ...args);
     expect({ code, stdout, stderr }, args.join(" ")).toEqual({ code: 4, stdout: "", stderr: LACKING });
   };
 
@@ -174,20 +174,20 @@ describe("a database that was restored from a backup", () => {
     await refused("purpose", "apply", "docs/privacy/purposes.yaml");
     await refused("key", "rotate");
     for (const group of ["erase", "hold", "purpose", "audit", "token"]) {
-      expect((await command(environment, group, "list")).code).toBe(0);
+      expect((await runInProcess(environment, group, "list")).code).toBe(0);
     }
-    const { code, stdout } = await command(environment, "doctor");
+    const { code, stdout } = await runInProcess(environment, "doctor");
     expect([code, stdout]).toEqual([1, expect.stringContaining(`FAIL  erasures: ${LACKING}`)]);
     expect(await dump(environment)).toEqual(before);
   });
 
   test("is as before the restore after drs erase replay", async () => {
-    const replay = (): Promise<Printed> => command(environment, "erase", "replay", "--json");
+    const replay = (): Promise<Printed> => runInProcess(environment, "erase", "replay", "--json");
     expect(objects((await replay()).stdout)).toEqual([{ erasures: 1, hold_orders: 0, key_store: 0 }]);
     expect(objects((await replay()).stdout)).toEqual([{ erasures: 0, hold_orders: 0, key_store: 0 }]);
-    const listed = objects<{ account: string }>((await command(environment, "event", "list", "--json")).stdout);
+    const listed = objects<{ account: string }>((await runInProcess(environment, "event", "list", "--json")).stdout);
     expect(listed.map(({ account }) => account)).toEqual(["stays"]);
-    expect((await command(environment, "doctor")).code).toBe(0);
+    expect((await runInProcess(environment, "doctor")).code).toBe(0);
   });
 });
 
@@ -245,12 +245,12 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     const { DRS_DATABASE_URL: _, ...rest } = await database.environment();
     primary = withJournal({ ...rest, DRS_DATABASE_URL: urlAt(one, "events") });
     standby = { ...primary, DRS_DATABASE_URL: urlAt(two, "events") };
-    expect((await command(primary, "migrate")).code).toBe(0);
+    expect((await runInProcess(primary, "migrate")).code).toBe(0);
     [event] = await store(primary, "stays", "held", "former");
-    await command(primary, "purpose", "apply", "docs/privacy/purposes.yaml");
-    await command(primary, "hold", "add", "--account", "held", ...HOLD);
-    await command(primary, "request", "add", "--account", "stays", "--kind", "access");
-    const erased = await command(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
+    await runInProcess(primary, "purpose", "apply", "docs/privacy/purposes.yaml");
+    await runInProcess(primary, "hold", "add", "--account", "held", ...HOLD);
+    await runInProcess(primary, "request", "add", "--account", "stays", "--kind", "access");
+    const erased = await runInProcess(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
     const backup = ["-h", one, "-U", "postgres", "-D", join(home.path, "standby"), "-R", "-c", "fast", "--no-sync"];
     await asPostgres("pg_basebackup", ...backup);
@@ -316,18 +316,18 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
       many.map((args) => [...name.split(" "), ...args]),
     );
     for (const args of [...calls, ...DRY_RUNS].flatMap((call) => [call, [...call, "--json"]])) {
-      const expected = await command(primary, ...args);
+      const expected = await runInProcess(primary, ...args);
       expect(expected, args.join(" ")).toMatchObject({ code: 0, stderr: "" });
-      expect(await command(standby, ...args), args.join(" ")).toEqual(expected);
+      expect(await runInProcess(standby, ...args), args.join(" ")).toEqual(expected);
     }
   });
 
   test("doctor reports that the database is a standby, and finds the same as on the primary", async () => {
     const whats = ({ stdout }: Printed): unknown[] => objects(stdout).map(({ what, ok }) => [what, ok]);
-    const found = await command(standby, "doctor", "--json");
-    expect(whats(found)).toEqual(whats(await command(primary, "doctor", "--json")));
+    const found = await runInProcess(standby, "doctor", "--json");
+    expect(whats(found)).toEqual(whats(await runInProcess(primary, "doctor", "--json")));
     expect(found.stdout).toContain("a read-only standby");
-    expect((await command(standby, "doctor")).code).toBe(0);
+    expect((await runInProcess(standby, "doctor")).code).toBe(0);
   });
 
   test("audited reads and changes end with 1 and name the primary", async () => {
@@ -335,7 +335,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     expect(others).toEqual(expect.arrayContaining(AUDITED));
     for (const name of others) {
       const args = name === "event get" ? [event?.eventId ?? ""] : (REQUIRED[name] ?? []);
-      const { code, stdout, stderr } = await command(standby, ...name.split(" "), ...args);
+      const { code, stdout, stderr } = await runInProcess(standby, ...name.split(" "), ...args);
       expect({ code, stdout }, `${name}: ${stderr}`).toEqual({ code: 1, stdout: "" });
       const why = AUDITED.includes(name) ? "Reads are audited, and the audit is on the primary" : "Only the primary";
       expect(stderr, name).toContain(`This database is a read-only standby. ${why}`);
@@ -344,7 +344,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
 
   test("a dry run that makes the change and rolls it back names the primary", async () => {
     for (const name of DRY_RUNS_OF_CHANGES) {
-      const { code, stdout, stderr } = await command(
+      const { code, stdout, stderr } = await runInProcess(
         standby,
         ...name.split(" "),
         ...(REQUIRED[name] ?? []),

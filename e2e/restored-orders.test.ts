@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { holdSecretName, partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
-import { command, objects } from "./support/command.ts";
+import { runInProcess, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { secretExists, secretFile } from "./support/key-directory.ts";
 import { openTestSystem } from "./support/parties.ts";
@@ -80,7 +80,7 @@ async function run(
   code: number,
   ...args: readonly string[]
 ): Promise<Record<string, unknown>> {
-  const done = await command(environment, ...args, "--json");
+  const done = await runInProcess(environment, ...args, "--json");
   expect(done.code, `${args.join(" ")}: ${done.stderr}`).toBe(code);
   return objects(done.stdout)[0] ?? {};
 }
@@ -94,7 +94,15 @@ const erase = (environment: Environment, code: number, ...subject: readonly stri
   run(environment, code, "erase", "run", ...subject, "--reason", "request 17", "--yes");
 
 async function read(environment: Environment, { eventId }: PastEvent): Promise<string | undefined> {
-  const { code, stdout } = await command(environment, "event", "get", eventId, "--raw", "--reason", "a restored event");
+  const { code, stdout } = await runInProcess(
+    environment,
+    "event",
+    "get",
+    eventId,
+    "--raw",
+    "--reason",
+    "a restored event",
+  );
   return code === 0 ? stdout : undefined;
 }
 
@@ -117,7 +125,7 @@ const lossFile = (environment: Environment, sequence: number): string => entryFi
 
 async function acceptLoss(environment: Environment, sequence: number): Promise<void> {
   const args = ["--entry", String(sequence), "--reason", "a disk failed", "--yes"];
-  const { code, stderr } = await command(environment, "erase", "accept-loss", ...args);
+  const { code, stderr } = await runInProcess(environment, "erase", "accept-loss", ...args);
   expect(code, stderr).toBe(0);
 }
 
@@ -314,8 +322,8 @@ test("accept-loss says that there is nothing to accept, without a question", asy
   const environment = await installation("P1Y");
   await store(environment, "a1");
   await erase(environment, 0, "--account", "a1");
-  const accept = (...args: readonly string[]): ReturnType<typeof command> =>
-    command(environment, "erase", "accept-loss", "--entry", "1", "--reason", "a disk failed", ...args);
+  const accept = (...args: readonly string[]): ReturnType<typeof runInProcess> =>
+    runInProcess(environment, "erase", "accept-loss", "--entry", "1", "--reason", "a disk failed", ...args);
   expect(await accept()).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no loss to accept") });
   await rm(entryFile(environment, 1));
   expect(await accept()).toMatchObject({ code: 2, stderr: expect.stringContaining("confirm with --yes") });
@@ -336,7 +344,7 @@ test.each([
   await owner.query(`create function fail() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
     create constraint trigger at_commit after insert on ${table} deferrable initially deferred
       for each row execute function fail()`);
-  const failed = await command(environment, ...args);
+  const failed = await runInProcess(environment, ...args);
   await owner.query("drop function fail cascade");
   expect(failed).toMatchObject({
     code: 1,
@@ -352,19 +360,19 @@ test("the serving role can't name the account of a replayed hold", async () => {
   const environment = await installation("P1Y");
   const restore = await backUp(environment, "database");
   await run(environment, 0, "purpose", "list");
-  await command(environment, "token", "issue", "--account", "erin");
+  await runInProcess(environment, "token", "issue", "--account", "erin");
   await hold(environment, "--account", "erin");
   await restore();
   await run(environment, 0, "erase", "replay");
   expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: null, is_unresolved: true });
-  const doctor = await command(environment, "doctor");
+  const doctor = await runInProcess(environment, "doctor");
   expect(doctor.stdout).toMatch(/^ok {4}holds: 1 hold, .*; 1 of an account or action that is not known yet$/m);
   const owner = await connectAsOwner(environment);
   await owner.query("set role drs_service");
   const changed = owner.query("update legal_hold set account = 'mallory'");
   await expect(changed).rejects.toMatchObject({ code: "42501" });
   await owner.end();
-  await command(environment, "token", "issue", "--account", "erin");
+  await runInProcess(environment, "token", "issue", "--account", "erin");
   await run(environment, 0, "erase", "replay");
   expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: "erin", is_unresolved: false });
 });

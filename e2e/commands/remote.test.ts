@@ -1,6 +1,6 @@
 /** Commands print the same through the admin API as on the database. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { command, objects, type Printed } from "../support/command.ts";
+import { runInProcess, objects, type Printed } from "../support/command.ts";
 import { sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
@@ -27,7 +27,16 @@ afterAll(async () => {
 
 /** The environment of commands that go through the admin API, with a token of the roles. */
 async function through(...roles: readonly string[]): Promise<Record<string, string>> {
-  const { stdout } = await command(environment, "admin-token", "issue", "--person", "p", "--role", ...roles, "--json");
+  const { stdout } = await runInProcess(
+    environment,
+    "admin-token",
+    "issue",
+    "--person",
+    "p",
+    "--role",
+    ...roles,
+    "--json",
+  );
   const [issued] = objects<{ token: string }>(stdout);
   return { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
 }
@@ -42,37 +51,40 @@ const READING: readonly (readonly string[])[] = [
 
 describe("a command through the admin API", () => {
   test.each(READING)("prints what it prints on the database: %s %s", async (...args) => {
-    const [first] = [await command(remote, ...args)];
-    const here = await command(environment, ...args);
+    const [first] = [await runInProcess(remote, ...args)];
+    const here = await runInProcess(environment, ...args);
     expect(withoutUse(first)).toEqual(withoutUse(here));
     expect(first.code).toBe(0);
   });
 
   test("changes what it changes on the database", async () => {
-    const { stdout } = await command(remote, "token", "issue", "--account", "customer-2", "--json");
+    const { stdout } = await runInProcess(remote, "token", "issue", "--account", "customer-2", "--json");
     const [issued] = objects<{ token_id: string }>(stdout);
-    const listed = await command(environment, "token", "list", "--account", "customer-2", "--json");
+    const listed = await runInProcess(environment, "token", "list", "--account", "customer-2", "--json");
     expect(objects(listed.stdout)).toMatchObject([{ token_id: issued?.token_id, revoked_at: null }]);
-    expect(await command(remote, "token", "revoke", issued?.token_id ?? "")).toMatchObject({ code: 0, stderr: "" });
+    expect(await runInProcess(remote, "token", "revoke", issued?.token_id ?? "")).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
     const again = ["token", "revoke", issued?.token_id ?? ""];
-    expect(await command(remote, ...again)).toEqual(await command(environment, ...again));
+    expect(await runInProcess(remote, ...again)).toEqual(await runInProcess(environment, ...again));
   });
 
   test("is audited as the person of its token", async () => {
-    await command(remote, "token", "issue", "--account", "customer-3");
-    const { stdout } = await command(environment, "audit", "list", "--account", "customer-3", "--json");
+    await runInProcess(remote, "token", "issue", "--account", "customer-3");
+    const { stdout } = await runInProcess(environment, "audit", "list", "--account", "customer-3", "--json");
     const [entry] = objects<{ actor: string; via: string; roles: string[] }>(stdout);
     expect(entry).toMatchObject({ via: "api", roles: ["operator", "analyst", "privacy", "auditor"] });
     expect(entry?.actor).toMatch(/^p \(admin token /);
   });
 
   test("fails where its roles lack the permission, and where the token or the server is missing", async () => {
-    const denied = await command(await through("auditor"), "token", "issue", "--account", "a");
+    const denied = await runInProcess(await through("auditor"), "token", "issue", "--account", "a");
     expect(denied).toMatchObject({ code: 1, stdout: "" });
     expect(denied.stderr).toContain("sessions.manage");
-    const unknown = await command({ ...remote, DRS_ADMIN_TOKEN: "x" }, "token", "list");
+    const unknown = await runInProcess({ ...remote, DRS_ADMIN_TOKEN: "x" }, "token", "list");
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
-    const away = await command({ ...remote, DRS_ADMIN_URL: "http://127.0.0.1:9" }, "token", "list");
+    const away = await runInProcess({ ...remote, DRS_ADMIN_URL: "http://127.0.0.1:9" }, "token", "list");
     expect(away).toMatchObject({
       code: 1,
       stdout: "",

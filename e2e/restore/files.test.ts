@@ -11,7 +11,7 @@ import { type Home, makeHome, until } from "../support/embedded.ts";
 import {
   type Environment,
   erase,
-  eraseAndRestore,
+  expectErasureSurvivesRestore,
   listed,
   read,
   store,
@@ -47,7 +47,7 @@ describe("a server on restored files of the embedded database", () => {
   };
 
   test("applies again what was erased since: it is neither readable nor listed, and nothing else is lost", async () => {
-    await eraseAndRestore(environment, backUp(home.dataDir));
+    await expectErasureSurvivesRestore(environment, backUp(home.dataDir));
   }, 60_000);
 
   test("destroys the secrets that an older key store has again, and does not start if it lacks secrets", async () => {

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { temporaryFolder } from "../support/database.ts";
-import { eraseAndRestore } from "../support/erase-and-restore.ts";
+import { expectErasureSurvivesRestore } from "../support/erase-and-restore.ts";
 
 const run = promisify(execFile);
 
@@ -69,7 +69,7 @@ describe.skipIf(programs === undefined)(
             ? { DRS_ERASURE_JOURNAL: join(keys, "journal") }
             : { DRS_ERASURE_JOURNAL_DATABASE_URL: url(`journal_${name}`) }),
         };
-        await eraseAndRestore(environment, async () => {
+        await expectErasureSurvivesRestore(environment, async () => {
           const dump = join(folder.path, `${name}.dump`);
           await asPostgres("pg_dump", "-Fc", "-f", dump, url(name));
           return async () => {

@@ -42,7 +42,7 @@ export const contextWith = (
   onSignal: () => {},
 });
 
-export async function command(
+export async function runInProcess(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<Printed> {

@@ -38,7 +38,7 @@ export async function erase(environment: Environment, ...args: readonly string[]
  * Stores, lets a backup be made, stores more, erases an account and an event, restores, and looks.
  * @param backUp makes a backup; what it returns brings it back, while nothing runs.
  */
-export async function eraseAndRestore(
+export async function expectErasureSurvivesRestore(
   environment: Environment,
   backUp: () => Promise<() => Promise<void>>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { command } from "./command.ts";
+import { runInProcess } from "./command.ts";
 
 /** Applies a policy by which all action types have one purpose with this period. */
 export async function applyPeriod(environment: Record<string, string>, folder: string, period: string): Promise<void> {
@@ -8,6 +8,6 @@ export async function applyPeriod(environment: Record<string, string>, folder: s
   const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
   const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
   await writeFile(file, JSON.stringify(policy));
-  const { code, stderr } = await command(environment, "purpose", "apply", file, "--yes");
+  const { code, stderr } = await runInProcess(environment, "purpose", "apply", file, "--yes");
   if (code !== 0) throw new Error(stderr);
 }

@@ -1,7 +1,7 @@
 /** The server and the command line as processes of their own, as an operator runs them. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
-import { command } from "./command.ts";
+import { runInProcess } from "./command.ts";
 import { clockOptions } from "./test-clock.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -141,7 +141,7 @@ async function printed(
   environment: Readonly<Record<string, string>>,
   ...args: string[]
 ): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await command(environment, ...args, "--json");
+  const { code, stdout, stderr } = await runInProcess(environment, ...args, "--json");
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Record<string, unknown>;
 }

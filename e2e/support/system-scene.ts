@@ -1,6 +1,6 @@
 /** A system with a folder of its own, and `drs` with its environment: what the scenes of lifecycles have in common. */
 import type { System } from "../../packages/server/src/app/system.ts";
-import { command, type Printed } from "./command.ts";
+import { runInProcess, type Printed } from "./command.ts";
 import type { OwnerClient, TestDatabase } from "./database.ts";
 import { applyPeriod } from "./policy.ts";
 import { type TestSystem, useTestSystem } from "./test-system.ts";
@@ -36,7 +36,7 @@ export class SystemScene {
     return this.#opened.database;
   }
 
-  readonly drs = (...args: readonly string[]): Promise<Printed> => command(this.environment, ...args);
+  readonly drs = (...args: readonly string[]): Promise<Printed> => runInProcess(this.environment, ...args);
 
   readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
 }

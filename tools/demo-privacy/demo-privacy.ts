@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { authorized, send, transport, type Reply, type Transport } from "../../e2e/support/client.ts";
-import { command, objects, type Printed } from "../../e2e/support/command.ts";
+import { runInProcess, objects, type Printed } from "../../e2e/support/command.ts";
 import { makeHome, until } from "../../e2e/support/embedded.ts";
 import { type Credentials, type ServerProcess, startServer } from "../../e2e/support/server.ts";
 
@@ -37,7 +37,7 @@ async function drs(args: readonly string[], expected = 0): Promise<Printed> {
   process.stdout.write(
     `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
   );
-  const result = await command(environment, ...args);
+  const result = await runInProcess(environment, ...args);
   if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
   return result;
 }
@@ -60,23 +60,23 @@ async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
 }
 
 async function exactBytes({ id }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await command(environment, "event", "get", id, "--raw", "--reason", "demonstration");
+  const { code, stdout } = await runInProcess(environment, "event", "get", id, "--raw", "--reason", "demonstration");
   return code === 0 ? stdout : undefined;
 }
 
 async function listed(account: string): Promise<unknown[]> {
-  const { stdout } = await command(environment, "event", "list", "--account", account, "--limit", "0", "--json");
+  const { stdout } = await runInProcess(environment, "event", "list", "--account", account, "--limit", "0", "--json");
   return objects(stdout).map(({ event_id }) => event_id);
 }
 
 async function party(account: string, types: readonly string[]): Promise<Credentials[]> {
-  const issued = await command(environment, "token", "issue", "--account", account, "--json");
+  const issued = await runInProcess(environment, "token", "issue", "--account", account, "--json");
   const { token } = JSON.parse(issued.stdout) as { token: string };
   return Promise.all(
     types.map(async (actionType) => {
       const sessionId = `session-of-${account}`;
       const args = ["action", "register", "--account", account, "--type", actionType, "--session", sessionId, "--json"];
-      const { action_id } = JSON.parse((await command(environment, ...args)).stdout) as { action_id: string };
+      const { action_id } = JSON.parse((await runInProcess(environment, ...args)).stdout) as { action_id: string };
       return { account, token, actionId: action_id, actionType, sessionId };
     }),
   );

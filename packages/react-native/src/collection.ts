@@ -9,7 +9,7 @@ import type {
 } from "@device-risk-signals/contract";
 import { PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { EVENT_TYPE, SCHEMA_VERSION } from "@device-risk-signals/contract/limits";
-import type { Settings } from "./configuration.ts";
+import type { ResolvedConfiguration } from "./configuration.ts";
 import { Consent, type ConsentFunction, consents } from "./consent.ts";
 import { type Host, platformOf } from "./host.ts";
 import { AbortError } from "./misuse.ts";
@@ -27,7 +27,7 @@ export type CollectedEvent = RawSignalEvent & {
 export interface CollectionRequest {
   readonly sessionId: string;
   readonly clientId: string | undefined;
-  readonly settings: Settings;
+  readonly settings: ResolvedConfiguration;
   /** The active consent when it is called: it may change while the collection runs. */
   readonly consent: () => Consent | ConsentFunction;
   /** The consent for this collection. A probe needs it in addition to the active consent. */

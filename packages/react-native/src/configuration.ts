@@ -44,7 +44,8 @@ export interface ProbeSettings {
   readonly fields: ReadonlySet<string>;
 }
 
-export interface Settings {
+/** A configuration with defaults in place of what was left out. */
+export interface ResolvedConfiguration {
   readonly consent: Consent | ConsentFunction | undefined;
   readonly probes: ReadonlyMap<ProbeId, ProbeSettings>;
   readonly deadlineMs: number;
@@ -64,7 +65,7 @@ const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
 };
 
 /** Reads a configuration of unknown origin; what is wrong with it is added to `problems`, and then it must not be used. */
-export function readConfiguration(configuration: unknown, problems: Problem[]): Settings {
+export function readConfiguration(configuration: unknown, problems: Problem[]): ResolvedConfiguration {
   const members = readMembers(configuration ?? {}, "", ["consent", "probes", "deadlineMs", "onProbe"], problems);
   const { consent, probes, deadlineMs, onProbe } = members;
   checkConsent(consent, problems);
@@ -72,10 +73,10 @@ export function readConfiguration(configuration: unknown, problems: Problem[]): 
     problems.push({ path: "onProbe", message: "must be a function" });
   }
   return {
-    consent: consent as Settings["consent"],
+    consent: consent as ResolvedConfiguration["consent"],
     probes: readProbes(probes, defaultsOf, problems),
     deadlineMs: readDuration(deadlineMs, DEADLINE_MS, MAX_DEADLINE_MS, "deadlineMs", problems),
-    onProbe: onProbe as Settings["onProbe"],
+    onProbe: onProbe as ResolvedConfiguration["onProbe"],
   };
 }
 
@@ -91,7 +92,7 @@ export function readProbes(
   value: unknown,
   before: (probe: ProbeId) => ProbeSettings,
   problems: Problem[],
-): Settings["probes"] {
+): ResolvedConfiguration["probes"] {
   const probes = readMembers(value ?? {}, "probes", PROBE_IDS, problems);
   return new Map(PROBE_IDS.map((probe) => [probe, readProbe(probe, probes[probe], before(probe), problems)]));
 }

@@ -9,7 +9,7 @@ import {
   readConfiguration,
   readMembers,
   readProbes,
-  type Settings,
+  type ResolvedConfiguration,
 } from "./configuration.ts";
 import { Consent, type ConsentFunction, consents, isConsent } from "./consent.ts";
 import { type Host, platformOf } from "./host.ts";
@@ -53,7 +53,7 @@ const MAX_CLIENT_ID_LENGTH = 1_024;
 
 /** `DeviceIntel` on any host: React Native's, the Jest mock's, a test's. */
 export class DeviceIntelOnHost {
-  #settings: Settings;
+  #settings: ResolvedConfiguration;
   #problems: Problem[] = [];
   readonly #host: () => Host;
   readonly #running = new Set<Collection>();
@@ -160,7 +160,7 @@ export class DeviceIntelOnHost {
     return window;
   }
 
-  #readOptions(options: unknown): Omit<CollectOptions, "probes"> & Pick<Settings, "probes"> {
+  #readOptions(options: unknown): Omit<CollectOptions, "probes"> & Pick<ResolvedConfiguration, "probes"> {
     const problems = [...this.#problems];
     const { probes, ...members } = readMembers(options ?? {}, "", OPTIONS, problems);
     const { sessionId, consent, clientId, signal } = members;

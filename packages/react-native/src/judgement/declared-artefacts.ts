@@ -1,11 +1,11 @@
 import { FARM_PACKAGES } from "./emulator-artefacts.ts";
 import { FLAGGED_APPS, FLAGGED_SCHEMES, REMOTE_ACCESS_APPS } from "./flagged-apps.ts";
 import { JAILBREAK_SCHEMES } from "./jailbreak-artefacts.ts";
-import { DANGEROUS_APPS, ROOT_CLOAKERS, ROOT_MANAGERS } from "./root-artefacts.ts";
+import { PATCHERS_AND_HOOK_MANAGERS, ROOT_CLOAKERS, ROOT_MANAGERS } from "./root-artefacts.ts";
 
 /** Packages that must be declared in `<queries>`, by the probe that needs them. Android. */
 export const DECLARED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  os_integrity: [...ROOT_MANAGERS, ...DANGEROUS_APPS, ...ROOT_CLOAKERS, ...FARM_PACKAGES],
+  os_integrity: [...ROOT_MANAGERS, ...PATCHERS_AND_HOOK_MANAGERS, ...ROOT_CLOAKERS, ...FARM_PACKAGES],
   media_bluetooth_apps: FLAGGED_APPS,
   transaction_safety: REMOTE_ACCESS_APPS,
 };

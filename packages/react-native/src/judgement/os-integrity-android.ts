@@ -17,7 +17,7 @@ import {
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 import { zygoteBridge } from "./native-bridge.ts";
 import {
-  DANGEROUS_APPS,
+  PATCHERS_AND_HOOK_MANAGERS,
   DANGEROUS_PROPERTIES,
   DANGEROUS_VALUES,
   ROOT_CLOAKERS,
@@ -75,7 +75,7 @@ export function osIntegrityAndroid(rules: AndroidRules = ANDROID_RULES): Judgeme
 const STATE: Judgements = {
   suBinaryFound: any(present("paths", SU_PATHS)),
   rootManagementAppFound: any(present("packages", ROOT_MANAGERS)),
-  dangerousAppFound: any(present("packages", DANGEROUS_APPS)),
+  dangerousAppFound: any(present("packages", PATCHERS_AND_HOOK_MANAGERS)),
   rootCloakingAppFound: any(present("packages", ROOT_CLOAKERS)),
   suspiciousFilePathsFound: any(paths),
   suspiciousFilePaths: which(paths),

@@ -37,7 +37,7 @@ export const ROOT_MANAGERS = [
 ];
 
 /** RootBeer's `knownDangerousAppsPackages`, and the managers of Xposed, its successors and LSPatch. */
-export const DANGEROUS_APPS = [
+export const PATCHERS_AND_HOOK_MANAGERS = [
   ...under("com.", "dimonvideo.luckypatcher chelpus.lackypatch chelpus.luckypatcher"),
   ...under("org.", "lsposed.manager lsposed.lspatch meowcat.edxposed.manager"),
   ...under("", "de.robv.android.xposed.installer cc.madkite.freedom"),

@@ -61,18 +61,18 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   });
   const lag = new Gauge({
     name: "drs_retention_lag_seconds",
-    help: "For how long the oldest expired partition has not been dropped.",
+    help: "Seconds for which the oldest expired partition has not been dropped.",
     registers,
   });
   const lastRetention = new Gauge({
     name: "drs_retention_last_pass_timestamp_seconds",
-    help: "When this server last looked at retention, or found another worker at it.",
+    help: "Time of this server's last retention pass, or of its last attempt while another pass ran.",
     registers,
   });
   const holds = new Gauge({ name: "drs_holds", help: "Active legal holds.", registers });
   const reviews = new Gauge({
     name: "drs_hold_reviews_overdue",
-    help: "Legal holds that are to be reviewed.",
+    help: "Legal holds whose review is overdue.",
     registers,
   });
   const overdueRequests = new Gauge({
@@ -98,7 +98,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   registry.registerMetric(
     new Gauge({
       name: "drs_dependency_up",
-      help: "Whether a dependency answers, and with what was acknowledged: 1 or 0.",
+      help: "1 if the dependency can be used, 0 if /readyz names it.",
       labelNames: ["dependency"],
       registers: [],
       collect() {
@@ -111,7 +111,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   registry.registerMetric(
     new Gauge({
       name: "drs_requests_in_flight",
-      help: "Requests in work.",
+      help: "Requests that the server is answering.",
       registers: [],
       collect() {
         this.set(inFlight());

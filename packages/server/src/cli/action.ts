@@ -47,7 +47,8 @@ export function actionCommand(context: Context): Command {
       if (options.id !== undefined && looksSigned(options.id) && loadConfig(context).actions.signingSecret) {
         throw new OperatorError(
           "wrong-usage",
-          "An id that starts with v1. is taken for a signed one while DRS_ACTION_SIGNING_SECRET is set, and no event could name it: choose another.",
+          'Choose an id that does not start with "v1.": while DRS_ACTION_SIGNING_SECRET is set, the server reads such an id ' +
+            "as a signed one, and rejects every event with it.",
         );
       }
       const action = await withTransaction(context, async (executor, clock) => {

@@ -15,7 +15,7 @@ import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { type Warning, warningsOf } from "../config/warnings.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { queryRow, sql } from "../postgres/statement.ts";
 
 export interface Finding {
   readonly what: string;
@@ -45,9 +45,7 @@ export async function examine(installation: Installation): Promise<readonly Find
   const { config, pool, clock } = installation;
   const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
   const before = clock.now();
-  const { rows } = await query(pool, EXAMINE);
-  const [row] = rows;
-  if (!row) throw new Error("the database gave no row");
+  const row = await queryRow(pool, EXAMINE);
   findings.push({
     what: "database",
     ok: true,

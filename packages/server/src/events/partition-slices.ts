@@ -6,6 +6,7 @@ import {
   type ParameterType,
   query,
   queryComposed,
+  queryRow,
   type RowOf,
   sql,
   type ValuesOf,
@@ -146,9 +147,8 @@ const PARTITION_LOAD = sql(
 );
 
 export async function readPartitionLoad(executor: Executor): Promise<PartitionLoad> {
-  const { rows } = await query(executor, PARTITION_LOAD);
-  if (!rows[0]) throw new Error("the database gave no row");
-  return { ...rows[0], locks: rows[0].partitions * LOCKS_PER_PARTITION };
+  const load = await queryRow(executor, PARTITION_LOAD);
+  return { ...load, locks: load.partitions * LOCKS_PER_PARTITION };
 }
 
 /** Runs reads and releases the locks of each statement right after it. */

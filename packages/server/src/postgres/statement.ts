@@ -134,6 +134,17 @@ export function query<Values extends readonly unknown[], Row>(
   return executor.query(text, values);
 }
 
+/** Runs a statement that always returns one row, and returns this row. */
+export async function queryRow<Values extends readonly unknown[], Row>(
+  executor: Executor,
+  { text }: Statement<Values, Row>,
+  ...[values]: Given<Values>
+): Promise<Row & object> {
+  const { rows }: QueryResult<Row & object> = await executor.query(text, values);
+  if (!rows[0]) throw new Error(`a statement returned no row: ${text.trim()}`);
+  return rows[0];
+}
+
 /** Runs a statement whose text was composed. */
 export function queryComposed<Row>(
   executor: Executor,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
-import { narrowed, query, sql } from "../postgres/statement.ts";
+import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
 
 /** The kinds of requests of a data subject (GDPR, articles 15 to 18, 20 and 21). */
 export const REQUEST_KINDS = ["access", "rectification", "erasure", "restriction", "portability", "objection"] as const;
@@ -83,7 +83,7 @@ const ADD_REQUEST = sql(
 /** Due in one month (GDPR, article 12 (3)), by the calendar of UTC. */
 export async function addRequest(executor: Executor, request: NewRequest): Promise<RequestRow> {
   const { account, subjectMac, kind, receivedAt, identity, actor } = request;
-  const { rows } = await query(executor, ADD_REQUEST, [
+  return queryRow(executor, ADD_REQUEST, [
     randomUUID(),
     subjectMac,
     account,
@@ -92,8 +92,6 @@ export async function addRequest(executor: Executor, request: NewRequest): Promi
     identity ?? null,
     actor,
   ]);
-  if (!rows[0]) throw new Error("the database gave no row");
-  return rows[0];
 }
 
 const LIST_REQUESTS = sql(
@@ -210,7 +208,5 @@ const REQUEST_STATE = sql(
 );
 
 export async function readRequestState(executor: Executor): Promise<RequestState> {
-  const { rows } = await query(executor, REQUEST_STATE);
-  if (!rows[0]) throw new Error("the database gave no row");
-  return rows[0];
+  return queryRow(executor, REQUEST_STATE);
 }

@@ -8,7 +8,7 @@ import { groupByPartition } from "../../events/partition-slices.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
 import { insertTombstones, type LedgerRow } from "../../events/tombstones.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import { query, queryRow, sql } from "../../postgres/statement.ts";
 
 /** Number of ledger rows that are processed together. */
 const BATCH = 5_000;
@@ -85,9 +85,7 @@ const TRANSACTION_TIME = sql(`select ${instant("transaction_time()", "at")}`, []
 
 /** The instant that functions of this transaction record. */
 async function transactionTime(transaction: Transaction): Promise<string> {
-  const { rows } = await query(transaction, TRANSACTION_TIME);
-  if (!rows[0]) throw new Error("the database gave no row");
-  return rows[0].at;
+  return (await queryRow(transaction, TRANSACTION_TIME)).at;
 }
 
 const LIST_LEDGER_ROWS = sql(

@@ -7,7 +7,7 @@ import { releasingLocks } from "../../events/partition-slices.ts";
 import { countLive, countStored, type EventSubject, forSubjects, subjectValues } from "../../events/search-events.ts";
 import { instant } from "../../postgres/instant.ts";
 import { lockHolds } from "../../postgres/advisory-locks.ts";
-import { narrowed, query, sql, type Statement } from "../../postgres/statement.ts";
+import { narrowed, query, queryRow, sql, type Statement } from "../../postgres/statement.ts";
 
 /** The subject of a hold. */
 export interface HoldSubject {
@@ -274,7 +274,5 @@ const HOLD_STATE = sql(
 );
 
 export async function readHoldState(executor: Executor): Promise<HoldState> {
-  const { rows } = await query(executor, HOLD_STATE);
-  if (!rows[0]) throw new Error("the database gave no row");
-  return rows[0];
+  return queryRow(executor, HOLD_STATE);
 }

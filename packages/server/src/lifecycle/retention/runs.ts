@@ -3,7 +3,7 @@ import { inTransactionOn } from "../../postgres/database.ts";
 import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
 import { PARTITION_COLUMNS, PARTITION_TYPES, partitionQuery, queryPartitions } from "../../events/partition-slices.ts";
 import { instant } from "../../postgres/instant.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import { query, queryRow, sql } from "../../postgres/statement.ts";
 
 /** The counts of a pass; copies were kept by a hold, and no hold covers them any more. */
 export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
@@ -93,9 +93,7 @@ const TAKE_RETENTION_EFFECTS = sql(
 );
 
 async function takeRetentionEffects(transaction: Transaction): Promise<Expired> {
-  const { rows } = await query(transaction, TAKE_RETENTION_EFFECTS);
-  if (!rows[0]) throw new Error("the database gave no row");
-  return rows[0];
+  return queryRow(transaction, TAKE_RETENTION_EFFECTS);
 }
 
 export interface RunRow extends Counts {
@@ -169,9 +167,7 @@ const RETENTION_STATE = sql(
 );
 
 export async function readRetentionState(executor: Executor): Promise<RetentionState> {
-  const { rows } = await query(executor, RETENTION_STATE);
-  if (!rows[0]) throw new Error("the database gave no row");
-  return rows[0];
+  return queryRow(executor, RETENTION_STATE);
 }
 
 const FIND_RUN_RECEIPT = sql("select receipt from retention_run where run_id = $1 and receipt is not null", ["uuid"], {

@@ -168,7 +168,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   record_destroyed_hold_secret: ["legal_hold"],
   record_destroyed_secret: ["event_partition", "retention_effect"],
   record_ended_hold: ["erasure", "journal_entry", "legal_hold"],
-  record_hold_secret: ["retention_effect"],
+  record_hold_secret_effect: ["retention_effect"],
   renew_tombstones: ["tombstone"],
   take_retention_effects: ["retention_effect"],
 };

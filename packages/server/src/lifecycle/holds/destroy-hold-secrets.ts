@@ -22,7 +22,7 @@ const LIST_ENDED_HOLDS = sql(
 
 const RECORD_DESTROYED_HOLD_SECRET = sql("select record_destroyed_hold_secret($1)", ["uuid"]);
 
-const RECORD_HOLD_SECRET = sql("select record_hold_secret($1)", ["uuid"]);
+const RECORD_HOLD_SECRET = sql("select record_hold_secret_effect($1)", ["uuid"]);
 
 /**
  * Destroys the secrets of lifted holds that no copy needs any more, as the journal then says.

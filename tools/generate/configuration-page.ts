@@ -1,10 +1,10 @@
-import { OPTIONS, PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
+import { OPTION_PATHS, PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
 
 export function configurationPage(): string {
   const rows = PATHS.map((path) => {
     const { variable, fallback, secret, meaning } = settingOf(path);
     const shown = secret ? "(secret)" : fallback === undefined ? "" : `\`${fallback}\``;
-    const option = OPTIONS.includes(path) ? `\`${path}\`` : "";
+    const option = OPTION_PATHS.includes(path) ? `\`${path}\`` : "";
     return `| \`${variable}\` | ${shown} | ${option} | ${meaning} |`;
   });
   return `<!-- Generated from the declared settings by \`npm run generate\`. Do not edit. -->

@@ -1,6 +1,6 @@
 /** The options of an embedded endpoint as an interface, with the words of the declared settings as their documentation. */
 import { EXCLUSIVE } from "../../packages/server/src/config/rules.ts";
-import { OPTIONS, type Path, PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
+import { OPTION_PATHS, type Path, PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
 
 const MARGIN = "  ";
 
@@ -30,8 +30,8 @@ const namesBelow = (prefix: string, paths: readonly string[]): readonly string[]
 
 function groupType(prefix: string, depth: number): string {
   const indent = MARGIN.repeat(depth);
-  const members = namesBelow(prefix, OPTIONS).map((name) => {
-    const path = OPTIONS.find((candidate) => candidate === prefix + name);
+  const members = namesBelow(prefix, OPTION_PATHS).map((name) => {
+    const path = OPTION_PATHS.find((candidate) => candidate === prefix + name);
     if (path === undefined) return `${indent}readonly ${name}?: ${groupType(`${prefix}${name}.`, depth + 1)};`;
     const { kind, required } = settingOf(path);
     return `${indent}${documentation(path)}\n${indent}readonly ${name}${required ? "" : "?"}: ${kind.type};`;

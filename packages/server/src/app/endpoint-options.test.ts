@@ -2,7 +2,7 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Environment, readConfig } from "../config/config.ts";
-import { OPTIONS, PATHS, settingOf } from "../config/settings.ts";
+import { OPTION_PATHS, PATHS, settingOf } from "../config/settings.ts";
 import { optionsFromEnvironment, resolveOptions } from "./endpoint-options.ts";
 
 const DIRECTORY = "/srv/drs";
@@ -73,7 +73,7 @@ describe("the options of an endpoint", () => {
     ]);
   });
 
-  test.each(OPTIONS)("reject undefined and another type, and quote no value: %s", (path) => {
+  test.each(OPTION_PATHS)("reject undefined and another type, and quote no value: %s", (path) => {
     const wrong = [undefined, { [MARK]: MARK }, [[MARK]], () => MARK];
     for (const value of wrong) {
       const options = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);

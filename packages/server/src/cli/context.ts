@@ -11,7 +11,7 @@ import type { Agent } from "../audit/audit.ts";
 import type { Clock, OnError } from "../ports.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import type { OwnerTransaction, Transaction } from "../postgres/executor.ts";
-import { describeOperator, systemIdentity } from "./operator.ts";
+import { describeOperator, readSystemIdentity } from "./operator.ts";
 
 /** The environment that the process gives to a command. */
 export interface Context {
@@ -114,7 +114,7 @@ export function inOwnersTransaction<T>(
 
 /** The user who runs a command on the database itself, for the audit. */
 export function agentOf({ environment }: Context): Agent {
-  return { actor: describeOperator(systemIdentity(), environment["SUDO_USER"]), via: "direct" };
+  return { actor: describeOperator(readSystemIdentity(), environment["SUDO_USER"]), via: "direct" };
 }
 
 export function print({ stdout }: Context, line: string): void {

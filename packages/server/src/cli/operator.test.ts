@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
-import { describeOperator, systemIdentity, ttyOf } from "./operator.ts";
+import { describeOperator, readSystemIdentity, ttyOf } from "./operator.ts";
 
 const ROOT = { effectiveUid: 0, name: "root", loginUid: 1000, tty: "pts/3", host: "db-1" };
 
@@ -26,7 +26,7 @@ describe("the actor of an audit entry", () => {
     process.env["USER"] = "another-user";
     try {
       const { username, uid } = userInfo();
-      expect(systemIdentity()).toMatchObject({ effectiveUid: uid, name: username });
+      expect(readSystemIdentity()).toMatchObject({ effectiveUid: uid, name: username });
     } finally {
       if (before === undefined) delete process.env["USER"];
       else process.env["USER"] = before;

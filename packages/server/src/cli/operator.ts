@@ -44,7 +44,7 @@ function quote(claim: string): string {
 }
 
 /** Reads the identity of this process. */
-export function systemIdentity(): SystemIdentity {
+export function readSystemIdentity(): SystemIdentity {
   const effectiveUid = process.geteuid?.();
   const name = valueOf(() => userInfo().username);
   const loginUid = valueOf(() => parseLoginUid(readFileSync("/proc/self/loginuid", "utf8")));

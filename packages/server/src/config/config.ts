@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { conflicts } from "./rules.ts";
 import type { Settings } from "./options.ts";
-import { OPTIONS, type Path, PATHS, settingOf, type Values } from "./settings.ts";
+import { OPTION_PATHS, type Path, PATHS, settingOf, type Values } from "./settings.ts";
 import { attempt, describeName, type Members, membersOf } from "./members.ts";
 import { path as pathKind, type Result } from "./values.ts";
 
@@ -48,7 +48,7 @@ export function readSettings(environment: Environment, directory: string): Setti
   const { choices, problems } = readVariables(environment);
   const settled = resolveConfig(choices, problems, variableOf, directory);
   if (!settled.ok) return settled;
-  const chosen = OPTIONS.flatMap((path): [Path, unknown][] => {
+  const chosen = OPTION_PATHS.flatMap((path): [Path, unknown][] => {
     const result = choices.get(path);
     return result && "value" in result ? [[path, result.value]] : [];
   });
@@ -72,10 +72,10 @@ const isSame = (one: Result<unknown> | undefined, other: Result<unknown> | undef
 
 const variableOf = (path: Path): string => settingOf(path).variable;
 
-const OPTION_NAMES = new Set<string>(OPTIONS);
+const OPTION_NAMES = new Set<string>(OPTION_PATHS);
 const isOption = (path: string): path is Path => OPTION_NAMES.has(path);
 const GROUP_NAMES = new Set(
-  OPTIONS.flatMap((path) => [...path.matchAll(/\./g)].map(({ index }) => path.slice(0, index))),
+  OPTION_PATHS.flatMap((path) => [...path.matchAll(/\./g)].map(({ index }) => path.slice(0, index))),
 );
 
 function readMembers(members: ReadonlyMap<string, Result<unknown>>): Read {

@@ -373,7 +373,7 @@ export type Path = keyof typeof SETTINGS;
 export const PATHS = Object.keys(SETTINGS) as readonly Path[];
 
 /** Paths of the options of `createEndpoint`: all settings except those of the standalone service and the commands. */
-export const OPTIONS: readonly Path[] = PATHS.filter((path) => !path.startsWith("service."));
+export const OPTION_PATHS: readonly Path[] = PATHS.filter((path) => !path.startsWith("service."));
 
 export const settingOf = (path: Path): Setting<unknown> => SETTINGS[path];
 

@@ -78,7 +78,7 @@ export async function deleteEvents(
   return deleted;
 }
 
-const REOPEN_IDEMPOTENCY_KEYS = sql(
+const SCHEDULE_KEY_DELETION = sql(
   `update event_partition p set idempotency_keys_deleted_at = null
       from unnest($1::integer[], $2::timestamptz[]) as named (purpose, received_at)
       where p.purpose = named.purpose and p.lower_bound <= named.received_at and named.received_at < p.upper_bound`,
@@ -86,11 +86,11 @@ const REOPEN_IDEMPOTENCY_KEYS = sql(
 );
 
 /** The next retention pass deletes the idempotency keys of these times again, where their partition is dropped. */
-export async function reopenIdempotencyKeys(
+export async function scheduleIdempotencyKeyDeletion(
   executor: OwnerTransaction,
   events: readonly { readonly purpose: number; readonly received_at: string }[],
 ): Promise<void> {
-  await query(executor, REOPEN_IDEMPOTENCY_KEYS, [
+  await query(executor, SCHEDULE_KEY_DELETION, [
     events.map(({ purpose }) => purpose),
     events.map(({ received_at }) => received_at),
   ]);

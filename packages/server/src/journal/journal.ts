@@ -24,7 +24,7 @@ export interface EntryBase {
  * The subjects of an erasure as random ids and keyed MACs: enough to repeat it on a restored database, and meaningless
  * without the installation's keys.
  */
-export interface Erased {
+export interface ErasedSubjects {
   /** Keyed MAC in hexadecimal of what was to be erased: finds it again for a caller who can name it. */
   readonly subject: string | null;
   /** Ids of account keys whose secrets are destroyed. */
@@ -38,7 +38,7 @@ export interface Erased {
   readonly refused: readonly string[];
 }
 
-export interface ErasureEntry extends EntryBase, Erased {
+export interface ErasureEntry extends EntryBase, ErasedSubjects {
   readonly kind: ErasureKind;
   readonly erasure_id: string;
 }

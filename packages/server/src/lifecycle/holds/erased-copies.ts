@@ -1,5 +1,5 @@
 /** Effects of an erasure on copies of held events. */
-import { reopenIdempotencyKeys } from "../../events/ledger.ts";
+import { scheduleIdempotencyKeyDeletion } from "../../events/ledger.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import type { KeyName } from "../../events/tombstones.ts";
 import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
@@ -129,5 +129,5 @@ export async function endHold(
   await query(executor, END_HOLD, [holdId, actor, reason, destroyed]);
   const { rows } = await query(executor, DELETE_COPIES_OF_HOLD, [holdId]);
   // Idempotency keys that were kept for these copies alone.
-  await reopenIdempotencyKeys(executor, rows);
+  await scheduleIdempotencyKeyDeletion(executor, rows);
 }

@@ -11,7 +11,7 @@ export class Waiting {
   }
 
   /**
-   * Resolves to the result of the work; to `undefined` when the time is up, or all was ended, first. Rejects as the
+   * Resolves to the result of the work, or to `undefined` if the time is up or `end` was called before. Rejects as the
    * work does.
    */
   within<T>(milliseconds: number, begin: () => Promise<T>): Promise<T | undefined> {

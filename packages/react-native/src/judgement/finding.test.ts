@@ -44,7 +44,7 @@ describe("the finding of an artefact", () => {
     expect(known.judge({ stack: Array.from({ length: 256 }, () => "a") })).toBeUndefined();
   });
 
-  it("is unknown for a property that is left out, and not set for an empty one", () => {
+  it("is unknown if the property is left out, and false if the property is empty", () => {
     const debuggable = any(facts("properties", ["ro.debuggable"], /=1$/));
     expect(debuggable.judge({ properties: {} })).toBeUndefined();
     expect(debuggable.judge({ properties: { "ro.debuggable": "" } })).toBe(false);

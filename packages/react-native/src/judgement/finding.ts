@@ -113,7 +113,7 @@ function namesOf({ found, whole }: Found): readonly string[] | undefined {
   return whole ? [...new Set(found)].slice(0, MAX_NAMES).map(shortened) : undefined;
 }
 
-/** No half of a surrogate pair is left at its end, or anywhere: a text with one would be left out, and its list with it. */
+/** Cuts a name, and replaces half surrogate pairs: the event would leave out a text with one, and the list that has it. */
 function shortened(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).replaceAll(/[\uD800-\uDFFF]/gu, "\uFFFD");
 }

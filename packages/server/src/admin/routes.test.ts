@@ -96,7 +96,7 @@ describe("every route of the admin API", () => {
 });
 
 describe("an admin token", () => {
-  it("that is a revoked token is refused at once", async () => {
+  it("that is revoked is rejected at once", async () => {
     const client = await listener.client(["auditor"], { person: "leaver" });
     await client.call("readSession", {});
     const row = (await listAdminTokens(scene.system.pool)).find(({ person }) => person === "leaver");
@@ -104,7 +104,7 @@ describe("an admin token", () => {
     await expect(client.call("readSession", {})).rejects.toMatchObject({ status: 401, code: "credentials-invalid" });
   });
 
-  it("that is an expired token is refused", async () => {
+  it("that has expired is rejected", async () => {
     const client = await listener.client(["auditor"], { at: Date.now() - 2 * 3_600_000 });
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });
   });

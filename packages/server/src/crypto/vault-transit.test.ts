@@ -116,7 +116,7 @@ describe("keys that Vault has wrapped", () => {
   it("must be keys of 32 bytes", async () => {
     await write(vault.wrap(Buffer.from(key.toString("base64")), CONTEXT));
     expect((await failure()).message).toMatch(
-      /is no key of 32 bytes: the plaintext to wrap is the key's base64 itself/,
+      /something other than a key of 32 bytes: wrap the base64 text of the key itself/,
     );
   });
 

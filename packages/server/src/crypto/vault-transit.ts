@@ -170,7 +170,7 @@ function keyOf(text: string, vault: VaultOptions, line: string): Buffer {
   if (plaintextOf(text) === undefined) throw noAnswer(vault);
   throw new OperatorError(
     "key-source-unusable",
-    `what Vault unwrapped from ${line} is no key of 32 bytes: the plaintext to wrap is the key's base64 itself`,
+    `Vault unwrapped ${line} to something other than a key of 32 bytes: wrap the base64 text of the key itself`,
   );
 }
 

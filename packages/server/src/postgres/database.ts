@@ -87,7 +87,7 @@ export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
 
 /**
  * Options of a serving connection: least privilege, UTC, and never an answer before the disk has it.
- * @param isReadOnly every transaction of it only reads.
+ * @param isReadOnly whether its transactions are read-only.
  */
 export function servingOptions(database: DatabaseOptions, isReadOnly = false): DatabaseOptions {
   return {

@@ -67,7 +67,7 @@ describe("the cache of sessions does not remember", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("failures", async () => {
+  it("errors of the verifier", async () => {
     let broken = true;
     const { verifier } = scene((token) => {
       if (broken) throw new Error("down");

@@ -39,7 +39,7 @@ create table purpose (
   -- policy.
   raw_retention interval check (raw_retention > interval '0'),
   derived_retention interval check (derived_retention > interval '0'),
-  -- What the purpose covers of an event; null: all. An event is stored exactly, so the rest is recorded or refused.
+  -- What the purpose covers of an event; null: all. An event with other data is recorded as such, or rejected as a whole.
   probes text[],
   highest_sensitivity text check (highest_sensitivity in ('low', 'medium', 'high')),
   beyond text not null default 'record' check (beyond in ('record', 'refuse')),

@@ -4,7 +4,7 @@ import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopte
 import type { OperatorErrorDetails } from "./errors/codes.ts";
 import { hasCode, OperatorError } from "./errors/operator-error.ts";
 
-/** Code of the purpose that every action type has until policies are loaded. */
+/** Code of the purpose that every action type has until a policy is applied. */
 export const BUILT_IN_PURPOSE = 1;
 
 export interface Clock {

@@ -28,7 +28,10 @@ export class DatabaseComparison {
   #present: DatabaseIdentity;
   #connections = 0;
   #isDue = false;
-  /** Whether data that was read before may be wrong; until it is forgotten. */
+  /**
+   * Whether data that was read before may be wrong, because the database was replaced; false again once it is
+   * forgotten.
+   */
   #isReplaced = false;
   #running: Promise<unknown> | undefined;
   #reported: string | undefined;

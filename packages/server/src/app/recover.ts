@@ -37,7 +37,7 @@ export async function requireRecovered(installation: Installation): Promise<Comp
   return compared;
 }
 
-/** Lines for people: what a replay has applied. */
+/** Describes what a replay has applied, in lines for a log or a terminal. */
 export function describeReplayed({ erasures, holdOrders, keyStore }: Replayed): readonly string[] {
   const lines: string[] = [];
   if (holdOrders > 0) lines.push(`the database lacked ${plural(holdOrders, "order")} about holds: applied again`);

@@ -39,7 +39,7 @@ export function superviseDependencies(system: System, onError: OnError): Supervi
     onError,
   });
 
-  /** @returns what the key store lacks, for people. */
+  /** @returns a description of what the key store lacks. */
   const inspectKeys = async (): Promise<string | undefined> => {
     // Where the loss was accepted, no secret is looked up by its old name from here on.
     await system.accountKeys.refresh();

@@ -15,11 +15,11 @@ export interface System extends Installation {
   readonly identity: DatabaseIdentity;
   /** Applies what the erasure journal has and this database or key store lacks. @throws an error with a journal-… code, Unavailable */
   replay(): Promise<Replayed>;
-  /** Lines for people: journal entries that this start applied because a backup had been restored. */
+  /** Descriptions of the journal entries that this start applied because a backup had been restored. */
   readonly replayed: readonly string[];
   /** Warnings about the configuration. */
   readonly warnings: readonly Warning[];
-  /** Names of what is being closed, for people. */
+  /** Names of what is being closed, for messages. */
   readonly closing: Set<string>;
   /** Closes everything. Never rejects. */
   close(): Promise<void>;

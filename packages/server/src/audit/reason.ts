@@ -16,7 +16,7 @@ export function isReason(reason: string, minLength: number): boolean {
   );
 }
 
-/** The rule for people. */
+/** The rule for reasons, in words for messages. */
 export const reasonRule = (minLength: number): string =>
   `a reason has ${minLength} to ${MAX_LENGTH} characters, ${Math.min(MIN_DIFFERENT_CHARACTERS, minLength)} of them different: ` +
   "write what a reader of the audit log must know.";

@@ -126,7 +126,7 @@ export function printJson(context: Context, value: object): void {
   print(context, escapeControls(JSON.stringify(value)));
 }
 
-/** One JSON object per line, or a table for people. */
+/** Prints rows as one JSON object per line, or as a table. */
 export function printRows(context: Context, rows: readonly object[], json: boolean, empty: string): void {
   if (json) {
     for (const row of rows) printJson(context, row);

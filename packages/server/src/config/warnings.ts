@@ -7,7 +7,7 @@ import { type Path, settingOf } from "./settings.ts";
 export interface Warning {
   /** `advice` is fine for development; a `warning` is not for production. */
   readonly severity: "advice" | "warning";
-  /** A line for people; it quotes no value of a variable. */
+  /** The warning, in one line for messages; it quotes no value of a variable. */
   readonly detail: string;
 }
 

@@ -6,7 +6,7 @@ import { OperatorError } from "../errors/operator-error.ts";
  * A key-management service can take the place of the keys in a file; then its keys never leave it.
  */
 export interface KeyEncryption {
-  /** Where the keys come from, for people. */
+  /** Where the keys come from, in words for messages. */
   readonly description: string;
   /** The known versions, oldest first; the last one is the current one. */
   versions(): Promise<readonly string[]>;

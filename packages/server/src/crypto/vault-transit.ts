@@ -31,7 +31,7 @@ const TOKEN = /^[\x21-\x7e]+$/;
 export const vaultContext = (installation: string): string =>
   Buffer.from(`device-risk-signals/${installation}`).toString("base64");
 
-/** The place of the Transit key in Vault, for people. */
+/** The place of the Transit key in Vault, for messages. */
 export const vaultKey = ({ url, mount, keyName }: VaultOptions): string =>
   `${mount}/${keyName} of ${new URL(url).host}`;
 

@@ -23,7 +23,7 @@ export interface Health {
   readonly title: string;
   /** Whether the server can store no event without the dependency. */
   readonly required: boolean;
-  /** Lines for people, one for each problem; empty when it is up. */
+  /** Descriptions of problems, one line each; empty when the dependency is up. */
   readonly problems: readonly string[];
   /** When the problem began: milliseconds since the Unix epoch. */
   readonly since?: number;

@@ -9,7 +9,7 @@ const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Lines for people, one for each problem; a ready server may have lines too. */
+  /** Descriptions of problems, one line each; a ready server may have lines, too. */
   readonly lines: readonly string[];
 }
 

@@ -137,7 +137,7 @@ export async function* searchSubject<Row>(
   yield* searchEvents(executor, search[subject.kind], await partitionsOf(executor, subject), subjectValues(subject));
 }
 
-/** Copies are sealed under a hold's key; all else is erased with the key that it is sealed under. */
+/** Copies are sealed under a hold's secret; all else is erased with the key that it is sealed under. */
 export const NOT_ERASED = "(hold_id is not null or not is_erased(key_id))";
 
 const COUNT_STORED = subjectSearch(

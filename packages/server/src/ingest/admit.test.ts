@@ -71,7 +71,7 @@ describe("the freshness of an event", () => {
     expect(await verdict({ collectedAt: NOW + offset })).toEqual(expected);
   });
 
-  it("is as wide as configured", async () => {
+  it("is required within the configured times", async () => {
     expect(await verdict({ collectedAt: NOW - 1, options: { maxAge: 0 } })).toEqual(STALE);
     expect(await verdict({ collectedAt: NOW + 1, options: { maxFuture: 0 } })).toEqual(FUTURE);
     expect(await verdict({ options: { maxAge: 0, maxFuture: 0 } })).toEqual(ADMITTED);

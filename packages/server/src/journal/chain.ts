@@ -31,7 +31,7 @@ export interface KnownEntry {
   readonly sequence: number;
   /** The digest of the entry; absent if only its number is known. */
   readonly digest?: string;
-  /** The store that knows it, for people: "the database". */
+  /** The name of the store that knows it, for messages, such as "the database". */
   readonly knownBy: string;
 }
 

@@ -36,7 +36,7 @@ export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEv
 export type OnUnreadable = (eventId: string, reason: Unreadable) => void | Promise<void>;
 
 /**
- * Copies events that a hold covers and that have no copy yet, each re-sealed under the key of a hold, in a
+ * Copies events that a hold covers and that have no copy yet, each re-sealed under the secret of a hold, in a
  * transaction that has the lock of all holds. Of an event whose secrets were lost, and the loss accepted, the copy has
  * the attributes alone.
  *

@@ -125,7 +125,7 @@ export interface HoldRow {
   readonly placed_by: string;
   readonly lifted_at: string | null;
   readonly lift_reason: string | null;
-  /** Events that were copied, because they would be deleted without it. */
+  /** Number of events that were copied because a pass or an erasure deleted them. */
   readonly copies: number;
 }
 

@@ -47,7 +47,7 @@ export function actionCommand(context: Context): Command {
       if (options.id !== undefined && looksSigned(options.id) && loadConfig(context).actions.signingSecret) {
         throw new OperatorError(
           "wrong-usage",
-          'Choose an id that does not start with "v1.": while DRS_ACTION_SIGNING_SECRET is set, the server reads such an id ' +
+          "Choose an id that does not start with `v1.`: while DRS_ACTION_SIGNING_SECRET is set, the server reads such an id " +
             "as a signed one, and rejects every event with it.",
         );
       }

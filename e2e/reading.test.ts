@@ -48,6 +48,7 @@ async function store(environment: Environment, ...accounts: readonly string[]): 
 }
 
 const WHY = ["--reason", "request 17"];
+const RESTRICTION = [...WHY, "--approver", "J. Doe", "--article", "18"];
 const HOLD = [...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
 
 /** The content of every table. */
@@ -129,7 +130,18 @@ test("a listing opens neither the owner's login nor the key store", async () => 
     DRS_MIGRATION_DATABASE_URL: "postgresql://owner@127.0.0.1:1/away",
     DRS_KEY_DIR: join(folder.path, "absent"),
   };
-  for (const group of ["token", "action", "audit", "drift", "outcome", "rejection", "purpose", "hold", "erase"]) {
+  for (const group of [
+    "token",
+    "action",
+    "audit",
+    "drift",
+    "outcome",
+    "rejection",
+    "purpose",
+    "hold",
+    "restriction",
+    "erase",
+  ]) {
     expect(await runInProcess(away, group, "list"), group).toEqual(await runInProcess(environment, group, "list"));
   }
   expect((await runInProcess(away, "token", "issue", "--account", "a")).code).toBe(0);
@@ -171,6 +183,7 @@ describe("a database that was restored from a backup", () => {
     await refused("account", "export", "--account", "former", "--out", keys(), ...WHY);
     await refused("erase", "run", "--account", "stays", ...WHY, "--yes");
     await refused("hold", "add", "--account", "stays", ...HOLD);
+    await refused("restriction", "add", "--account", "stays", ...RESTRICTION);
     await refused("purpose", "apply", "docs/privacy/purposes.yaml");
     await refused("key", "rotate");
     for (const group of ["erase", "hold", "purpose", "audit", "token"]) {
@@ -183,8 +196,12 @@ describe("a database that was restored from a backup", () => {
 
   test("is as before the restore after drs erase replay", async () => {
     const replay = (): Promise<Printed> => runInProcess(environment, "erase", "replay", "--json");
-    expect(objects((await replay()).stdout)).toEqual([{ erasures: 1, hold_orders: 0, key_store: 0 }]);
-    expect(objects((await replay()).stdout)).toEqual([{ erasures: 0, hold_orders: 0, key_store: 0 }]);
+    expect(objects((await replay()).stdout)).toEqual([
+      { erasures: 1, hold_orders: 0, restriction_orders: 0, key_store: 0 },
+    ]);
+    expect(objects((await replay()).stdout)).toEqual([
+      { erasures: 0, hold_orders: 0, restriction_orders: 0, key_store: 0 },
+    ]);
     const listed = objects<{ account: string }>((await runInProcess(environment, "event", "list", "--json")).stdout);
     expect(listed.map(({ account }) => account)).toEqual(["stays"]);
     expect((await runInProcess(environment, "doctor")).code).toBe(0);
@@ -249,6 +266,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     [event] = await store(primary, "stays", "held", "former");
     await runInProcess(primary, "purpose", "apply", "docs/privacy/purposes.yaml");
     await runInProcess(primary, "hold", "add", "--account", "held", ...HOLD);
+    await runInProcess(primary, "restriction", "add", "--account", "stays", ...RESTRICTION);
     await runInProcess(primary, "request", "add", "--account", "stays", "--kind", "access");
     const erased = await runInProcess(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
@@ -283,6 +301,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "purpose record": [[]],
     "retention status": [[]],
     "hold list": [[]],
+    "restriction list": [[], ["--account", "stays"]],
     "erase plan": [
       ["--account", "stays"],
       ["--account", "former"],

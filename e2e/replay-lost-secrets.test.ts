@@ -3,7 +3,7 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runInProcess, objects, PRIVACY, type Printed } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
 import { copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";
 import { openTestSystem } from "./support/parties.ts";
@@ -68,7 +68,7 @@ async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
       await cp(`${keys} ${copy}`, keys, { recursive: true });
     },
     start: async () => (await openTestSystem(environment)).close(),
-    read: ({ eventId }) => drs("event", "get", eventId, "--raw", ...WHY),
+    read: ({ eventId }) => drs("event", "get", eventId, "--raw", ...PRIVACY),
   };
 }
 
@@ -120,9 +120,9 @@ test.each(["--event", "--account"])(
     expect(await drs("erase", "run", ...subject, ...WHY, "--yes")).toMatchObject(refused);
     await rm(keys, { recursive: true });
     await cp(`${keys} whole`, keys, { recursive: true });
-    expect(await drs("event", "get", held.eventId, "--raw", ...WHY)).toMatchObject({ code: 0, stdout: held.exact });
+    expect(await drs("event", "get", held.eventId, "--raw", ...PRIVACY)).toMatchObject({ code: 0, stdout: held.exact });
     expect(await drs("erase", "run", ...subject, ...WHY, "--yes")).toMatchObject({ code: 3 });
-    expect(await drs("event", "get", held.eventId, "--raw", ...WHY)).toMatchObject({ code: 0, stdout: held.exact });
+    expect(await drs("event", "get", held.eventId, "--raw", ...PRIVACY)).toMatchObject({ code: 0, stdout: held.exact });
   },
 );
 
@@ -132,7 +132,7 @@ test("the acceptance of the loss lets the replay go on: the hold keeps the attri
   const accepted = await drs("key", "accept-loss", ...WHY, "--yes", "--json");
   expect(objects(accepted.stdout), accepted.stderr).toMatchObject([{ events: 1, accounts: 1, copies: 0 }]);
   await start();
-  const listed = objects((await drs("event", "list", "--account", "held", "--json")).stdout);
+  const listed = objects((await drs("event", "list", "--account", "held", ...PRIVACY, "--json")).stdout);
   expect(listed.map(({ event_id }) => event_id)).toEqual(events.map(({ eventId }) => eventId));
   for (const event of events) {
     expect(await read(event)).toMatchObject({ code: 1, stderr: expect.stringContaining("the loss was accepted") });

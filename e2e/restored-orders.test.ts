@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { holdSecretName, partitionSecretName } from "../packages/server/src/crypto/sealer.ts";
-import { runInProcess, objects } from "./support/command.ts";
+import { runInProcess, objects, PRIVACY } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { secretExists, secretFile } from "./support/key-directory.ts";
 import { openTestSystem } from "./support/parties.ts";
@@ -94,15 +94,7 @@ const erase = (environment: Environment, code: number, ...subject: readonly stri
   run(environment, code, "erase", "run", ...subject, "--reason", "request 17", "--yes");
 
 async function read(environment: Environment, { eventId }: PastEvent): Promise<string | undefined> {
-  const { code, stdout } = await runInProcess(
-    environment,
-    "event",
-    "get",
-    eventId,
-    "--raw",
-    "--reason",
-    "a restored event",
-  );
+  const { code, stdout } = await runInProcess(environment, "event", "get", eventId, "--raw", ...PRIVACY);
   return code === 0 ? stdout : undefined;
 }
 

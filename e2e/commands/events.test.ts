@@ -138,6 +138,7 @@ describe("drs event", () => {
       collected_at: collectedAt.toISOString().replace("Z", "000Z"),
       received_at: expect.stringMatching(TIME) as string,
       held: false,
+      restricted: false,
     });
     expect(eventId).toMatch(UUID);
     const { code, stdout } = await drs("event", "get", eventId.toUpperCase());

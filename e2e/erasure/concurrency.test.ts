@@ -137,7 +137,7 @@ describe("an erasure during other work", () => {
       await client.query("select delete_erased($1, array(select key from idempotency_key))", [key]);
       await client.query("select delete_account_key($1)", [key]);
       const unused = randomUUID();
-      await client.query("select ensure_account_key($1, 1, $2)", [other.account, unused]);
+      await client.query("select ensure_account_key($1, null, 1, $2)", [other.account, unused]);
       await client.query("select delete_account_key($1)", [unused]);
       expect(await keysOf(other.account)).toEqual([unused]);
       // The event has no secret: a key store without it would count as older than the database.

@@ -54,6 +54,9 @@ export async function runInProcess(
 
 const NO_ID = "019a0000-0000-7000-8000-000000000000";
 
+/** Arguments of a read for legal claims: it shows what a hold alone keeps. */
+export const PRIVACY = ["--include-restricted", "--reason", "a legal claim"] as const;
+
 /** Arguments without which a command is wrong usage. */
 export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "token issue": ["--account", "a"],
@@ -81,6 +84,8 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "hold add": ["--account", "a", "--reason", "request 17", "--approver", "x", "--review", "2999-01-31"],
   "hold review": [NO_ID, "--review", "2999-01-31", "--approver", "x"],
   "hold lift": [NO_ID, "--reason", "request 17", "--yes"],
+  "restriction add": ["--account", "a", "--article", "18", "--reason", "request 17", "--approver", "x"],
+  "restriction lift": [NO_ID, "--informed-on", "2026-01-31", "--reason", "request 17", "--yes"],
   "purpose apply": ["docs/privacy/purposes.yaml"],
 };
 

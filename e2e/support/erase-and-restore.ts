@@ -1,7 +1,7 @@
 /** Events that are stored, erased and read again while backups of a database are made and restored. */
 import { expect } from "vitest";
 import { authorized, send, transport } from "./client.ts";
-import { objects } from "./command.ts";
+import { objects, PRIVACY } from "./command.ts";
 import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./server.ts";
 
 export type Environment = Record<string, string>;
@@ -20,12 +20,12 @@ export async function store(server: ServerProcess, who: Credentials): Promise<St
 
 /** Exact observations of the event, or `undefined` if it can't be read. */
 export async function read(environment: Environment, { eventId }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a restore"]);
+  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", ...PRIVACY]);
   return code === 0 ? stdout.toString() : undefined;
 }
 
 export async function listed(environment: Environment): Promise<string[]> {
-  const { stdout } = await runDrs(environment, ["event", "list", "--limit", "0", "--json"]);
+  const { stdout } = await runDrs(environment, ["event", "list", ...PRIVACY, "--limit", "0", "--json"]);
   return objects(stdout.toString()).map(({ event_id }) => String(event_id));
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
 import { authorized, type Reply, send, transport } from "./client.ts";
-import { objects } from "./command.ts";
+import { objects, PRIVACY } from "./command.ts";
 import { secretExists } from "./key-directory.ts";
 import { makeCredentials } from "./parties.ts";
 import { type Credentials, type ServerProcess, startServer } from "./server.ts";
@@ -64,17 +64,18 @@ export class ErasureScene extends SystemScene {
   };
 
   readonly read = async (eventId: string): Promise<string | undefined> => {
-    const { code, stdout } = await this.drs("event", "get", eventId, "--raw", "--reason", "r");
+    const { code, stdout } = await this.drs("event", "get", eventId, "--raw", ...PRIVACY);
     return code === 0 ? stdout : undefined;
   };
 
   readonly listed = async (account: string): Promise<unknown[]> => {
-    const { stdout } = await this.drs("event", "list", "--account", account, "--limit", "0", "--json");
+    const filter = ["--account", account, "--limit", "0"];
+    const { stdout } = await this.drs("event", "list", ...PRIVACY, ...filter, "--json");
     return objects(stdout).map(({ event_id }) => event_id);
   };
 
   readonly purposeOf = async (eventId: string): Promise<string> =>
-    String(objects((await this.drs("event", "get", eventId, "--json")).stdout)[0]?.["purpose"]);
+    String(objects((await this.drs("event", "get", eventId, ...PRIVACY, "--json")).stdout)[0]?.["purpose"]);
 
   readonly keysOf = async (account: string): Promise<string[]> => {
     const text = "select key_id from account_key where account = $1";

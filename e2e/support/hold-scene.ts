@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";
-import { objects, type Printed } from "./command.ts";
+import { objects, PRIVACY, type Printed } from "./command.ts";
 import { secretExists } from "./key-directory.ts";
 import { type EventIn, Past, type PastEvent } from "./past-event.ts";
 import { SystemScene } from "./system-scene.ts";
@@ -71,12 +71,12 @@ export class HoldScene extends SystemScene {
 
   /** Exact bytes of the event, or `undefined` if it can't be read. */
   readonly read = async ({ eventId }: PastEvent): Promise<string | undefined> => {
-    const { code, stdout } = await this.drs("event", "get", eventId, "--raw", "--reason", "r");
+    const { code, stdout } = await this.drs("event", "get", eventId, "--raw", ...PRIVACY);
     return code === 0 ? stdout : undefined;
   };
 
   readonly listed = async (...filter: readonly string[]): Promise<unknown[]> => {
-    const { stdout } = await this.drs("event", "list", "--limit", "0", "--json", ...filter);
+    const { stdout } = await this.drs("event", "list", ...PRIVACY, "--limit", "0", "--json", ...filter);
     return objects(stdout).map(({ event_id }) => event_id);
   };
 

@@ -103,6 +103,11 @@ export const FOLDERS: readonly Folder[] = [
     imports: ["errors", "ports", "postgres", "crypto", "accounts", "events", "journal"],
   },
   {
+    name: "lifecycle/restrictions",
+    purpose: "restrictions of processing, and objections",
+    imports: ["errors", "ports", "postgres", "crypto", "events", "journal"],
+  },
+  {
     name: "lifecycle/erasure",
     purpose: "plans, begins, applies and finishes erasures",
     imports: [
@@ -116,6 +121,7 @@ export const FOLDERS: readonly Folder[] = [
       "audit",
       "journal",
       "lifecycle/holds",
+      "lifecycle/restrictions",
     ],
   },
   {
@@ -132,6 +138,7 @@ export const FOLDERS: readonly Folder[] = [
       "audit",
       "journal",
       "lifecycle/holds",
+      "lifecycle/restrictions",
       "lifecycle/erasure",
     ],
   },
@@ -160,7 +167,18 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "subject-requests",
     purpose: "requests of data subjects, the export of an account",
-    imports: ["errors", "ports", "postgres", "crypto", "accounts", "events", "audit", "policy", "lifecycle/erasure"],
+    imports: [
+      "errors",
+      "ports",
+      "postgres",
+      "crypto",
+      "accounts",
+      "events",
+      "audit",
+      "policy",
+      "lifecycle/restrictions",
+      "lifecycle/erasure",
+    ],
   },
   {
     name: "lifecycle",
@@ -223,6 +241,7 @@ export const FOLDERS: readonly Folder[] = [
       "policy",
       "journal",
       "lifecycle/holds",
+      "lifecycle/restrictions",
       "lifecycle/erasure",
       "lifecycle/recovery",
       "lifecycle/retention",
@@ -283,6 +302,7 @@ export const FOLDERS: readonly Folder[] = [
       "policy",
       "journal",
       "lifecycle/holds",
+      "lifecycle/restrictions",
       "lifecycle/erasure",
       "lifecycle/recovery",
       "lifecycle/retention",

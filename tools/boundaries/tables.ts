@@ -16,7 +16,10 @@ export const TABLES: Readonly<Record<string, Table>> = {
   schema_migration: { owner: "postgres" },
   schema_definition: { owner: "postgres" },
   installation: { owner: "lifecycle/recovery" },
-  account_identity: { owner: "accounts" },
+  account_identity: {
+    owner: "accounts",
+    readers: { "lifecycle/restrictions/restrictions.ts": "the name that a restriction's keyed MAC is of" },
+  },
   account_key: {
     owner: "accounts",
     readers: {
@@ -89,8 +92,10 @@ export const TABLES: Readonly<Record<string, Table>> = {
       "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/resolve-holds.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/recovery/lost-secrets.ts": ITS_PERIOD,
+      "lifecycle/restrictions/restriction-orders.ts": "the code of a purpose that the journal names by its id",
       "lifecycle/retention/expire.ts": ITS_PERIOD,
       "lifecycle/retention/runs.ts": ITS_PERIOD,
+      "subject-requests/account-export.ts": "the id of the purpose that a restriction is on",
     },
   },
   policy: {
@@ -123,6 +128,13 @@ export const TABLES: Readonly<Record<string, Table>> = {
       "subject-requests/data-requests.ts": "what a hold still keeps of a request's erasure",
     },
   },
+  restriction: {
+    owner: "lifecycle/restrictions",
+    readers: {
+      "subject-requests/account-export.ts": "the export reads all of an account through one cursor",
+      "subject-requests/data-requests.ts": "the restriction that a request led to",
+    },
+  },
   retention_run: { owner: "lifecycle/retention" },
   retention_effect: { owner: "lifecycle/retention" },
   data_request: { owner: "subject-requests" },
@@ -150,8 +162,9 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   session_token: { erased: "deleted when the erasure begins", exported: "tokens.ndjson" },
 };
 
-/** SQL functions with the rights of the owner, and the tables that each changes in one transaction. */
+/** SQL functions that the owner calls or that have its rights, and the tables that each changes in one transaction. */
 export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
+  apply_restrictions: ["account_identity", "account_key"],
   complete_erasure: ["erasure"],
   delete_erased: ["erasure", "event", "idempotency_key"],
   delete_expired_counts: ["probe_outcome", "rejection"],

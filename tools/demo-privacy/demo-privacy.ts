@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { authorized, send, transport, type Reply, type Transport } from "../../e2e/support/client.ts";
-import { runInProcess, objects, type Printed } from "../../e2e/support/command.ts";
+import { runInProcess, objects, PRIVACY, type Printed } from "../../e2e/support/command.ts";
 import { makeHome, until } from "../../e2e/support/embedded.ts";
 import { type Credentials, type ServerProcess, startServer } from "../../e2e/support/server.ts";
 
@@ -60,12 +60,22 @@ async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
 }
 
 async function exactBytes({ id }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runInProcess(environment, "event", "get", id, "--raw", "--reason", "demonstration");
+  const { code, stdout } = await runInProcess(environment, "event", "get", id, "--raw", ...PRIVACY);
   return code === 0 ? stdout : undefined;
 }
 
 async function listed(account: string): Promise<unknown[]> {
-  const { stdout } = await runInProcess(environment, "event", "list", "--account", account, "--limit", "0", "--json");
+  const { stdout } = await runInProcess(
+    environment,
+    "event",
+    "list",
+    "--account",
+    account,
+    ...PRIVACY,
+    "--limit",
+    "0",
+    "--json",
+  );
   return objects(stdout).map(({ event_id }) => event_id);
 }
 

@@ -69,5 +69,8 @@ export const event = object({
   collected_at: shownText("When the device claims to have collected it; RFC 3339, in UTC."),
   received_at: shownText("RFC 3339, in UTC."),
   held: Type.Boolean({ description: "Whether a legal hold covers it." }),
+  restricted: Type.Boolean({
+    description: "Whether it is excluded from analysis. Only the role `privacy` is shown such events.",
+  }),
 });
 export type Event = Static<typeof event>;

@@ -32,9 +32,11 @@ const FIND_KEY = sql(
   ["text", "int4"],
   { key_id: "uuid" },
 );
-const ENSURE_ACCOUNT_KEY = sql("select ensure_account_key($1, $2, $3) as key_id", ["text", "int4", "uuid"], {
-  key_id: "uuid?",
-});
+const ENSURE_ACCOUNT_KEY = sql(
+  "select ensure_account_key($1, $2, $3, $4) as key_id",
+  ["text", "bytea", "int4", "uuid"],
+  { key_id: "uuid?" },
+);
 
 /**
  * Finds the key that the events of an account and purpose are sealed under. Remembered keys are valid for one epoch:
@@ -175,7 +177,8 @@ export class PostgresAccountKeys implements AccountKeys {
   async #create(account: string, purpose: number): Promise<string> {
     const mine = randomUUID();
     await this.#secrets.findOrCreate(accountSecretName(mine));
-    const [row] = (await this.#query(ENSURE_ACCOUNT_KEY, [account, purpose, mine])).rows;
+    const mac = this.#pseudonymizer.restrictedAccountOf(account);
+    const [row] = (await this.#query(ENSURE_ACCOUNT_KEY, [account, mac, purpose, mine])).rows;
     if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");
     if (row.key_id !== mine) await this.#secrets.discard(accountSecretName(mine));
     return row.key_id;

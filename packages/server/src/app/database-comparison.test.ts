@@ -4,7 +4,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { DatabaseComparison } from "./database-comparison.ts";
 
 const IDENTITY = { name: "database", flushed: 1n };
-const NOTHING = { erasures: 0, holdOrders: 0 };
+const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 
 interface Scene {
   readonly comparison: DatabaseComparison;
@@ -56,7 +56,7 @@ test("what was read of a database that was replaced is forgotten before events a
 });
 
 test("what was read before the journal was replayed is forgotten, and nothing where the database lacked nothing", async () => {
-  const { comparison, forgotten } = scene(NOTHING, { erasures: 1, holdOrders: 0 });
+  const { comparison, forgotten } = scene(NOTHING, { ...NOTHING, erasures: 1 });
   await comparison.compare();
   expect(forgotten).toEqual([]);
   await comparison.compare();

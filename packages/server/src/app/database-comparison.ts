@@ -11,7 +11,7 @@ export interface ComparisonOptions {
   /** The database that was compared at start. */
   readonly identity: DatabaseIdentity;
   /** Compares the database with the journal, and applies what it lacks. @throws an error with a journal-… code, Unavailable */
-  readonly replay: () => Promise<Pick<Replayed, "erasures" | "holdOrders">>;
+  readonly replay: () => Promise<Pick<Replayed, "erasures" | "holdOrders" | "restrictionOrders">>;
   /** Forgets what was read before of a database that was replaced or that lacked entries of the journal. @throws Unavailable */
   readonly forget: () => Promise<void>;
   readonly onError: OnError;
@@ -67,8 +67,8 @@ export class DatabaseComparison {
     const { database, replay, forget } = this.#options;
     const [connection, present] = [this.#connections, this.#present];
     try {
-      const { erasures, holdOrders } = await replay();
-      this.#isReplaced ||= erasures + holdOrders > 0;
+      const { erasures, holdOrders, restrictionOrders } = await replay();
+      this.#isReplaced ||= erasures + holdOrders + restrictionOrders > 0;
     } catch (error) {
       if (isOfArea(error, "journal") || hasCode(error, "key-store-outdated")) database.report("behind", error.message);
       throw error;

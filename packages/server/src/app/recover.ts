@@ -38,9 +38,11 @@ export async function requireRecovered(installation: Installation): Promise<Comp
 }
 
 /** Describes what a replay has applied, in lines for a log or a terminal. */
-export function describeReplayed({ erasures, holdOrders, keyStore }: Replayed): readonly string[] {
+export function describeReplayed({ erasures, holdOrders, restrictionOrders, keyStore }: Replayed): readonly string[] {
   const lines: string[] = [];
   if (holdOrders > 0) lines.push(`the database lacked ${plural(holdOrders, "order")} about holds: applied again`);
+  if (restrictionOrders > 0)
+    lines.push(`the database lacked ${plural(restrictionOrders, "order")} about restrictions: applied again`);
   if (erasures > 0) lines.push(`the database lacked ${plural(erasures, "erasure")} of the journal: applied again`);
   if (keyStore > 0)
     lines.push(`the key store lacked ${plural(keyStore, "erasure")} of the journal: secrets destroyed again`);

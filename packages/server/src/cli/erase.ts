@@ -298,8 +298,13 @@ function replayCommand(context: Context): Command {
         journalPorts(installation);
         return replayJournal(replayPorts(installation), "start");
       });
-      const { erasures, holdOrders: hold_orders, keyStore: key_store } = replayed;
-      if (json) return printJson(context, { erasures, hold_orders, key_store });
+      const {
+        erasures,
+        holdOrders: hold_orders,
+        restrictionOrders: restriction_orders,
+        keyStore: key_store,
+      } = replayed;
+      if (json) return printJson(context, { erasures, hold_orders, restriction_orders, key_store });
       const lines = describeReplayed(replayed);
       for (const line of lines) print(context, line);
       if (lines.length === 0) print(context, "The database and the key store have every entry of the journal.");

@@ -18,8 +18,11 @@ import { reasonReader } from "./reason.ts";
 /** Rows that one query of a long listing fetches. */
 const PAGE = 1_000;
 
+const INCLUDE_RESTRICTED = "also events that are excluded from analysis";
+
 interface GetOptions {
   readonly raw?: boolean;
+  readonly includeRestricted?: boolean;
   readonly reason?: string;
   readonly json?: boolean;
 }
@@ -29,6 +32,8 @@ interface ListOptions {
   readonly action?: string;
   readonly actionType?: string;
   readonly sdkVersion?: string;
+  readonly includeRestricted?: boolean;
+  readonly reason?: string;
   readonly limit: number;
   readonly after?: string;
   readonly json?: boolean;
@@ -44,7 +49,8 @@ export function eventCommand(context: Context): Command {
     .description("Show an event's promoted attributes, or with --raw its exact bytes. Audited.")
     .argument("<event-id>", "as the endpoint answered it", uuid)
     .option("--raw", "write the exact bytes, and nothing else, to standard output")
-    .option("--reason <text>", "why the raw event is read; required with --raw", reasonReader(context))
+    .option("--include-restricted", INCLUDE_RESTRICTED)
+    .option("--reason <text>", "why; required with --raw and --include-restricted", reasonReader(context))
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -54,12 +60,19 @@ export function eventCommand(context: Context): Command {
       if (options.raw && options.reason === undefined) {
         self.error("error: --raw needs --reason: every raw read is audited with its reason");
       }
+      requireReason(options, self);
       await withReplayed(context, async (installation) => {
-        const event = await findEvent(installation.pool, eventId);
-        const read = { operation: options.raw ? "event.read_raw" : "event.read", eventId, reason: options.reason };
+        const { includeRestricted = false, reason, raw } = options;
+        const event = await findEvent(installation.pool, eventId, { includeRestricted });
+        const read = {
+          operation: raw ? "event.read_raw" : "event.read",
+          eventId,
+          reason,
+          ...(includeRestricted && { detail: { include_restricted: true, restricted: event?.restricted } }),
+        };
         if (!event) {
           await auditRead(context, installation, { ...read, outcome: "not-found" });
-          throw new OperatorError("not-found", `There is no event ${eventId}.`);
+          throw noEvent(eventId, includeRestricted);
         }
         const audit = (): Promise<void> =>
           auditRead(context, installation, { ...read, outcome: "done", account: event.account });
@@ -75,12 +88,16 @@ export function eventCommand(context: Context): Command {
     .option("--action <id>", "of this action", name("an action id", LIMITS.actionId))
     .option("--action-type <type>", "of this action type", name("an action type", LIMITS.actionType))
     .option("--sdk-version <version>", "of this SDK version", name("an SDK version", LIMITS.sdkVersion))
+    .option("--include-restricted", INCLUDE_RESTRICTED)
+    .option("--reason <text>", "why; required with --include-restricted", reasonReader(context))
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 50)
     .option("--after <event-id>", "continue after this event", uuid)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs event list --account customer-1 --limit 10 --json"))
-    .action(async (options: ListOptions) => {
+    .action(async (options: ListOptions, self: Command) => {
+      requireReason(options, self);
       const filter: EventFilter = {
+        includeRestricted: options.includeRestricted ?? false,
         ...(options.account !== undefined && { account: options.account }),
         ...(options.action !== undefined && { actionId: options.action }),
         ...(options.actionType !== undefined && { actionType: options.actionType }),
@@ -92,6 +109,23 @@ export function eventCommand(context: Context): Command {
   command.addCommand(timelineCommand(context));
   return command;
 }
+
+/** A restriction allows few reads (GDPR, article 18 (2)): the audit has the reason of each. */
+function requireReason(
+  { includeRestricted, reason }: Pick<GetOptions, "includeRestricted" | "reason">,
+  self: Command,
+): void {
+  // guard(false): a read of restricted events has a reason
+  // fails: e2e/restrictions.test.ts › wrong usage
+  if (includeRestricted && reason === undefined) self.error("error: --include-restricted needs --reason");
+}
+
+/** The same answer for an event that is restricted and for one that does not exist. */
+const noEvent = (eventId: string, includeRestricted: boolean): OperatorError =>
+  new OperatorError(
+    "not-found",
+    `There is no event ${eventId}${includeRestricted ? "." : ", or it is restricted: see --include-restricted."}`,
+  );
 
 /** @param audit durable before the first byte leaves. */
 async function writeRaw(
@@ -139,6 +173,7 @@ async function printAttributes(
     collected_at: event.collectedAt,
     received_at: new Date(event.receivedAt).toISOString(),
     held: event.held,
+    restricted: event.restricted,
   };
   if (json) return printJson(context, shown);
   const rows = Object.entries(shown).map(([attribute, value]) => ({ attribute, value }));
@@ -179,6 +214,7 @@ async function printSnapshot(
     operation: "event.list",
     outcome: "done",
     account: options.account,
+    reason: options.reason,
     detail: { filter: shownFilter(options), limit: options.limit, count: first.length + rest },
   });
 
@@ -194,8 +230,8 @@ async function printSnapshot(
   }
   if (json) return;
   const columns = collected.map(
-    ({ event_id, received_at, account, action_type, action_id, platform, sdk_version, held }) => {
-      return { event_id, received_at, account, action_type, action_id, platform, sdk_version, held };
+    ({ event_id, received_at, account, action_type, action_id, platform, sdk_version, held, restricted }) => {
+      return { event_id, received_at, account, action_type, action_id, platform, sdk_version, held, restricted };
     },
   );
   printRows(context, columns, false, "No events.");
@@ -222,9 +258,13 @@ async function* pagesBehind(
 }
 
 /** The filter for the audit, which names the account in a column of its own. */
-function shownFilter({ action, actionType, sdkVersion, after }: ListOptions): Record<string, string> {
-  const filter = { action_id: action, action_type: actionType, sdk_version: sdkVersion, after };
-  return Object.fromEntries(
-    Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+function shownFilter({ action, actionType, sdkVersion, after, includeRestricted }: ListOptions): object {
+  const filter = {
+    action_id: action,
+    action_type: actionType,
+    sdk_version: sdkVersion,
+    after,
+    include_restricted: includeRestricted,
+  };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }

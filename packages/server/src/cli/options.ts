@@ -56,13 +56,18 @@ export const futureDate =
     return text;
   };
 
+/** Reads a date such as `2027-01-31`, not later than today, as a time. */
+export const pastDate = (clock: Clock): ((text: string) => string) => {
+  const read = pastDay(clock);
+  return (text) => dateOf(read(text)).toISOString();
+};
+
 /** Reads a date such as `2027-01-31`, not later than today. */
-export const pastDate =
+export const pastDay =
   (clock: Clock) =>
   (text: string): string => {
-    const at = dateOf(text);
-    if (at.getTime() > clock.now()) throw new InvalidArgumentError("It must not be after today.");
-    return at.toISOString();
+    if (dateOf(text).getTime() > clock.now()) throw new InvalidArgumentError("It must not be after today.");
+    return text;
   };
 
 function dateOf(text: string): Date {

@@ -19,6 +19,7 @@ import { purposeCommand } from "./purpose.ts";
 import { receiptCommand } from "./receipt.ts";
 import { rejectionCommand } from "./rejection.ts";
 import { requestCommand } from "./request.ts";
+import { restrictionCommand } from "./restriction.ts";
 import { retentionCommand } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { tokenCommand } from "./token.ts";
@@ -62,6 +63,7 @@ export function createProgram(context: Context): Command {
     purposeCommand,
     retentionCommand,
     holdCommand,
+    restrictionCommand,
     eraseCommand,
     receiptCommand,
     keyCommand,

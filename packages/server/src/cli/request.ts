@@ -165,7 +165,7 @@ function closeCommand(context: Context): Command {
         if (erasure !== undefined) {
           const found = await requireErasureOf(executor, pseudonymizer, open.account, erasure);
           requireOutcome(outcome, found);
-        } else if (open.kind === "erasure" && outcome === "done") await requireNothingLeft(executor, open);
+        } else if (outcome === "done") await requireDone(executor, open);
         // guard(false): a link leads to an export of the account
         // fails: e2e/requests.test.ts › is overdue until
         if (exportId !== undefined && !(await wasExported(executor, open.account, exportId))) {
@@ -218,6 +218,19 @@ function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, relea
     throw new OperatorError(
       "state-conflict",
       `No hold keeps anything of erasure ${erasure_id}: close it with --outcome done.`,
+    );
+  }
+}
+
+/** What a request asks for must be there before it is closed as done. */
+async function requireDone(executor: Executor, open: RequestRow): Promise<void> {
+  if (open.kind === "erasure") return requireNothingLeft(executor, open);
+  // guard(false): a restriction that was asked for is placed
+  // fails: e2e/restrictions.test.ts › closed as done after
+  if ((open.kind === "restriction" || open.kind === "objection") && open.restriction_id === null) {
+    throw new OperatorError(
+      "state-conflict",
+      `The request led to no restriction: place it with drs restriction add --request ${open.request_id}.`,
     );
   }
 }

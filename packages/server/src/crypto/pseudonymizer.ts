@@ -34,6 +34,11 @@ export class Pseudonymizer {
     return this.#mac(`held ${kind}`, name).subarray(0, MAC_BYTES);
   }
 
+  /** HMAC-SHA-256 of an account, 16 bytes, by which restrictions name it. It differs from all other MACs of the account. */
+  restrictedAccountOf(account: string): Buffer {
+    return this.#mac("restricted account", account).subarray(0, MAC_BYTES);
+  }
+
   /** HMAC-SHA-256 of a name, 16 bytes in hexadecimal, for people who may count and compare names and not read them. */
   shownPseudonymOf(kind: "account" | "session" | "idempotency-key", ...names: readonly string[]): string {
     return this.#mac(`shown ${kind}`, ...names)

@@ -134,6 +134,7 @@ test("the stored form of a tombstone, and of keyed MACs of subjects, does not ch
     "erased purpose": pseudonymizer.subjectOf("purpose", event.account, String(event.purpose)).toString("hex"),
     "held account": pseudonymizer.heldSubjectOf("account", event.account).toString("hex"),
     "held action_id": pseudonymizer.heldSubjectOf("action_id", "act_1").toString("hex"),
+    "restricted account": pseudonymizer.restrictedAccountOf(event.account).toString("hex"),
   }).toEqual(vectors.subjects);
 });
 

@@ -7,6 +7,7 @@ import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedLosses } from "../journal/applied-entries.ts";
 import { readRequestState } from "../subject-requests/data-requests.ts";
 import { readHoldState } from "../lifecycle/holds/holds.ts";
+import { readRestrictionState } from "../lifecycle/restrictions/restrictions.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
 import { readRetentionState } from "../lifecycle/retention/runs.ts";
 import { type PartitionLoad, readPartitionLoad } from "../events/partition-slices.ts";
@@ -70,6 +71,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await retentionFinding(installation),
     partitionFinding(await readPartitionLoad(pool)),
     await holdFinding(installation),
+    await restrictionFinding(installation),
     await erasureFinding(installation, row.standby),
     await requestFinding(installation),
     await adoptedFinding(installation),
@@ -171,6 +173,21 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
   const state = `${plural(holds, "hold")}, ${plural(copies, "copy", "copies")} of held events${waiting}`;
   const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
+}
+
+/** Milliseconds; what was to be verified under a restriction should be verified by then. */
+const LONG_RESTRICTION_MS = 180 * 86_400_000;
+
+/** A restriction has no end of its own: the one that is active for long may have been forgotten. */
+async function restrictionFinding({ pool, clock }: Installation): Promise<Finding> {
+  const before = new Date(clock.now() - LONG_RESTRICTION_MS).toISOString();
+  const { restrictions, long_active } = await readRestrictionState(pool, before);
+  const what = "restrictions";
+  if (restrictions === 0) return { what, ok: true, detail: "none is active" };
+  const detail = `active: ${restrictions}; inform the person before you lift one (drs restriction lift --informed-on)`;
+  if (long_active === 0) return { what, ok: true, detail };
+  const reminder = `${long_active} of article 18 for more than 180 days: see drs restriction list`;
+  return { what, ok: true, severity: "advice", detail: `${detail}; ${reminder}` };
 }
 
 async function erasureFinding(installation: Installation, isStandby: boolean): Promise<Finding> {

@@ -196,7 +196,7 @@ export const OPERATOR_ERRORS = {
   },
   "order-unconfirmed": {
     ...FAILED,
-    when: "The journal may have an order whose transaction failed. Look at `drs hold list` and `drs erase list` before you repeat it.",
+    when: "The journal may have an order whose transaction failed. Look at `drs hold list`, `drs restriction list` and `drs erase list` before you repeat it.",
   },
   "erasure-pending": {
     ...FAILED_FOR_NOW,

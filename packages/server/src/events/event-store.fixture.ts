@@ -16,7 +16,7 @@ export async function openEventStore(
   system: System,
   options: Partial<EventStoreOptions> = {},
 ): Promise<PostgresEventStore> {
-  await system.pool.query("select ensure_account_key('test-key-owner', 1, $1)", [TEST_KEY]);
+  await system.pool.query("select ensure_account_key('test-key-owner', null, 1, $1)", [TEST_KEY]);
   return new TestStore({
     database: system.database,
     executor: system.pool,

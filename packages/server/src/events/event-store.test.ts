@@ -99,7 +99,6 @@ describe("an event in the store", () => {
     const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
     expect(await store.findStored(event.account, ledgerOf(event))).toEqual({
       ...same,
-      held: false,
       payload: sealed.payload,
       sealedUnder: { keyId: sealed.keyId },
       collectedAt: "2026-02-28T23:59:59.123456Z",

@@ -14,6 +14,7 @@ import { finishErasures } from "../lifecycle/erasure/finish-erasures.ts";
 import { memoryJournal } from "../journal/memory-journal.fixture.ts";
 import { type ErasureSubject, planErasure } from "../lifecycle/erasure/plan-erasure.ts";
 import { liftHold, placeHold } from "../lifecycle/holds/holds.ts";
+import { liftRestriction, placeRestriction } from "../lifecycle/restrictions/restrictions.ts";
 import { examine, partitionFinding } from "../diagnostics/doctor.ts";
 import type { System } from "../app/system.ts";
 import { sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
@@ -221,6 +222,21 @@ describe("an order among many partitions takes few locks", () => {
     });
     expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
   });
+});
+
+it("a restriction among many partitions, placed and lifted, takes few locks", async () => {
+  const account = "one";
+  const accountMac = system.pseudonymizer.restrictedAccountOf(account);
+  const at = new Date().toISOString();
+  const order = { purpose: undefined, article: 18, approver: "J. Doe", requestId: undefined } as const;
+  const locks = await locksOf(async (transaction) => {
+    const restriction = { ...order, account, accountMac, reason: "disputed", actor: "test" };
+    const placed = await placeRestriction(transaction, restriction, at);
+    expect(placed.events).toBe(2);
+    const lift = { informedOn: at.slice(0, 10), reason: "settled", actor: "test" };
+    await liftRestriction(transaction, placed.restriction_id, lift, at);
+  });
+  expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
 });
 
 it("expiry among many partitions takes few locks, however often it is called", async () => {

@@ -1,21 +1,38 @@
 import { compareText } from "./compare-text.ts";
-import { EVENT_COLUMNS, EVENT_TYPES, type EventRow, HELD_COLUMN, type SealedRow, storedEvent } from "./event-row.ts";
+import { EVENT_COLUMNS, EVENT_TYPES, type EventRow, HELD_COLUMN, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import {
   branchesOf,
   findPartitions,
   partitionQuery,
+  type PartitionQuery,
   queryPartitions,
   SAMPLE_PARTITION,
   slicesOf,
   type Span,
   spansOf,
 } from "./partition-slices.ts";
-import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
+import {
+  type Columns,
+  composed,
+  query,
+  queryComposed,
+  type RowOf,
+  sql,
+  type Statement,
+} from "../postgres/statement.ts";
 
-/** What a list is restricted to. */
-export interface EventFilter {
+export interface ReadOptions {
+  /**
+   * Whether restricted events are read, too. Only for what a restriction allows: for the person, and for legal claims,
+   * by the privacy role.
+   */
+  readonly includeRestricted?: boolean;
+}
+
+/** What a list is limited to. */
+export interface EventFilter extends ReadOptions {
   readonly account?: string;
   readonly actionId?: string;
   readonly actionType?: string;
@@ -43,60 +60,93 @@ export function receivedAtOf(eventId: string): Date {
   return new Date(Math.min(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16), LATEST_MS));
 }
 
+/** Events that may be read and, of those, events that may be analysed. */
+type EventView = "live_event" | "unrestricted_event";
+
+// guard(true): only a read that asks for restricted events gets them
+// fails: e2e/restrictions.test.ts › hides stored and later events
+const viewOf = ({ includeRestricted = false }: ReadOptions): EventView =>
+  includeRestricted ? "live_event" : "unrestricted_event";
+
 /** Copies that holds keep; they are in no partition. */
-const COPIES = "live_event e where e.partition_purpose = -1";
-const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload, ${HELD_COLUMN}`;
-const SEALED_TYPES = { ...EVENT_TYPES, key_id: "uuid?", hold_id: "uuid?", payload: "bytea", held: "bool" } as const;
+const COPIES = "partition_purpose = -1";
+const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload`;
+const SEALED_TYPES = { ...EVENT_TYPES, key_id: "uuid?", hold_id: "uuid?", payload: "bytea" } as const;
+const STATE_COLUMNS = `${HELD_COLUMN}, e.restricted`;
+const STATE_TYPES = { held: "bool", restricted: "bool" } as const;
+const FOUND_COLUMNS = `${SEALED_COLUMNS}, ${STATE_COLUMNS}`;
+const FOUND_TYPES = { ...SEALED_TYPES, ...STATE_TYPES } as const;
 
-/** A stored event and whether a hold covers it: then it may have expired, or be erased except for the hold's copy. */
-export interface FoundEvent extends StoredEvent {
+interface EventState {
+  /** Whether a hold covers it: then it may have expired, or be erased except for the hold's copy. */
   readonly held: boolean;
+  /** Whether it is excluded from analysis: by a restriction, or because only a hold keeps it since it was erased. */
+  readonly restricted: boolean;
 }
 
-export interface ListedEvent extends EventRow {
-  readonly held: boolean;
-}
+/** A stored event and its state. */
+export type FoundEvent = StoredEvent & EventState;
 
-type FoundRow = SealedRow & { readonly held: boolean };
-
-const found = (row: FoundRow): FoundEvent => ({ ...storedEvent(row), held: row.held });
+export type ListedEvent = EventRow & EventState;
 
 const IS_SAME = "e.received_at = $1 and e.event_id = $2";
-const FIND_IN_PARTITIONS = partitionQuery(
-  ["timestamptz", "uuid"],
-  SEALED_TYPES,
-  (within) => `select ${SEALED_COLUMNS} from live_event e where ${within("e", "view")} and ${IS_SAME}`,
-);
-const FIND_COPY = sql(`select ${SEALED_COLUMNS} from ${COPIES} and ${IS_SAME}`, ["timestamptz", "uuid"], SEALED_TYPES);
 
-/** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
-export async function findEvent(executor: Executor, eventId: string): Promise<FoundEvent | undefined> {
-  const at = receivedAtOf(eventId);
-  const values = [at.toISOString(), eventId] as const;
-  const partitions = await findPartitions(executor, { from: at.getTime(), to: at.getTime() });
-  for await (const row of queryPartitions(executor, FIND_IN_PARTITIONS, partitions, values)) return found(row);
-  const { rows } = await query(executor, FIND_COPY, values);
-  return rows[0] && found(rows[0]);
+/** A search for one event in a view, in partitions and among the copies that holds keep. */
+const findIn = <const Of extends Columns>(view: EventView, columns: string, types: Of): FindOne<RowOf<Of>> => ({
+  inPartitions: partitionQuery(
+    ["timestamptz", "uuid"],
+    types,
+    (within) => `select ${columns} from ${view} e where ${within("e", "view")} and ${IS_SAME}`,
+  ),
+  ofCopies: sql(`select ${columns} from ${view} e where e.${COPIES} and ${IS_SAME}`, ["timestamptz", "uuid"], types),
+});
+
+interface FindOne<Row> {
+  readonly inPartitions: PartitionQuery<readonly [receivedAt: string, eventId: string], Row>;
+  readonly ofCopies: Statement<readonly [receivedAt: string, eventId: string], Row>;
 }
 
-const FIND_ATTRIBUTES_IN_PARTITIONS = partitionQuery(
-  ["timestamptz", "uuid"],
-  { ...EVENT_TYPES, held: "bool" },
-  (within) => `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from live_event e where ${within("e", "view")} and ${IS_SAME}`,
-);
-const FIND_ATTRIBUTES_OF_COPY = sql(
-  `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from ${COPIES} and ${IS_SAME}`,
-  ["timestamptz", "uuid"],
-  { ...EVENT_TYPES, held: "bool" },
-);
-
-/** Finds an event as `findEvent` does, for a caller that may not read payloads. */
-export async function findAttributes(executor: Executor, eventId: string): Promise<ListedEvent | undefined> {
+async function findOne<Row>(
+  executor: Executor,
+  eventId: string,
+  { inPartitions, ofCopies }: FindOne<Row>,
+): Promise<(Row & object) | undefined> {
   const at = receivedAtOf(eventId);
   const values = [at.toISOString(), eventId] as const;
   const partitions = await findPartitions(executor, { from: at.getTime(), to: at.getTime() });
-  for await (const row of queryPartitions(executor, FIND_ATTRIBUTES_IN_PARTITIONS, partitions, values)) return row;
-  return (await query(executor, FIND_ATTRIBUTES_OF_COPY, values)).rows[0];
+  for await (const row of queryPartitions(executor, inPartitions, partitions, values)) return row;
+  return (await query(executor, ofCopies, values)).rows[0];
+}
+
+const FIND_EVENT = {
+  live_event: findIn("live_event", FOUND_COLUMNS, FOUND_TYPES),
+  unrestricted_event: findIn("unrestricted_event", FOUND_COLUMNS, FOUND_TYPES),
+};
+
+/** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
+export async function findEvent(
+  executor: Executor,
+  eventId: string,
+  options: ReadOptions = {},
+): Promise<FoundEvent | undefined> {
+  const row = await findOne(executor, eventId, FIND_EVENT[viewOf(options)]);
+  return row && { ...storedEvent(row), held: row.held, restricted: row.restricted };
+}
+
+const ATTRIBUTE_COLUMNS = `${EVENT_COLUMNS}, ${STATE_COLUMNS}`;
+const ATTRIBUTE_TYPES = { ...EVENT_TYPES, ...STATE_TYPES } as const;
+const FIND_ATTRIBUTES = {
+  live_event: findIn("live_event", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
+  unrestricted_event: findIn("unrestricted_event", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
+};
+
+/** Finds an event as `findEvent` does, for a caller that may not read payloads. */
+export function findAttributes(
+  executor: Executor,
+  eventId: string,
+  options: ReadOptions = {},
+): Promise<ListedEvent | undefined> {
+  return findOne(executor, eventId, FIND_ATTRIBUTES[viewOf(options)]);
 }
 
 const REVEAL = sql(
@@ -127,11 +177,11 @@ const READ_EVENT = sql(
   SEALED_TYPES,
 );
 
-/** Finds an event by its full key. */
-export async function readEvent(executor: Executor, key: EventKey): Promise<FoundEvent | undefined> {
+/** Finds an event by its full key, restricted or not. */
+export async function readEvent(executor: Executor, key: EventKey): Promise<StoredEvent | undefined> {
   const { account, purpose, receivedAt, eventId } = key;
   const { rows } = await query(executor, READ_EVENT, [account, purpose, new Date(receivedAt).toISOString(), eventId]);
-  return rows[0] && found(rows[0]);
+  return rows[0] && storedEvent(rows[0]);
 }
 
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
@@ -143,6 +193,7 @@ function composeList(
   limit: number,
   after?: string,
 ): { text: string; values: unknown[] } {
+  const view = viewOf(filter);
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
@@ -170,14 +221,14 @@ function composeList(
   }
   const page = `${NEWEST_FIRST} ${bind(limit)}`;
   const and = conditions.map((condition) => ` and ${condition}`).join("");
-  const copies = `(select e.* from ${COPIES}${and} ${page})`;
+  const copies = `(select e.* from ${view} e where e.${COPIES}${and} ${page})`;
   const branches = branchesOf(
     span.partitions,
     bind,
-    (within) => `select e.* from live_event e where ${within("e", "view")}${and} ${page}`,
+    (within) => `select e.* from ${view} e where ${within("e", "view")}${and} ${page}`,
   );
   const all = branches === "" ? copies : `${copies} union all ${branches}`;
-  return { text: `select ${EVENT_COLUMNS}, ${HELD_COLUMN} from (${all}) e ${page}`, values };
+  return { text: `select ${EVENT_COLUMNS}, ${STATE_COLUMNS} from (${all}) e ${page}`, values };
 }
 
 const SAMPLE_SPAN: Span = { from: 0, to: 1, partitions: [SAMPLE_PARTITION] };
@@ -186,8 +237,9 @@ const SAMPLE_SPAN: Span = { from: 0, to: 1, partitions: [SAMPLE_PARTITION] };
  * The query of a page of events of a span, newest first, behind the event `after`.
  * @param span with a slice of partitions at most.
  */
-export const listQuery = composed(composeList, { ...EVENT_TYPES, held: "bool" }, [
+export const listQuery = composed(composeList, { ...EVENT_TYPES, ...STATE_TYPES }, [
   [{}, { partitions: [] }, 1, undefined],
+  [{ includeRestricted: true }, SAMPLE_SPAN, 1, undefined],
   [{ account: "" }, SAMPLE_SPAN, 1, SAMPLE_PARTITION.partition_id],
   [{ actionId: "" }, SAMPLE_SPAN, 1, undefined],
   [{ actionType: "" }, SAMPLE_SPAN, 1, undefined],

@@ -76,9 +76,8 @@ it("the view readable_event shows no other row to a function of the analyst's ow
   expect(notices.toSorted()).toEqual(["held", "readable"]);
 });
 
-it.each(["event", "held_event", "kept_event", "live_event", "idempotency_key", "account_key"])(
-  "the view readable_event is not %s",
-  async (table) => {
-    await expect(analyst.query(`select from drs.${table}`)).rejects.toMatchObject({ code: "42501" });
-  },
-);
+const OTHERS = ["event", "held_event", "kept_event", "live_event", "unrestricted_event", "restriction"];
+
+it.each([...OTHERS, "idempotency_key", "account_key"])("the view readable_event is not %s", async (table) => {
+  await expect(analyst.query(`select from drs.${table}`)).rejects.toMatchObject({ code: "42501" });
+});

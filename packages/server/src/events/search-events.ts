@@ -74,8 +74,11 @@ function partitionsOf(executor: Executor, subject: EventSubject): Promise<readon
   }
 }
 
-/** `kept_event`: all events, erased or expired ones included; `live_event`: events that may be read. */
-type View = "kept_event" | "live_event";
+/**
+ * `kept_event`: all events, erased or expired ones included; `live_event`: events that may be read;
+ * `unrestricted_event`: of those, events that may be analysed.
+ */
+type View = "kept_event" | "live_event" | "unrestricted_event";
 
 interface SearchText {
   readonly view: View;
@@ -146,6 +149,11 @@ const COUNT_STORED = subjectSearch(
 );
 const COUNT_LIVE = subjectSearch({ view: "live_event", select: "count(*) as events" }, { events: "int8" });
 
+const COUNT_UNRESTRICTED = subjectSearch(
+  { view: "unrestricted_event", select: "count(*) as events" },
+  { events: "int8" },
+);
+
 /** Events of a subject that are not erased, expired ones that are not deleted yet included. */
 export async function countStored(executor: Executor, subject: EventSubject): Promise<number> {
   return sum(searchSubject(executor, COUNT_STORED, subject));
@@ -153,6 +161,11 @@ export async function countStored(executor: Executor, subject: EventSubject): Pr
 
 export async function countLive(executor: Executor, subject: EventSubject): Promise<number> {
   return sum(searchSubject(executor, COUNT_LIVE, subject));
+}
+
+/** Events of a subject that may be analysed. */
+export async function countUnrestricted(executor: Executor, subject: EventSubject): Promise<number> {
+  return sum(searchSubject(executor, COUNT_UNRESTRICTED, subject));
 }
 
 async function sum(counts: AsyncGenerator<{ events: number }>): Promise<number> {

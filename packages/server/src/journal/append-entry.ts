@@ -1,9 +1,10 @@
 import type { Clock } from "../ports.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
-import type { Transaction } from "../postgres/executor.ts";
+import { lockJournal } from "../postgres/advisory-locks.ts";
+import type { OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import type { EntryCodec } from "./entry-codec.ts";
-import { digestOf, type EntryBase, type ErasureJournal, type JournalEntry } from "./journal.ts";
-import { findLatestApplied } from "./applied-entries.ts";
+import { digestOf, type EntryBase, type ErasureJournal, type JournalEntry, type OrderEntry } from "./journal.ts";
+import { findLatestApplied, recordApplied } from "./applied-entries.ts";
 import { writeLatestEntry } from "./key-store-watermark.ts";
 
 export interface AppendEntryPorts {
@@ -47,4 +48,15 @@ export async function appendEntry<Entry extends JournalEntry>(
   const digest = digestOf(text);
   await writeLatestEntry(keyStore, { sequence: entry.sequence, digest });
   return { entry, digest };
+}
+
+/** Appends an order that the transaction has applied. @throws journal-entry-exists, Unavailable */
+export async function appendOrder<Entry extends OrderEntry>(
+  executor: OwnerTransaction,
+  ports: AppendEntryPorts,
+  fields: EntryFields<Entry>,
+): Promise<void> {
+  await lockJournal(executor);
+  const { entry, digest } = await appendEntry<Entry>(executor, ports, fields);
+  await recordApplied(executor, { sequence: entry.sequence, digest }, entry.kind);
 }

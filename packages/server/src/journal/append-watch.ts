@@ -27,7 +27,7 @@ export class AppendWatch {
       "order-unconfirmed",
       `The database did not confirm the order, and entry ${this.#tried} of the erasure journal ` +
         `${this.#isAppended ? "holds this order" : "may hold it"}: then drs erase replay or the next retention pass applies it. ` +
-        "Look before you repeat it: drs hold list, drs erase list.",
+        "Look before you repeat it: drs hold list, drs restriction list, drs erase list.",
       { cause: error },
     );
   }

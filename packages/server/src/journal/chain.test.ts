@@ -19,12 +19,26 @@ function orderOf(sequence: number, previous: string): JournalEntry {
     at: new Date(sequence).toISOString(),
     previous,
   } as const;
-  if (sequence % 3 === 0) return { ...base, kind: "hold-lifted", hold_id: randomUUID() };
-  if (sequence % 3 === 1) {
-    const subject = { of: "account", mac: randomBytes(16).toString("hex") } as const;
+  const mac = randomBytes(16).toString("hex");
+  if (sequence % 5 === 0) return { ...base, kind: "hold-lifted", hold_id: randomUUID() };
+  if (sequence % 5 === 1) {
+    const subject = { of: "account", mac } as const;
     return { ...base, kind: "hold-placed", hold_id: randomUUID(), subject, review_on: "2027-01-31" };
   }
-  const lists = { keys: [randomUUID()], accounts: [], events: [], holds: [], refused: [] };
+  const restriction_id = randomUUID();
+  if (sequence % 5 === 2) {
+    const rest = { purpose: "fraud", article: 21, request_id: null } as const;
+    return { ...base, kind: "restriction-placed", restriction_id, account: mac, ...rest };
+  }
+  if (sequence % 5 === 3) return { ...base, kind: "restriction-lifted", restriction_id, informed_on: "2027-01-31" };
+  const lists = {
+    keys: [randomUUID()],
+    accounts: [],
+    events: [],
+    holds: [],
+    refused: [],
+    restrictions: [randomUUID()],
+  };
   return { ...base, kind: "account", erasure_id: randomUUID(), subject: null, ...lists };
 }
 

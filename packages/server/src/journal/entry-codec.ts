@@ -9,6 +9,10 @@ import {
   type JournalEntry,
   createJournalDamagedError,
   createJournalForeignError,
+  RESTRICTION_ARTICLES,
+  RESTRICTION_ORDER_KINDS,
+  type RestrictionArticle,
+  type RestrictionOrderKind,
   type StoredText,
 } from "./journal.ts";
 
@@ -86,22 +90,25 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const MAC = /^[\da-f]{32}$/;
 const DIGEST = /^[\da-f]{64}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const PURPOSE_ID = /^[a-z\d][a-z\d_-]{0,62}$/;
 
 function isEntry(fields: object): fields is JournalEntry {
   const entry = fields as Record<string, unknown>;
   if (!isBase(entry)) return false;
   if (ERASURE_KINDS.includes(entry["kind"] as ErasureKind)) return isErasure(entry);
-  return HOLD_ORDER_KINDS.includes(entry["kind"] as HoldOrderKind) && isHoldOrder(entry);
+  if (HOLD_ORDER_KINDS.includes(entry["kind"] as HoldOrderKind)) return isHoldOrder(entry);
+  return RESTRICTION_ORDER_KINDS.includes(entry["kind"] as RestrictionOrderKind) && isRestrictionOrder(entry);
 }
 
 const isBase = ({ version, sequence, at, previous }: Record<string, unknown>): boolean =>
   version === 1 && Number.isSafeInteger(sequence) && !Number.isNaN(Date.parse(String(at))) && isText(previous, DIGEST);
 
-function isErasure({ erasure_id, subject, keys, accounts, events, holds, refused }: Record<string, unknown>): boolean {
+function isErasure({ erasure_id, subject, refused, ...lists }: Record<string, unknown>): boolean {
+  const { keys, accounts, events, holds, restrictions = [] } = lists;
   return (
     isText(erasure_id, UUID) &&
     (subject === null || isText(subject, MAC)) &&
-    [keys, accounts, events, holds].every((ids) => isList(ids, UUID)) &&
+    [keys, accounts, events, holds, restrictions].every((ids) => isList(ids, UUID)) &&
     isList(refused, MAC)
   );
 }
@@ -116,6 +123,18 @@ function isHeldSubject(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { of, mac, event_id } = value as Record<string, unknown>;
   return of === "event_id" ? isText(event_id, UUID) : (of === "account" || of === "action_id") && isText(mac, MAC);
+}
+
+function isRestrictionOrder(entry: Record<string, unknown>): boolean {
+  const { kind, restriction_id, informed_on, account, purpose, article, request_id } = entry;
+  if (!isText(restriction_id, UUID)) return false;
+  if (kind === "restriction-lifted") return isText(informed_on, DATE);
+  return (
+    isText(account, MAC) &&
+    (purpose === null || isText(purpose, PURPOSE_ID)) &&
+    RESTRICTION_ARTICLES.includes(article as RestrictionArticle) &&
+    (request_id === null || isText(request_id, UUID))
+  );
 }
 
 const isText = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);

@@ -9,6 +9,9 @@ export type ErasureKind = (typeof ERASURE_KINDS)[number];
 export const HOLD_ORDER_KINDS = ["hold-placed", "hold-reviewed", "hold-lifted"] as const;
 export type HoldOrderKind = (typeof HOLD_ORDER_KINDS)[number];
 
+export const RESTRICTION_ORDER_KINDS = ["restriction-placed", "restriction-lifted"] as const;
+export type RestrictionOrderKind = (typeof RESTRICTION_ORDER_KINDS)[number];
+
 /** Members of every entry of the journal. */
 export interface EntryBase {
   readonly version: 1;
@@ -36,6 +39,8 @@ export interface ErasedSubjects {
   readonly holds: readonly string[];
   /** Keyed MACs in hexadecimal of accounts whose later events are refused. */
   readonly refused: readonly string[];
+  /** Ids of the restrictions that end with the account; absent where there are none. */
+  readonly restrictions?: readonly string[];
 }
 
 export interface ErasureEntry extends EntryBase, ErasedSubjects {
@@ -68,9 +73,35 @@ export interface HoldLiftedEntry extends EntryBase {
 }
 
 export type HoldOrderEntry = HoldPlacedEntry | HoldReviewedEntry | HoldLiftedEntry;
-export type JournalEntry = ErasureEntry | HoldOrderEntry;
 
-export const isHoldOrder = (entry: JournalEntry): entry is HoldOrderEntry => "hold_id" in entry;
+/** The article of the GDPR: 18 is the restriction of processing, 21 the objection to it. */
+export const RESTRICTION_ARTICLES = [18, 21] as const;
+export type RestrictionArticle = (typeof RESTRICTION_ARTICLES)[number];
+
+export interface RestrictionPlacedEntry extends EntryBase {
+  readonly kind: "restriction-placed";
+  readonly restriction_id: string;
+  /** Keyed MAC in hexadecimal of the account. */
+  readonly account: string;
+  /** Id of a purpose, or `null`: of all purposes. */
+  readonly purpose: string | null;
+  readonly article: RestrictionArticle;
+  readonly request_id: string | null;
+}
+
+export interface RestrictionLiftedEntry extends EntryBase {
+  readonly kind: "restriction-lifted";
+  readonly restriction_id: string;
+  /** The day on which the person was informed, of the form `2027-01-31`. */
+  readonly informed_on: string;
+}
+
+export type RestrictionOrderEntry = RestrictionPlacedEntry | RestrictionLiftedEntry;
+export type OrderEntry = HoldOrderEntry | RestrictionOrderEntry;
+export type JournalEntry = ErasureEntry | OrderEntry;
+
+export const isErasure = (entry: JournalEntry): entry is ErasureEntry => "erasure_id" in entry;
+export const isHoldOrder = (entry: OrderEntry): entry is HoldOrderEntry => "hold_id" in entry;
 
 /**
  * An operator's statement that an entry is permanently lost. A verification of the chain counts it in place of the

@@ -15,6 +15,8 @@ test("SQL functions take the locks that the list names", () => {
     ]),
   );
   expect(Object.fromEntries(taken)).toEqual({
+    apply_restrictions: "restrictions",
+    ensure_account_key: "restrictions",
     ensure_event_partition: "partitionCreation",
     exclude_ingestion: "ingestion",
     join_ingestion: "ingestion",

@@ -22,4 +22,9 @@ export const LOCKS = {
   journal: 7_236_521,
   /** One process at a time creates the tables of the erasure journal. */
   journalSchema: 7_236_522,
+  /**
+   * A change of an account's restrictions waits for the creation of its keys, and excludes it. The second number is a
+   * hash of the account's keyed MAC.
+   */
+  restrictions: 7_236_523,
 } as const;

@@ -13,9 +13,14 @@ create or replace view kept_event as
     from held_event;
 
 -- The events that may be read: not erased, and not expired (by the database's clock) or under a hold. It holds for
--- every read, from that moment; when the row itself is deleted does not matter.
+-- every read, from that moment; when the row itself is deleted does not matter. `restricted` is whether it is excluded
+-- from analysis: by a restriction, or because only a hold keeps it since it was erased.
 create or replace view live_event as
-  select e.* from kept_event e
+  select e.*, e.erased_by is not null
+      or case when e.hold_id is null then (select k.restricted from account_key k where k.key_id = e.key_id)
+        else exists (select from account_key k where k.account = e.account and k.purpose = e.purpose and k.restricted) end
+      as restricted
+    from kept_event e
     -- guard(true): no read finds what is erased
     -- fails: e2e/erasure/killed.test.ts › is finished by the next process, once
     where (e.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = e.key_id))
@@ -29,10 +34,17 @@ create or replace view live_event as
         or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
         or exists (select from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
 
--- Events that an analyst may read: no function of the analyst's query sees a row that the rule leaves out.
+-- The events that may be analysed.
+create or replace view unrestricted_event as
+  select * from live_event
+    -- guard(true): what is restricted is not analysed
+    -- fails: e2e/restrictions.test.ts › hides stored and later events
+    where not restricted;
+
+-- Events that an analyst may read by SQL: no function of the analyst's query sees a row that the rule leaves out.
 create or replace view readable_event with (security_barrier) as
   select account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id, action_type,
-      session_id, event_type, sdk_version, platform, app_version, payload from live_event;
+      session_id, event_type, sdk_version, platform, app_version, payload from unrestricted_event;
 
 -- Events in partitions that a hold covers; one row for each hold.
 create or replace view event_under_hold as
@@ -71,4 +83,5 @@ create or replace view partly_expired_partition as
           when 'hour' then interval '1 hour' when 'day' then interval '1 day' when 'week' then interval '7 days'
           else interval '31 days' end);
 
-grant select on kept_event, live_event, event_under_hold, released_copy, partly_expired_partition to drs_service;
+grant select on kept_event, live_event, unrestricted_event, event_under_hold, released_copy,
+  partly_expired_partition to drs_service;

@@ -46,7 +46,7 @@ export interface ExportPorts {
 
 /**
  * Writes everything that is held about an account into a folder: exact events, their attributes and purposes, keys,
- * actions, tokens (never their hashes), requests, and who read or changed what, when and why. `manifest.json` comes last: without
+ * actions, tokens (never their hashes), requests, restrictions, and who read or changed what, when and why. `manifest.json` comes last: without
  * it, an export is not whole.
  *
  * @throws export-folder-used
@@ -77,6 +77,11 @@ export async function exportAccount(
       "requests.ndjson",
       rowsOf(transaction, { ...REQUESTS, values: [pseudonymizer.subjectOf("account", account)] }),
     ),
+    await writeRows(
+      folder,
+      "restrictions.ndjson",
+      rowsOf(transaction, { ...RESTRICTIONS, values: [pseudonymizer.restrictedAccountOf(account)] }),
+    ),
     await writeRows(folder, "accesses.ndjson", accesses(transaction, account)),
   ];
   const refused = await isAccountRefused(transaction, pseudonymizer.subjectOf("account", account));
@@ -99,7 +104,7 @@ async function* exportEvents(
   const reading = releasingLocks(transaction);
   let count = 0;
   for (let after: string | undefined; ;) {
-    const page = await listEvents(reading, { account }, PAGE, after);
+    const page = await listEvents(reading, { account, includeRestricted: true }, PAGE, after);
     for (const row of page) {
       const { event_id: eventId, purpose } = row;
       const event = await readEvent(reading, { account, purpose, receivedAt: Date.parse(row.received_at), eventId });
@@ -164,6 +169,25 @@ const REQUESTS = sql(
     extension_ground: "text?",
     erasure_id: "uuid?",
     export_id: "uuid?",
+  },
+);
+
+const RESTRICTIONS = sql(
+  `select restriction_id, article, p.id as purpose, reason, ${instant("placed_at")}, request_id, informed_on::text,
+  ${instant("lifted_at")}, lift_reason, erased_by is not null as erased
+  from restriction r left join purpose p on p.code = r.purpose where account_mac = $1 order by r.placed_at, restriction_id`,
+  ["bytea"],
+  {
+    restriction_id: "uuid",
+    article: "int4",
+    purpose: "text?",
+    reason: "text",
+    placed_at: "text",
+    request_id: "uuid?",
+    informed_on: "text?",
+    lifted_at: "text?",
+    lift_reason: "text?",
+    erased: "bool",
   },
 );
 

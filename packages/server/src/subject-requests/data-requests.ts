@@ -43,6 +43,10 @@ export interface RequestRow {
   readonly ground: string | null;
   readonly erasure_id: string | null;
   readonly export_id: string | null;
+  /** The restriction that it led to. */
+  readonly restriction_id: string | null;
+  /** Whether that is active: the person must be informed before it is lifted. */
+  readonly restriction_active: boolean;
 }
 
 const OVERDUE = "closed_at is null and due_at <= transaction_time()";
@@ -50,9 +54,12 @@ const STILL_HELD = `(select count(*) from erasure e join held_event c on c.erase
     where e.erasure_id = data_request.erasure_id and is_held(c.account, c.action_id, c.event_id))`;
 const COMPLETABLE = `(outcome is not distinct from 'partly' and not exists (select from erasure e
     join held_event c on c.erased_by = e.sequence where e.erasure_id = data_request.erasure_id))`;
+const RESTRICTION = "from restriction r where r.request_id = data_request.request_id";
 const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${OVERDUE} as overdue, identity,
   extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id,
-  ${instant("completed_at")}, ${STILL_HELD} as still_held, ${COMPLETABLE} as completable`;
+  ${instant("completed_at")}, ${STILL_HELD} as still_held, ${COMPLETABLE} as completable,
+  (select r.restriction_id ${RESTRICTION} order by r.placed_at desc limit 1) as restriction_id,
+  exists (select ${RESTRICTION} and r.lifted_at is null and r.erased_by is null) as restriction_active`;
 
 const REQUEST_TYPES = {
   request_id: "uuid",
@@ -71,6 +78,8 @@ const REQUEST_TYPES = {
   completed_at: "text?",
   still_held: "int8",
   completable: "bool",
+  restriction_id: "uuid?",
+  restriction_active: "bool",
 } as const;
 
 const ADD_REQUEST = sql(

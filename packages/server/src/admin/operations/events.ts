@@ -26,12 +26,12 @@ const LIMIT = 50;
 /** Time of a search that no index serves. */
 const SEARCH_MS = 2_000;
 
-export const listEvents: Operation<"listEvents"> = async ({ ports, scope, input }) => {
+export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope, input }) => {
   await requireReplayedJournal(ports);
   requireAccountWith(input);
   const limit = input.limit ?? LIMIT;
   const { after, to } = cursorOf(input);
-  const filter = await filterOf(ports, input, to);
+  const filter = { ...(await filterOf(ports, input, to)), includeRestricted: seesRestricted(caller) };
   const found = isIndexed(filter)
     ? { events: await queryEvents(ports.pool, filter, limit, after), searchedUntil: undefined }
     : await findEvents(ports.pool, ports.monotonic, { filter, limit, after, timeMs: SEARCH_MS });
@@ -52,7 +52,7 @@ export const listEvents: Operation<"listEvents"> = async ({ ports, scope, input 
 };
 
 export const readEvent: Operation<"readEvent"> = async (call) => {
-  const event = await requireEvent(call);
+  const event = await requireEvent(call, "event.read", seesRestricted(call.caller));
   const [answer] = await shown(call.ports, [event], call.scope);
   return { answer: answer as Event, audit: { account: event.account, eventIds: [event.event_id] } };
 };
@@ -70,13 +70,18 @@ export const readObservations: Operation<"readObservations"> = async (call) => {
   return { answer: { event: attributes as Event, observations, withheld, audit_entry: entryId } };
 };
 
+/** The privacy role sees the attributes of restricted events. No role opens such an event. */
+const seesRestricted = ({ roles }: Pick<OperationCall<"readEvent">["caller"], "roles">): boolean =>
+  roles.includes("privacy");
+
 async function requireEvent(
   { ports, caller, input }: OperationCall<"readEvent" | "readExactEvent" | "readObservations">,
-  operation = "event.read",
+  operation: string,
+  includeRestricted = false,
 ): Promise<ListedEvent> {
   await requireReplayedJournal(ports);
   const eventId = input.event_id.toLowerCase();
-  const event = await findAttributes(ports.pool, eventId);
+  const event = await findAttributes(ports.pool, eventId, { includeRestricted });
   if (event) return event;
   const entry = { ...agentOf(caller), operation, outcome: "not-found", eventIds: [eventId] };
   await writeAudit(ports.pool, ports.clock, entry);

@@ -17,6 +17,7 @@ import {
   markCopiesErased,
   markCopiesOfKeysErased,
 } from "../holds/erased-copies.ts";
+import { endRestrictions } from "../restrictions/restrictions.ts";
 import { addToErasure, type ErasureRecord, insertErasure } from "./erasures.ts";
 
 /** Maximum number of events per statement. */
@@ -37,6 +38,9 @@ export async function applyErasure(
   const { sequence, keys } = entry;
   await recordApplied(executor, { sequence, digest }, entry.kind);
   await insertErasure(executor, entry, { actor, reason, unreadable });
+  // guard(drop): the erasure of an account ends its restrictions
+  // fails: e2e/restrictions.test.ts › ends the restriction, not
+  await endRestrictions(executor, entry.restrictions ?? [], sequence);
   await markCopiesOfKeysErased(executor, keys, sequence);
   await markKeysErased(executor, keys, sequence);
   for (let at = 0; at < entry.events.length; at += BATCH) {

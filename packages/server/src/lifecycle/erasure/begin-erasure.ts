@@ -4,6 +4,7 @@ import { ensureAccountId, findAccountId, findKeyIds } from "../../accounts/accou
 import type { ErasedIds, OnUnreadable } from "../holds/copy-held-events.ts";
 import { findCopiesOfAccount } from "../holds/erased-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
+import { findEndingRestrictions } from "../restrictions/restrictions.ts";
 import type { Sealer } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor, OwnerTransaction, Transaction } from "../../postgres/executor.ts";
@@ -82,6 +83,10 @@ export async function beginErasure(
     : await findErased(executor, subject);
   for (const id of await copyHeldOf(executor, ports.sealer, found, { ...ports, onlyRecent: true })) unreadable.add(id);
 
+  const restrictions =
+    subject.kind === "account"
+      ? await findEndingRestrictions(executor, ports.pseudonymizer.restrictedAccountOf(subject.account))
+      : [];
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: subject.kind,
     erasure_id: randomUUID(),
@@ -94,6 +99,7 @@ export async function beginErasure(
       refuseLater && subject.kind === "account"
         ? [ports.pseudonymizer.subjectOf("account", subject.account).toString("hex")]
         : [],
+    ...(restrictions.length > 0 && { restrictions }),
   });
   await applyErasure(executor, ports.pseudonymizer, entry, digest, { actor, reason, unreadable: unreadable.size });
   return entry.sequence;

@@ -1,5 +1,5 @@
 /** Placing, reviewing and lifting a hold: in the database, and as orders in the erasure journal that outlive a restore. */
-import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
+import { appendOrder, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import type {
   HeldSubject,
   HoldLiftedEntry,
@@ -7,7 +7,6 @@ import type {
   HoldPlacedEntry,
   HoldReviewedEntry,
 } from "../../journal/journal.ts";
-import { recordApplied } from "../../journal/applied-entries.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
@@ -23,7 +22,6 @@ import {
   reviewHold,
 } from "./holds.ts";
 import { renewHoldSecrets } from "./renew-hold-secrets.ts";
-import { lockJournal } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
 export interface HoldOrderPorts extends AppendEntryPorts {
@@ -45,7 +43,7 @@ export async function orderHold(
   if (placed && ports) {
     // A hold has its secret before it is active: one that is missing later is lost.
     await ports.secrets.findOrCreate(holdSecretName(placed.hold_id));
-    await append<HoldPlacedEntry>(executor, ports, {
+    await appendOrder<HoldPlacedEntry>(executor, ports, {
       kind: "hold-placed",
       hold_id: placed.hold_id,
       subject: heldSubject(ports.pseudonymizer, hold.subject),
@@ -65,7 +63,7 @@ export async function orderReview(
   const isReviewed = await reviewHold(executor, holdId, review);
   if (isReviewed && ports) {
     const fields = { kind: "hold-reviewed", hold_id: holdId, review_on: review.reviewOn } as const;
-    await append<HoldReviewedEntry>(executor, ports, fields);
+    await appendOrder<HoldReviewedEntry>(executor, ports, fields);
   }
   return isReviewed;
 }
@@ -80,19 +78,9 @@ export async function orderLift(
 ): Promise<number | undefined> {
   const released = await liftHold(executor, holdId, actor, reason);
   if (released !== undefined && ports) {
-    await append<HoldLiftedEntry>(executor, ports, { kind: "hold-lifted", hold_id: holdId });
+    await appendOrder<HoldLiftedEntry>(executor, ports, { kind: "hold-lifted", hold_id: holdId });
   }
   return released;
-}
-
-async function append<Entry extends HoldOrderEntry>(
-  executor: OwnerTransaction,
-  ports: AppendEntryPorts,
-  fields: Parameters<typeof appendEntry<Entry>>[2],
-): Promise<void> {
-  await lockJournal(executor);
-  const { entry, digest } = await appendEntry<Entry>(executor, ports, fields);
-  await recordApplied(executor, { sequence: entry.sequence, digest }, entry.kind);
 }
 
 function heldSubject(pseudonymizer: Pseudonymizer, { of, value }: HoldSubject): HeldSubject {

@@ -1,7 +1,7 @@
 /** Secrets that a restored database still names, and that were destroyed: nothing was lost. */
 import { accountSecretName, holdSecretName } from "../../crypto/sealer.ts";
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
-import { type ErasureEntry, isHoldOrder } from "../../journal/journal.ts";
+import { type ErasureEntry, isErasure } from "../../journal/journal.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import type { Comparison } from "./compare-with-journal.ts";
@@ -21,7 +21,7 @@ export function destroyedSecrets({
   watermark,
 }: Pick<Comparison, "missing" | "watermark">): ReadonlySet<string> {
   const names = missing.flatMap(({ sequence, entry }) => {
-    if (!entry || isHoldOrder(entry)) return [];
+    if (!entry || !isErasure(entry)) return [];
     // The secrets of an ended hold are destroyed before its entry is written, the others after it.
     return sequence <= watermark || entry.kind === "hold" ? secretsOf(entry) : [];
   });

@@ -7,6 +7,7 @@ import { renewDestroyedHolds } from "../holds/renew-hold-secrets.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";
+import { applyRestrictionOrder } from "../restrictions/restriction-orders.ts";
 import { type Sealer, Unavailable } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
@@ -26,7 +27,7 @@ import { destroyPartitionSecrets, findUndestroyed } from "./destroyed-partitions
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
-import { type ErasureEntry, type ErasureJournal, isHoldOrder } from "../../journal/journal.ts";
+import { type ErasureEntry, type ErasureJournal, isErasure, isHoldOrder } from "../../journal/journal.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts {
@@ -45,6 +46,8 @@ export interface Replayed {
   readonly erasures: number;
   /** Orders about holds that it lacked. */
   readonly holdOrders: number;
+  /** Orders about restrictions that it lacked. */
+  readonly restrictionOrders: number;
   /** Entries that the key store did not know of, whose secrets it may have held again. */
   readonly keyStore: number;
 }
@@ -52,9 +55,9 @@ export interface Replayed {
 type Applied = Omit<Replayed, "keyStore">;
 
 /**
- * Applies to the database and to the key store what the journal has and they lack: erasures, and orders about holds. A
- * server that reads or deletes before that would show what was erased, or delete what is held. The key store also learns
- * which partitions were dropped.
+ * Applies to the database and to the key store what the journal has and they lack: erasures, and orders about holds and
+ * restrictions. A server that reads or deletes before that would show what was erased or is restricted, or delete what is
+ * held. The key store also learns which partitions were dropped.
  *
  * @param from as for `compareWithJournal`.
  * @throws as it does; key-store-outdated where an entry would erase what a hold keeps and only another copy of the key
@@ -99,7 +102,7 @@ async function replayIntoKeyStore(
   });
 }
 
-const NOTHING = { erasures: 0, holdOrders: 0 };
+const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 
 async function recordLosses(owner: Executor, links: readonly LostLink[]): Promise<void> {
   for (const { sequence, acceptedAt: at } of links) await recordAcceptedLoss(owner, { sequence, at, ...AGAIN });
@@ -153,15 +156,21 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
       // The writer of the entry has committed by now, or another server was quicker.
       if ((await findLatestApplied(owner)).sequence >= link.sequence) return;
       if (link.entry === undefined) await recordLoss(owner, link);
-      else if (isHoldOrder(link.entry)) {
+      else if (isErasure(link.entry)) {
+        await replayErasure(owner, ports, { ...link, entry: link.entry }, onUnreadable);
+        applied.erasures++;
+      } else if (isHoldOrder(link.entry)) {
         // guard(drop): holds of the journal are placed again
         // fails: e2e/restore/files.test.ts › placed after the backup
         await applyHoldOrder(owner, ports.secrets, link.entry);
         await recordApplied(owner, link, link.entry.kind);
         applied.holdOrders++;
       } else {
-        await replayErasure(owner, ports, { ...link, entry: link.entry }, onUnreadable);
-        applied.erasures++;
+        // guard(drop): restrictions of the journal are placed again
+        // fails: e2e/restrictions.test.ts › before it serves
+        await applyRestrictionOrder(owner, link.entry);
+        await recordApplied(owner, link, link.entry.kind);
+        applied.restrictionOrders++;
       }
     });
   }
@@ -214,7 +223,7 @@ export async function destroyErasedSecrets(
   const after = await findApplied(executor, watermark);
   const links = (await readChain(journal, codec, [], after)).filter(({ sequence }) => sequence > watermark);
   const missing = links.filter(({ sequence }) => sequence <= last);
-  const erasures = missing.flatMap(({ entry }) => (entry && !isHoldOrder(entry) ? [entry] : []));
+  const erasures = missing.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
   // guard(drop): what the key store lacks is destroyed
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   await destroySecrets(secrets, erasures.flatMap(secretsOf));

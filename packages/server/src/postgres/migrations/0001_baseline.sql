@@ -230,11 +230,11 @@ create table rejection (
 );
 grant select, insert, update (occurrences) on probe_outcome, rejection to drs_service;
 
--- What the database has applied of the erasure journal: erasures, and orders about holds.
+-- What the database has applied of the erasure journal: erasures, and orders about holds and restrictions.
 create table journal_entry (
   sequence bigint primary key check (sequence > 0),
   kind text not null check (kind in ('account', 'purpose', 'action', 'event', 'hold', 'hold-placed', 'hold-reviewed',
-    'hold-lifted', 'loss')),
+    'hold-lifted', 'restriction-placed', 'restriction-lifted', 'loss')),
   -- SHA-256 of the entry's text.
   entry_digest bytea not null,
   applied_at timestamptz not null default transaction_time(),
@@ -288,7 +288,9 @@ grant select on refused_account to drs_service;
 create table account_identity (
   account text primary key,
   account_id uuid not null unique default gen_random_uuid(),
-  created_at timestamptz not null default transaction_time()
+  created_at timestamptz not null default transaction_time(),
+  -- Keyed MAC of the name, from before the first event on: a restriction names the account by it.
+  account_mac bytea unique
 );
 -- Losses of secrets that the owner accepted: the key store will never have them again, as far as the owner knows.
 create table secret_loss (
@@ -318,14 +320,16 @@ create table account_key (
   created_at timestamptz not null default transaction_time(),
   erased_by bigint references erasure (sequence),
   -- The accepted loss of its secret: the events stay, later ones are sealed under another key.
-  lost_by bigint references secret_loss (loss_id)
+  lost_by bigint references secret_loss (loss_id),
+  -- Whether a restriction hides the events that are sealed under it.
+  restricted boolean not null default false
 );
 create unique index account_key_current on account_key (account, purpose)
   where erased_by is null and lost_by is null;
 create index account_key_account on account_key (account);
 create index account_key_created_at on account_key (created_at);
 create index account_key_erased on account_key (erased_by) where erased_by is not null;
-grant select, insert on account_identity to drs_service;
+grant select, insert (account) on account_identity to drs_service;
 grant select on account_key to drs_service;
 
 -- What an erasure leaves of an idempotency key: keyed MACs of (account, key) and of the request, and the event's id
@@ -393,6 +397,35 @@ create index held_event_received_at on held_event (received_at, event_id);
 create index held_event_hold_id on held_event (hold_id);
 create index held_event_erased_by on held_event (erased_by) where erased_by is not null;
 grant select, insert on held_event to drs_service;
+
+-- What is kept of an account, and not analysed (GDPR, articles 18 and 21). It names the account by its keyed MAC alone, so
+-- that it applies to a database that is restored from before the account's first event, too. Only the owner's login
+-- places and lifts a restriction.
+create table restriction (
+  restriction_id uuid primary key,
+  account_mac bytea not null,
+  -- Null: all purposes.
+  purpose integer references purpose (code),
+  article integer not null check (article in (18, 21)),
+  reason text not null,
+  approver text,
+  -- The request that asked for it; a restored database may lack it.
+  request_id uuid,
+  placed_at timestamptz not null,
+  placed_by text not null,
+  -- When the person was informed that it would be lifted.
+  informed_on date,
+  lifted_at timestamptz,
+  lifted_by text,
+  lift_reason text,
+  -- The erasure of the account, which ended it.
+  erased_by bigint references erasure (sequence),
+  check (num_nonnulls(approver, request_id) > 0),
+  check (num_nulls(informed_on, lifted_at, lifted_by, lift_reason) in (0, 4))
+);
+create index restriction_account on restriction (account_mac);
+create index restriction_request on restriction (request_id) where request_id is not null;
+grant select on restriction to drs_service;
 
 create table retention_run (
   run_id uuid primary key,

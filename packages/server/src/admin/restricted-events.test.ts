@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Role, ROLE_NAMES, scopeOf } from "@device-risk-signals/admin-api";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { placeRestriction } from "../lifecycle/restrictions/restrictions.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { useAdminListener } from "./admin-scene.fixture.ts";
+
+const scene = useTestSystem();
+const listener = useAdminListener(() => scene.system);
+const account = "restricted";
+let past: Past;
+let event: PastEvent;
+
+beforeAll(async () => {
+  const { administration, clock, pseudonymizer } = scene.system;
+  past = new Past(scene.system);
+  event = await past.store(0, { account });
+  const accountMac = pseudonymizer.restrictedAccountOf(account);
+  const order = { purpose: undefined, article: 18, approver: "J. Doe", requestId: undefined } as const;
+  const restriction = { ...order, account, accountMac, reason: "disputed", actor: "test" };
+  const at = new Date(clock.now()).toISOString();
+  await inOwnerTransaction(
+    administration,
+    (owner) => placeRestriction(owner, restriction, at),
+    () => "commit",
+  );
+});
+afterAll(() => past?.close());
+
+const READERS: readonly Role[] = ROLE_NAMES.filter((role) => scopeOf("events.list", [role]) !== undefined);
+
+it.each(READERS.filter((role) => role !== "privacy"))("the role %s finds no restricted event", async (role) => {
+  const client = await listener.client([role]);
+  expect((await client.call("listEvents", { account })).events).toEqual([]);
+  expect((await client.call("listEvents", { platform: "android" })).events).toEqual([]);
+  await expect(client.call("readEvent", { event_id: event.eventId })).rejects.toMatchObject({ code: "not-found" });
+});
+
+it("the role privacy finds it, marked", async () => {
+  const client = await listener.client(["privacy"]);
+  expect((await client.call("listEvents", { account })).events).toMatchObject([
+    { event_id: event.eventId, restricted: true },
+  ]);
+  expect(await client.call("readEvent", { event_id: event.eventId })).toMatchObject({ restricted: true });
+});
+
+it("no role opens it, not even together with privacy", async () => {
+  const client = await listener.client(["investigator", "privacy"]);
+  const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;
+  await expect(client.call("readExactEvent", read)).rejects.toMatchObject({ code: "not-found" });
+  await expect(client.call("readObservations", read)).rejects.toMatchObject({ code: "not-found" });
+});

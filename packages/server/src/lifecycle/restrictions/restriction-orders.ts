@@ -1,0 +1,109 @@
+/** Placing and lifting a restriction: in the database, and as orders in the erasure journal that outlive a restore. */
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
+import { type AppendEntryPorts, appendOrder } from "../../journal/append-entry.ts";
+import type { RestrictionLiftedEntry, RestrictionOrderEntry, RestrictionPlacedEntry } from "../../journal/journal.ts";
+import { lockJournal } from "../../postgres/advisory-locks.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
+import { query, sql } from "../../postgres/statement.ts";
+import type { Clock } from "../../ports.ts";
+import {
+  applyRestrictions,
+  type Lift,
+  type LiftedRestriction,
+  liftRestriction,
+  type NewRestriction,
+  type PlacedRestriction,
+  placeRestriction,
+} from "./restrictions.ts";
+
+export interface RestrictionOrderPorts {
+  readonly clock: Clock;
+  readonly pseudonymizer: Pseudonymizer;
+  /** Absent in a dry run, which does not write the journal. */
+  readonly journal: AppendEntryPorts | undefined;
+}
+
+export interface RestrictionOrder extends Omit<NewRestriction, "accountMac" | "purpose"> {
+  /** The one purpose that it is on, by the id of the policy and the code that events hold; `undefined`: all purposes. */
+  readonly purpose: { readonly id: string; readonly code: number } | undefined;
+}
+
+/**
+ * Places a restriction. It and an erasure of the account wait for each other.
+ * @throws state-conflict where the same restriction is active; journal-entry-exists, Unavailable
+ */
+export async function orderRestriction(
+  executor: OwnerTransaction,
+  { clock, pseudonymizer, journal }: RestrictionOrderPorts,
+  restriction: RestrictionOrder,
+): Promise<PlacedRestriction> {
+  await lockJournal(executor);
+  const accountMac = pseudonymizer.restrictedAccountOf(restriction.account);
+  const { purpose } = restriction;
+  const placed = await placeRestriction(executor, { ...restriction, accountMac, purpose: purpose?.code }, nowOf(clock));
+  if (journal) {
+    await appendOrder<RestrictionPlacedEntry>(executor, journal, {
+      kind: "restriction-placed",
+      restriction_id: placed.restriction_id,
+      account: accountMac.toString("hex"),
+      purpose: purpose?.id ?? null,
+      article: restriction.article,
+      request_id: restriction.requestId ?? null,
+    });
+  }
+  return placed;
+}
+
+/** Lifts a restriction. @returns as `liftRestriction` does. */
+export async function orderRestrictionLift(
+  executor: OwnerTransaction,
+  { clock, journal }: RestrictionOrderPorts,
+  restrictionId: string,
+  lift: Lift,
+): Promise<LiftedRestriction | undefined> {
+  await lockJournal(executor);
+  const lifted = await liftRestriction(executor, restrictionId, lift, nowOf(clock));
+  if (lifted && journal) {
+    const fields = { restriction_id: restrictionId, informed_on: lift.informedOn } as const;
+    await appendOrder<RestrictionLiftedEntry>(executor, journal, { kind: "restriction-lifted", ...fields });
+  }
+  return lifted;
+}
+
+const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
+
+/** Who changed a restriction, where only the journal knows of it. */
+const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
+
+const REPLAY_PLACED = sql(
+  `insert into restriction
+      (restriction_id, account_mac, purpose, article, request_id, placed_at, reason, approver, placed_by)
+    values ($1, decode($2, 'hex'), (select code from purpose where id = $3), $4, $5, $6, $7, $8, $8)
+    on conflict (restriction_id) do nothing`,
+  ["uuid", "text", "text?", "int4", "uuid?", "timestamptz", "text", "text"],
+);
+
+const REPLAY_LIFTED = sql(
+  `update restriction set informed_on = $2, lifted_at = $3, lifted_by = $4, lift_reason = $5
+    where restriction_id = $1 and lifted_at is null`,
+  ["uuid", "date", "timestamptz", "text", "text"],
+);
+
+/**
+ * Repeats an order on a restored database. A purpose that its policy does not have yet has a code later, which is unknown
+ * now: such a restriction is on all purposes.
+ */
+export async function applyRestrictionOrder(executor: OwnerTransaction, entry: RestrictionOrderEntry): Promise<void> {
+  await replayOrder(executor, entry);
+  await applyRestrictions(executor, [entry.restriction_id]);
+}
+
+async function replayOrder(executor: OwnerTransaction, entry: RestrictionOrderEntry): Promise<void> {
+  const { actor, reason } = REPLAYED;
+  if (entry.kind === "restriction-lifted") {
+    await query(executor, REPLAY_LIFTED, [entry.restriction_id, entry.informed_on, entry.at, actor, reason]);
+    return;
+  }
+  const { restriction_id, account, purpose, article, request_id, at } = entry;
+  await query(executor, REPLAY_PLACED, [restriction_id, account, purpose, article, request_id, at, reason, actor]);
+}

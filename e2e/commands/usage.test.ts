@@ -22,7 +22,7 @@ describe("the command drs", () => {
 
   test("has every command in docs/operator.md, and no other is there", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/operator.md"), "utf8");
-    const listed = [...page.matchAll(/^\| `drs ([a-z]+)` +\|([^|]*)\|/gm)].flatMap(([, group = "", inner = ""]) => {
+    const listed = [...page.matchAll(/^\| `drs ([a-z-]+)` +\|([^|]*)\|/gm)].flatMap(([, group = "", inner = ""]) => {
       const names = [...inner.matchAll(/`([^`]+)`/g)].map(([, name]) => `${group} ${name}`);
       return names.length > 0 ? names : [group];
     });

@@ -73,6 +73,11 @@ async function filesOf(path = ""): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await readFile(file, "hex")])));
 }
 
+const ASK_FOR_APPROVAL = `insert into drs.approval (approval_id, operation, parameters, plan, digest, needed_roles, reason,
+    requested_by, requested_at, expires_at)
+  values (gen_random_uuid(), 'erase.run', '{}', '{}', '', '{operator}', 'request 17', 'asker', now(), now() + interval '1 day')
+  returning approval_id`;
+
 describe("on an outdated schema", () => {
   /** Commands that work on an outdated schema. */
   const WITHOUT_SCHEMA = new Set(["migrate", "serve", "config", "receipt verify"]);
@@ -232,6 +237,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
   let standby: Environment;
   let event: PastEvent | undefined;
   let receipt = "";
+  let approval = "";
 
   const start = (name: string): Promise<unknown> => {
     const settings = `-c listen_addresses= -c fsync=on -c unix_socket_directories=${join(home.path, `${name}.socket`)}`;
@@ -270,6 +276,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     await runInProcess(primary, "request", "add", "--account", "stays", "--kind", "access");
     const erased = await runInProcess(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
+    const asked = await query<{ approval_id: string }>(one, ASK_FOR_APPROVAL);
+    approval = asked?.approval_id ?? "";
     const backup = ["-h", one, "-U", "postgres", "-D", join(home.path, "standby"), "-R", "-c", "fast", "--no-sync"];
     await asPostgres("pg_basebackup", ...backup);
     await start("standby");
@@ -292,6 +300,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "token list": [[], ["--account", "stays"]],
     "admin-token list": [[]],
     "approval list": [[]],
+    "approval show": [[approval]],
     "action list": [[]],
     "audit list": [["--limit", "0"]],
     "drift list": [[]],

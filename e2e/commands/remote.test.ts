@@ -45,6 +45,8 @@ async function through(...roles: readonly string[]): Promise<Record<string, stri
 const READING: readonly (readonly string[])[] = [
   ["token", "list"],
   ["token", "list", "--account", "customer-1"],
+  ["action", "list"],
+  ["action", "list", "--account", "customer-1", "--json"],
   ["drift", "list"],
   ["admin-token", "list"],
 ];
@@ -68,6 +70,25 @@ describe("a command through the admin API", () => {
     });
     const again = ["token", "revoke", issued?.token_id ?? ""];
     expect(await runInProcess(remote, ...again)).toEqual(await runInProcess(environment, ...again));
+  });
+
+  test("registers and revokes actions as on the database", async () => {
+    const register = ["action", "register", "--account", "customer-4", "--type", "payment", "--id", "order-1"];
+    const first = await runInProcess(remote, ...register, "--json");
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(await runInProcess(environment, ...register, "--json")).toEqual(first);
+    const other = [...register, "--session", "s"];
+    expect(await runInProcess(remote, ...other)).toEqual(await runInProcess(environment, ...other));
+    const revoke = ["action", "revoke", "order-1", "--account", "customer-4"];
+    expect(await runInProcess(remote, ...revoke)).toEqual({ code: 0, stdout: "Revoked.\n", stderr: "" });
+    expect(await runInProcess(remote, ...revoke)).toEqual(await runInProcess(environment, ...revoke));
+    const { stdout } = await runInProcess(environment, "audit", "list", "--account", "customer-4", "--json");
+    const entries = objects<{ operation: string; via: string }>(stdout);
+    expect(entries.map(({ operation, via }) => `${operation} ${via}`)).toEqual([
+      "action.revoke api",
+      "action.register direct",
+      "action.register api",
+    ]);
   });
 
   test("is audited as the person of its token", async () => {

@@ -259,6 +259,7 @@ export const FOLDERS: readonly Folder[] = [
       "config",
       "postgres",
       "sessions",
+      "actions",
       "drift",
       "events",
       "audit",

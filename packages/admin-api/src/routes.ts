@@ -1,4 +1,5 @@
 import type { AnswerOf, InputOf, Route } from "./route.ts";
+import { ACTION_ROUTES } from "./routes/actions.ts";
 import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
 import { APPROVAL_ROUTES } from "./routes/approvals.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
@@ -17,6 +18,7 @@ export const ROUTES = {
   ...AUDIT_ROUTES,
   ...ADMIN_TOKEN_ROUTES,
   ...SESSION_TOKEN_ROUTES,
+  ...ACTION_ROUTES,
   ...DRIFT_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 

@@ -53,6 +53,9 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   listTokens: {},
   issueToken: { account: "customer-1", ttl_ms: 1_000 },
   revokeToken: { token_id: NO_ID },
+  listActions: {},
+  registerAction: { account: "customer-1", action_type: "payment", ttl_ms: 1_000 },
+  revokeAction: { account: "customer-1", action_id: "act_1" },
   listDrift: {},
 });
 

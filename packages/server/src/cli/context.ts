@@ -9,8 +9,8 @@ import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
 import type { Agent } from "../audit/audit.ts";
 import type { Clock, OnError } from "../ports.ts";
-import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
-import type { OwnerTransaction, Transaction } from "../postgres/executor.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import type { OwnerTransaction } from "../postgres/executor.ts";
 import { describeOperator, readSystemIdentity } from "./operator.ts";
 
 /** The environment that the process gives to a command. */
@@ -88,16 +88,6 @@ export function withInstallation<T>(
   work: (installation: Installation) => Promise<T>,
 ): Promise<T> {
   return withConnection(context, access, async (connection) => work(await openInstallation(connection)));
-}
-
-/** Runs `work`, a change and its audit entry, in one transaction. */
-export function withTransaction<T>(
-  context: Context,
-  work: (transaction: Transaction, clock: Clock) => Promise<T>,
-): Promise<T> {
-  return withConnection(context, "change", ({ pool, clock }) =>
-    inTransaction(pool, (executor) => work(executor, clock)),
-  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { listActions, registerAction, revokeAction } from "./actions.ts";
 import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAudit } from "./audit.ts";
@@ -28,5 +29,8 @@ export const OPERATIONS: Operations = {
   listTokens,
   issueToken,
   revokeToken,
+  listActions,
+  registerAction,
+  revokeAction,
   listDrift,
 };

@@ -337,7 +337,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
   ];
   const AUDITED = ["event list", "event get", "event timeline", "request list", "account export"];
   /** Other commands that a read-only standby does not stop. */
-  const ON_A_STANDBY = new Set(["migrate", "serve", "config", "receipt verify", "doctor"]);
+  const ON_A_STANDBY = new Set(["migrate", "serve", "config", "receipt verify", "doctor", "approval show"]);
 
   test("every command that only reads prints what it prints on the primary", async () => {
     const calls = Object.entries(reading()).flatMap(([name, many]) =>

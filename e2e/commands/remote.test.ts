@@ -3,18 +3,23 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runInProcess, objects, type Printed } from "../support/command.ts";
 import { sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
+import { Past, type PastEvent } from "../support/past-event.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
 let server: ServerProcess;
 let remote: Record<string, string>;
+let event: PastEvent;
 
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
   const system = await openTestSystem(environment);
   await makeCredentials(system, "customer-1");
+  const past = new Past(system);
+  event = await past.store(1, { account: "customer-1" });
+  await past.close();
   await system.close();
   server = await startServer(environment);
   remote = await through("operator", "analyst", "privacy", "auditor");
@@ -57,6 +62,18 @@ describe("a command through the admin API", () => {
     const here = await runInProcess(environment, ...args);
     expect(withoutUse(first)).toEqual(withoutUse(here));
     expect(first.code).toBe(0);
+  });
+
+  test("prints the audit entries that it prints on the database, all with --limit 0", async () => {
+    const person = { ...remote, ...(await through("auditor")) };
+    for (const more of [[], ["--limit", "0"], ["--json"]]) {
+      const list = ["audit", "list", "--event", event.eventId, ...more];
+      expect(await runInProcess(person, ...list)).toEqual(await runInProcess(environment, ...list));
+    }
+    const own = await runInProcess(await through("operator"), "audit", "list", "--limit", "0", "--json");
+    const actors = objects<{ actor: string }>(own.stdout).map(({ actor }) => actor);
+    expect(actors.length).toBeGreaterThan(0);
+    expect(actors.filter((actor) => !actor.startsWith("p ("))).toEqual([]);
   });
 
   test("changes what it changes on the database", async () => {

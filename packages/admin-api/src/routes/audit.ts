@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, count, eventId, limit, nullable, object, shownText } from "../schemas.ts";
+import { account, count, eventId, limit, nullable, object, shownText, text } from "../schemas.ts";
 
 export const AUDIT_ROUTES = {
   listAudit: {
@@ -12,12 +12,19 @@ export const AUDIT_ROUTES = {
     permission: "audit.read",
     operation: "audit.list",
     access: "read",
-    query: object({ account: Type.Optional(account), event_id: Type.Optional(eventId), limit }),
+    query: object({
+      account: Type.Optional(account),
+      event_id: Type.Optional(eventId),
+      limit,
+      after: Type.Optional(text(128, "`next` of the page before, which had the same filter.")),
+    }),
     answer: object({
       entries: Type.Array(
         object({
           at: shownText(),
           actor: shownText(),
+          via: shownText("How the actor reached the system."),
+          roles: nullable(Type.Array(shownText(), { description: "The roles that the actor had." })),
           operation: shownText(),
           outcome: shownText(),
           account: nullable(shownText()),
@@ -25,8 +32,13 @@ export const AUDIT_ROUTES = {
           occurrences: count(),
           reason: nullable(shownText()),
           detail: Type.Unknown(),
+          category: nullable(shownText()),
+          ticket: nullable(shownText()),
+          case_id: nullable(shownText()),
+          approval_id: nullable(shownText()),
         }),
       ),
+      next: nullable(shownText("Continues the list; null at its end.")),
     }),
   },
 } as const satisfies Readonly<Record<string, Route>>;

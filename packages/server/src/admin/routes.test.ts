@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   AdminRequestError,
+  type Answer,
   createAdminClient,
   type Role,
   ROLE_NAMES,
@@ -13,7 +14,7 @@ import { requestOf } from "@device-risk-signals/admin-api/client";
 import { send, sendRaw } from "../../../../e2e/support/client.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { listAudit } from "../audit/audit.ts";
+import { listAudit, writeAudit } from "../audit/audit.ts";
 import { listAdminTokens, revokeAdminToken } from "../identity/admin-tokens.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
@@ -234,6 +235,29 @@ describe("what the admin API shows", () => {
     expect(entries.filter(({ actor }) => !actor.startsWith(`${person} (`))).toEqual([]);
     const auditor = await listener.client(["auditor"]);
     expect((await auditor.call("listAudit", {})).entries.some(({ actor }) => actor.startsWith(person))).toBe(true);
+  });
+
+  it("pages through audit entries without a gap, also within an entry of several events", async () => {
+    const stored = await Promise.all([0, 1, 2].map(() => past.store(0, { account: "customer-of-entries" })));
+    const { pool, clock } = scene.system;
+    const eventIds = stored.map(({ eventId }) => eventId);
+    await writeAudit(pool, clock, { actor: "a", via: "server", operation: "test.write", outcome: "done", eventIds });
+    const client = await listener.client(["auditor"]);
+    const newest = (entries: Answer<"listAudit">["entries"]) => {
+      const first = entries.findIndex(({ operation }) => operation === "test.write");
+      return entries.slice(first, first + 6);
+    };
+    const all = (await client.call("listAudit", { limit: 10 })).entries;
+    expect(newest(all).filter(({ operation }) => operation === "test.write")).toHaveLength(3);
+    const seen: Answer<"listAudit">["entries"] = [];
+    let after: string | null = null;
+    do {
+      const page: Answer<"listAudit"> = await client.call("listAudit", { limit: 2, ...(after !== null && { after }) });
+      seen.push(...page.entries);
+      after = page.next;
+    } while (after !== null && seen.length < 12);
+    expect(newest(seen)).toEqual(newest(all));
+    await expect(client.call("listAudit", { after: "x" })).rejects.toMatchObject({ code: "request-invalid" });
   });
 
   it("pages through events without a gap", async () => {

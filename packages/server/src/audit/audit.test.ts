@@ -84,6 +84,7 @@ describe("the entry of an action", () => {
     });
     expect(await listed()).toEqual([
       {
+        entry_id: id,
         at: new Date(now).toISOString(),
         actor: "cli:anna",
         via: "api",

@@ -238,6 +238,7 @@ function rowOf(
 }
 
 export interface AuditRow {
+  readonly entry_id: string;
   readonly at: string;
   readonly actor: string;
   readonly via: Via;
@@ -261,15 +262,22 @@ export interface AuditFilter {
   /** The actor's name up to what tells apart the credentials of one person. */
   readonly actorPrefix?: string;
   readonly limit: number;
+  /** Where the list continues: at this entry, of which the filter's first rows are skipped. */
+  readonly from?: { readonly entryId: string; readonly skip: number };
 }
 
 /** A time that is far longer than an event waits for its batch. */
 export const BATCH_WITHIN = "5 minutes";
 
-function composeAudit({ eventId, account, actorPrefix, limit }: AuditFilter): { text: string; values: unknown[] } {
+function composeAudit({ eventId, account, actorPrefix, limit, from }: AuditFilter): {
+  text: string;
+  values: unknown[];
+} {
   const values: unknown[] = [eventId ?? null, account ?? null, limit];
   let candidates = "";
   let ofActor = "";
+  let start = "";
+  let offset = "";
   if (actorPrefix !== undefined) ofActor = `and starts_with(a.actor, $${values.push(actorPrefix)})`;
   if (eventId !== undefined) {
     // Each of the three conditions uses an index. A commit batch is found by time: its event's id says when that was.
@@ -277,19 +285,24 @@ function composeAudit({ eventId, account, actorPrefix, limit }: AuditFilter): { 
     candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
       or (a.accounts is not null and a.at between ${received} and ${received} + interval '${BATCH_WITHIN}'))`;
   }
-  const text = `select ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
+  if (from !== undefined) {
+    start = `and (a.at, a.entry_id) <= (select s.at, s.entry_id from audit_entry s where s.entry_id = $${values.push(from.entryId)})`;
+    offset = `offset $${values.push(from.skip)}`;
+  }
+  const text = `select a.entry_id, ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
         coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
         case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail,
         a.category, a.ticket, a.case_id, a.approval_id
       from audit_entry a
       left join lateral (
-        select u.account, u.event_id from unnest(a.accounts, a.event_ids) as u (account, event_id)
+        select u.account, u.event_id, u.position
+        from unnest(a.accounts, a.event_ids) with ordinality as u (account, event_id, position)
         where ($1::uuid is null or u.event_id = $1) and ($2::text is null or coalesce(u.account, a.account) = $2)
       ) m on a.event_ids is not null
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
-        and ($2::text is null or a.account = $2 or m.account is not null) ${candidates} ${ofActor}
-      order by a.at desc, a.entry_id desc
-      limit $3`;
+        and ($2::text is null or a.account = $2 or m.account is not null) ${candidates} ${ofActor} ${start}
+      order by a.at desc, a.entry_id desc, m.position
+      limit $3 ${offset}`;
   return { text, values };
 }
 
@@ -297,6 +310,7 @@ function composeAudit({ eventId, account, actorPrefix, limit }: AuditFilter): { 
 export const auditQuery = composed(
   composeAudit,
   {
+    entry_id: "uuid",
     at: "text",
     actor: "text",
     via: narrowed<Via>("text"),
@@ -313,7 +327,12 @@ export const auditQuery = composed(
     case_id: "uuid?",
     approval_id: "uuid?",
   },
-  [[{ limit: 1 }], [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }], [{ actorPrefix: "", limit: 1 }]],
+  [
+    [{ limit: 1 }],
+    [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }],
+    [{ actorPrefix: "", limit: 1 }],
+    [{ from: { entryId: "00000000-0000-0000-0000-000000000000", skip: 0 }, limit: 1 }],
+  ],
 );
 
 /** Lists entries, newest first. That of a commit batch comes once for each of its events that the filter asks for. */

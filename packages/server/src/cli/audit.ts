@@ -1,7 +1,9 @@
 import { Command } from "commander";
-import { listAudit } from "../audit/audit.ts";
-import { type Context, printRows, withConnection } from "./context.ts";
+import type { Answer } from "@device-risk-signals/admin-api";
+import { withCalls } from "./call.ts";
+import { type Context, printRows } from "./context.ts";
 import { account, count, example, uuid } from "./options.ts";
+import { pagesOf } from "./pages.ts";
 
 interface ListOptions {
   readonly event?: string;
@@ -9,8 +11,6 @@ interface ListOptions {
   readonly limit: number;
   readonly json?: boolean;
 }
-
-const ALL = 1_000_000_000;
 
 export function auditCommand(context: Context): Command {
   const command = new Command("audit")
@@ -26,11 +26,17 @@ export function auditCommand(context: Context): Command {
     .addHelpText("after", example("drs audit list --account customer-1 --json"))
     .action(async (options: ListOptions) => {
       const filter = {
-        limit: options.limit === 0 ? ALL : options.limit,
-        ...(options.event !== undefined && { eventId: options.event }),
+        ...(options.event !== undefined && { event_id: options.event }),
         ...(options.account !== undefined && { account: options.account }),
       };
-      const rows = await withConnection(context, "read", ({ pool }) => listAudit(pool, filter));
+      const rows: Answer<"listAudit">["entries"] = [];
+      await withCalls(context, "read", async (call) => {
+        const pages = pagesOf(options.limit, async (page) => {
+          const { entries, next } = await call("listAudit", { ...filter, ...page });
+          return { rows: entries, next };
+        });
+        for await (const page of pages) rows.push(...page);
+      });
       printRows(context, rows, options.json ?? false, "No audit entries.");
     });
   return command;

@@ -1,21 +1,55 @@
-import { listAudit as queryAudit } from "../../audit/audit.ts";
+import type { Answer } from "@device-risk-signals/admin-api";
+import { type AuditRow, listAudit as queryAudit } from "../../audit/audit.ts";
+import { isUuid } from "../../identifiers/uuidv7.ts";
 import { actorPrefix } from "../../identity/caller.ts";
 import type { Operation } from "./operation.ts";
+import { AdminError } from "./problem.ts";
 
 const LIMIT = 50;
 
 export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
-  const entries = await queryAudit(ports.pool, {
-    limit: input.limit ?? LIMIT,
+  const { limit = LIMIT } = input;
+  const from = input.after === undefined ? undefined : cursorOf(input.after);
+  const rows = await queryAudit(ports.pool, {
+    limit,
+    ...(from && { from }),
     ...(input.account !== undefined && { account: input.account }),
     ...(input.event_id !== undefined && { eventId: input.event_id }),
     // guard(false): a caller without the auditor's role reads entries of its own
     // fails: packages/server/src/admin/routes.test.ts › entries of others
     ...(scope === "own" && { actorPrefix: actorPrefix(caller.person) }),
   });
-  const detail = { limit: input.limit ?? LIMIT, count: entries.length };
+  const detail = { limit, count: rows.length };
   return {
-    answer: { entries: [...entries] },
+    answer: {
+      entries: rows.map(shown),
+      next: rows.length === limit ? nextOf(rows, from) : null,
+    },
     audit: { detail, ...(input.account !== undefined && { account: input.account }) },
   };
 };
+
+function shown(row: AuditRow): Answer<"listAudit">["entries"][number] {
+  const { entry_id: _, ...rest } = row;
+  return { ...rest, roles: rest.roles && [...rest.roles] };
+}
+
+type Cursor = { readonly entryId: string; readonly skip: number };
+
+/** An entry of a commit batch has a row for each event: a page may end between two of them. */
+function nextOf(rows: readonly AuditRow[], from: Cursor | undefined): string | null {
+  const entryId = rows.at(-1)?.entry_id;
+  if (entryId === undefined) return null;
+  const shown = rows.filter((row) => row.entry_id === entryId).length;
+  const before = from?.entryId === entryId ? from.skip : 0;
+  return `${entryId}.${before + shown}`;
+}
+
+/** @throws AdminError request-invalid */
+function cursorOf(after: string): Cursor {
+  const [entryId = "", skip = "", ...rest] = after.split(".");
+  if (isUuid(entryId) && /^\d{1,9}$/.test(skip) && rest.length === 0) return { entryId, skip: Number(skip) };
+  throw new AdminError("request-invalid", {
+    errors: [{ where: "querystring/after", detail: "is not the `next` of a page" }],
+  });
+}

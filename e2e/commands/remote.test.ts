@@ -1,7 +1,9 @@
 /** Commands print the same through the admin API as on the database. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runInProcess, objects, type Printed } from "../support/command.ts";
-import { sharedDatabase, type TestDatabase } from "../support/database.ts";
+import { sharedDatabase, temporaryFolder, type TestDatabase } from "../support/database.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
 import { Past, type PastEvent } from "../support/past-event.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
@@ -9,10 +11,12 @@ import { type ServerProcess, startServer } from "../support/server.ts";
 let database: TestDatabase;
 let environment: Record<string, string>;
 let server: ServerProcess;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let remote: Record<string, string>;
 let event: PastEvent;
 
 beforeAll(async () => {
+  folder = await temporaryFolder();
   database = await sharedDatabase();
   environment = await database.environment();
   const system = await openTestSystem(environment);
@@ -22,13 +26,24 @@ beforeAll(async () => {
   await past.close();
   await system.close();
   server = await startServer(environment);
+  await runInProcess(environment, "purpose", "apply", await policyFile("P1Y"), "--yes");
   remote = await through("operator", "analyst", "privacy", "auditor");
 });
 
 afterAll(async () => {
   await server?.stop();
+  await folder?.remove();
   await database?.close();
 });
+
+/** A policy of one purpose. JSON is YAML. */
+async function policyFile(raw_retention: string): Promise<string> {
+  const path = join(folder.path, "policy.yaml");
+  const texts = { title: "Fraud prevention", legal_basis: "legitimate interest", owner: "o" };
+  const purpose = { id: "default", ...texts, raw_retention, derived_retention: "P1Y" };
+  await writeFile(path, JSON.stringify({ purposes: [purpose], actions: {}, unmapped: "default" }));
+  return path;
+}
 
 /** The environment of commands that go through the admin API, with a token of the roles. */
 async function through(...roles: readonly string[]): Promise<Record<string, string>> {
@@ -52,6 +67,11 @@ const READING: readonly (readonly string[])[] = [
   ["token", "list", "--account", "customer-1"],
   ["action", "list"],
   ["action", "list", "--account", "customer-1", "--json"],
+  ["purpose", "list"],
+  ["purpose", "list", "--json"],
+  ["purpose", "record"],
+  ["purpose", "record", "--json"],
+  ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
   ["drift", "list"],
   ["admin-token", "list"],
 ];
@@ -87,6 +107,21 @@ describe("a command through the admin API", () => {
     });
     const again = ["token", "revoke", issued?.token_id ?? ""];
     expect(await runInProcess(remote, ...again)).toEqual(await runInProcess(environment, ...again));
+  });
+
+  test("applies a policy as on the database, and reports its problems in the same words", async () => {
+    const apply = ["purpose", "apply", await policyFile("P2Y"), "--json"];
+    const first = await runInProcess(remote, ...apply);
+    expect(objects(first.stdout)).toMatchObject([{ version: 2, dry_run: false, changes: [{ purpose: "default" }] }]);
+    const again = await runInProcess(remote, ...apply);
+    expect(objects(again.stdout)).toEqual([{ version: 2, dry_run: false, changes: [] }]);
+    expect(await runInProcess(environment, ...apply)).toEqual(again);
+    const wrong = ["purpose", "apply", await policyFile("x")];
+    const refused = await runInProcess(remote, ...wrong);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("is not a policy:\n  purposes.0.raw_retention: ");
+    expect(refused).toEqual(await runInProcess(environment, ...wrong));
+    expect(await runInProcess(await through("auditor", "operator"), ...apply)).toMatchObject({ code: 1, stdout: "" });
   });
 
   test("registers and revokes actions as on the database", async () => {

@@ -79,6 +79,7 @@ export const PERMISSIONS = {
     meaning: "read purposes, holds, erasures, receipts, requests, retention and keys",
     roles: { privacy: "full", auditor: "full" },
   },
+  "purposes.change": { meaning: "change purposes and their retention", roles: { privacy: "full" } },
   "audit.read": {
     meaning: "read the audit log",
     roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },

@@ -54,7 +54,11 @@ export const ADMIN_PROBLEMS = {
     title: "State conflict",
     when: "The present state does not allow the change; `detail` says what to do first.",
   },
-  "body-too-large": { status: 413, title: "Body too large", when: "The body exceeds 64 KB." },
+  "body-too-large": {
+    status: 413,
+    title: "Body too large",
+    when: "The body exceeds the limit of the route, which is 64 KB for most.",
+  },
   "media-type-unsupported": {
     status: 415,
     title: "Media type not supported",

@@ -29,6 +29,8 @@ export interface Route {
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
+  /** Maximum size of the body, where it is not that of every route. */
+  readonly maxBodyBytes?: number;
   readonly answer: TSchema | BytesAnswer;
   /** Problems in addition to those of every route. */
   readonly problems?: readonly AdminProblemCode[];

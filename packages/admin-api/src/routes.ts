@@ -6,6 +6,7 @@ import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { CASE_ROUTES } from "./routes/cases.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
+import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { SESSION_TOKEN_ROUTES } from "./routes/session-tokens.ts";
 import { SESSION_ROUTES } from "./routes/session.ts";
 
@@ -19,6 +20,7 @@ export const ROUTES = {
   ...ADMIN_TOKEN_ROUTES,
   ...SESSION_TOKEN_ROUTES,
   ...ACTION_ROUTES,
+  ...PURPOSE_ROUTES,
   ...DRIFT_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 

@@ -63,7 +63,7 @@ const admitted = new WeakMap<FastifyRequest, Admitted>();
 
 /** @returns a listener for every path below `/admin/v1`. */
 export async function createAdminApi(options: AdminApiOptions): Promise<RequestListener> {
-  const app = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, exposeHeadRoutes: false });
+  const app = Fastify({ logger: false, exposeHeadRoutes: false });
   app.removeContentTypeParser("text/plain");
   app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => validator(schema, httpPart ?? "body"));
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, options.onError));
@@ -95,6 +95,7 @@ function addRoute(
   app.route({
     method: route.method,
     url: urlOf(route),
+    bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
     schema: {
       params: route.params ?? NOTHING,
       querystring: route.query ?? NOTHING,

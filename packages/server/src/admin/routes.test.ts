@@ -32,6 +32,20 @@ beforeAll(async () => {
 });
 afterAll(() => past?.close());
 
+const POLICY = JSON.stringify({
+  purposes: [
+    {
+      id: "default",
+      title: "Fraud prevention",
+      legal_basis: "legitimate interest",
+      owner: "o",
+      raw_retention: "P90D",
+      derived_retention: "P1Y",
+    },
+  ],
+  actions: {},
+  unmapped: "default",
+});
 const NO_ID = "019a0000-0000-7000-8000-000000000000";
 
 /** An input for each route; it need not succeed where the caller may not. */
@@ -57,6 +71,9 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   listActions: {},
   registerAction: { account: "customer-1", action_type: "payment", ttl_ms: 1_000 },
   revokeAction: { account: "customer-1", action_id: "act_1" },
+  listPurposes: {},
+  readProcessingRecord: {},
+  applyPolicy: { name: "policy", policy: POLICY, dry_run: true },
   listDrift: {},
 });
 

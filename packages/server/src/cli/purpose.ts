@@ -2,31 +2,11 @@ import { readFile } from "node:fs/promises";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
+import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
-import { BUILT_IN_PURPOSE } from "../ports.ts";
-import { inTransaction } from "../postgres/database.ts";
-import { requireRecovered } from "../app/recover.ts";
-import {
-  applyPolicy,
-  type Applied,
-  type Change,
-  comparePolicy,
-  readCurrentPolicy,
-  readPolicyDocument,
-} from "../policy/policy-table.ts";
-import { recordOfProcessing } from "../policy/record-of-processing.ts";
+import { call } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import {
-  agentOf,
-  type Context,
-  loadConfig,
-  print,
-  printJson,
-  printRows,
-  withConnection,
-  withInstallation,
-  inOwnersTransaction,
-} from "./context.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
 import { example } from "./options.ts";
 
 interface ApplyOptions {
@@ -49,29 +29,12 @@ export function purposeCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run", "drs purpose apply purposes.yaml"))
     .action(async (file: string, { dryRun = false, yes, json = false }: ApplyOptions) => {
-      loadConfig(context);
-      const policy = await policyOf(context, file);
-      let applied = await withConnection(context, "read", ({ pool }) =>
-        inTransaction(pool, (transaction) => comparePolicy(transaction, policy, BUILT_IN_PURPOSE)),
-      );
-      // guard(true): a dry run changes nothing
-      // fails: e2e/purposes.test.ts
-      if (!dryRun) {
-        const events = applied.changes.reduce(
-          (sum, change) => sum + ("events" in change ? change.expire_at_once : 0),
-          0,
-        );
-        if (events > 0) await confirm(context, { what: `Expired at once: ${plural(events, "event")}.`, yes });
-        applied = await withInstallation(context, "change", async (installation) => {
-          // An erasure of the journal may name the code of a purpose that this policy would give to another one.
-          await requireRecovered(installation);
-          return inOwnersTransaction(installation, (owner) =>
-            applyPolicy(owner, installation.clock, policy, { builtIn: BUILT_IN_PURPOSE, agent: agentOf(context) }),
-          );
-        });
-      }
-      if (json) printJson(context, { ...applied, dry_run: dryRun });
-      else printApplied(context, applied, dryRun);
+      const policy = await readPolicyFile(context, file);
+      const planned = await call(context, "applyPolicy", { ...policy, dry_run: true });
+      if (!dryRun) await confirmExpiry(context, planned, yes);
+      const applied = dryRun ? planned : await call(context, "applyPolicy", policy);
+      if (json) printJson(context, applied);
+      else printApplied(context, applied);
     });
 
   command
@@ -80,16 +43,8 @@ export function purposeCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs purpose list"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const { version, purposes, actions, unmapped } = await withConnection(context, "read", ({ pool }) =>
-        readCurrentPolicy(pool, BUILT_IN_PURPOSE),
-      );
-      const rows = purposes.map(({ code, ...purpose }) => ({
-        ...purpose,
-        action_types: [...actions].filter(([, of]) => of === code).map(([type]) => type),
-        takes_unmapped: code === unmapped,
-        policy_version: version,
-      }));
-      printRows(context, rows, json, "No purposes.");
+      const { purposes } = await call(context, "listPurposes", {});
+      printRows(context, purposes, json, "No purposes.");
     });
 
   command
@@ -98,35 +53,41 @@ export function purposeCommand(context: Context): Command {
     .option("--json", "print one JSON object: the policy")
     .addHelpText("after", example("drs purpose record > record-of-processing.md"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const policy = await withConnection(context, "read", ({ pool }) => readPolicyDocument(pool));
-      if (!policy) throw new OperatorError("not-found", "No policy was applied yet: see drs purpose apply.");
-      if (json) printJson(context, policy);
-      else context.stdout.write(recordOfProcessing(policy));
+      const { policy, record } = await call(context, "readProcessingRecord", {});
+      if (json) printJson(context, policy as object);
+      else context.stdout.write(record);
     });
   return command;
 }
 
-async function policyOf({ directory }: Context, file: string): Promise<Parameters<typeof applyPolicy>[2]> {
-  const path = resolve(directory, file);
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError("input-invalid", `${path} can't be read (${error.code})`);
-  });
-  const { readPolicy } = await import("../policy/read-policy.ts");
-  const result = readPolicy(text);
-  if (result.ok) return result.policy;
-  throw new OperatorError(
-    "input-invalid",
-    [`${path} is not a policy:`, ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
-  );
+interface PolicyFile {
+  /** Path of the file. */
+  readonly name: string;
+  readonly policy: string;
 }
 
-function printApplied(context: Context, { version, changes }: Applied, dryRun: boolean): void {
+async function readPolicyFile({ directory }: Context, file: string): Promise<PolicyFile> {
+  const name = resolve(directory, file);
+  const policy = await readFile(name, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new OperatorError("input-invalid", `${name} can't be read (${error.code})`);
+  });
+  return { name, policy };
+}
+
+type Applied = Answer<"applyPolicy">;
+
+async function confirmExpiry(context: Context, { changes }: Applied, yes: boolean | undefined): Promise<void> {
+  const events = changes.reduce((sum, change) => sum + ("events" in change ? change.expire_at_once : 0), 0);
+  if (events > 0) await confirm(context, { what: `Expired at once: ${plural(events, "event")}.`, yes });
+}
+
+function printApplied(context: Context, { version, changes, dry_run }: Applied): void {
   for (const change of changes) print(context, described(change));
-  if (dryRun) print(context, `Nothing was changed; policy ${version} is active.`);
+  if (dry_run) print(context, `Nothing was changed; policy ${version} is active.`);
   else print(context, `${changes.length === 0 ? "Nothing changes: policy" : "Policy"} ${version} is active.`);
 }
 
-function described(change: Change): string {
+function described(change: Applied["changes"][number]): string {
   if ("unmapped" in change) return `unmapped action types: ${change.from} -> ${change.unmapped}`;
   if ("action_type" in change) return `action ${change.action_type}: ${change.from ?? "-"} -> ${change.to ?? "-"}`;
   const members = change.members.length > 0 ? ` (${change.members.join(", ")})` : "";

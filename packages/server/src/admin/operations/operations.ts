@@ -5,6 +5,7 @@ import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
 import { listDrift } from "./drift.ts";
+import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { readSession } from "./session.ts";
 import type { Operations } from "./operation.ts";
@@ -32,5 +33,8 @@ export const OPERATIONS: Operations = {
   listActions,
   registerAction,
   revokeAction,
+  listPurposes,
+  readProcessingRecord,
+  applyPolicy,
   listDrift,
 };

@@ -40,6 +40,7 @@ const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> =
   "input-invalid": "request-invalid",
   "wrong-usage": "request-invalid",
   "state-conflict": "state-conflict",
+  "policy-incomplete": "state-conflict",
   "pass-running": "state-conflict",
   "journal-required": "state-conflict",
   "approval-needed": "state-conflict",

@@ -1,0 +1,72 @@
+import { requireRecovered } from "../../app/recover.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf } from "../../identity/caller.ts";
+import type { Policy } from "../../policy/policy.ts";
+import {
+  type Applied,
+  applyPolicy as apply,
+  comparePolicy,
+  readCurrentPolicy,
+  readPolicyDocument,
+} from "../../policy/policy-table.ts";
+import { recordOfProcessing } from "../../policy/record-of-processing.ts";
+import { BUILT_IN_PURPOSE } from "../../ports.ts";
+import { inOwnerTransaction, inTransaction } from "../../postgres/database.ts";
+import type { Operation, OperationCall } from "./operation.ts";
+
+export const listPurposes: Operation<"listPurposes"> = async ({ ports }) => {
+  const { version, purposes, actions, unmapped } = await readCurrentPolicy(ports.pool, BUILT_IN_PURPOSE);
+  const rows = purposes.map(({ code, ...purpose }) => ({
+    ...purpose,
+    probes: purpose.probes && [...purpose.probes],
+    action_types: [...actions].filter(([, of]) => of === code).map(([type]) => type),
+    takes_unmapped: code === unmapped,
+    policy_version: version,
+  }));
+  return { answer: { purposes: rows }, audit: { detail: { count: rows.length } } };
+};
+
+export const readProcessingRecord: Operation<"readProcessingRecord"> = async ({ ports }) => {
+  const policy = await readPolicyDocument(ports.pool);
+  if (!policy) throw new OperatorError("not-found", "No policy was applied yet: see drs purpose apply.");
+  return { answer: { policy, record: recordOfProcessing(policy) }, audit: {} };
+};
+
+export const applyPolicy: Operation<"applyPolicy"> = async (call) => {
+  const policy = await policyOf(call.input);
+  const dryRun = call.input.dry_run ?? false;
+  // guard(false): a dry run changes nothing
+  // fails: e2e/purposes.test.ts
+  const { version, changes } = dryRun ? await compare(call, policy) : await change(call, policy);
+  return {
+    answer: {
+      version,
+      changes: changes.map((one) => ("members" in one ? { ...one, members: [...one.members] } : one)),
+      dry_run: dryRun,
+    },
+    ...(dryRun && { audit: { detail: { dry_run: true, changes: changes.length } } }),
+  };
+};
+
+const compare = ({ ports }: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> =>
+  inTransaction(ports.pool, (transaction) => comparePolicy(transaction, policy, BUILT_IN_PURPOSE));
+
+async function change({ ports, caller }: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> {
+  const { administration, clock } = ports;
+  // An erasure of the journal may name the code of a purpose that this policy would give to another one.
+  await requireRecovered(await ports.installation());
+  return inOwnerTransaction(administration, (owner) =>
+    apply(owner, clock, policy, { builtIn: BUILT_IN_PURPOSE, agent: agentOf(caller) }),
+  );
+}
+
+/** @throws input-invalid with every problem of the file. */
+async function policyOf({ name, policy: text }: OperationCall<"applyPolicy">["input"]): Promise<Policy> {
+  const { readPolicy } = await import("../../policy/read-policy.ts");
+  const result = readPolicy(text);
+  if (result.ok) return result.policy;
+  throw new OperatorError(
+    "input-invalid",
+    [`${name} is not a policy:`, ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
+  );
+}

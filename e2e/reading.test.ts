@@ -245,8 +245,12 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     return asPostgres("pg_ctl", "-D", join(home.path, name), "-w", "-l", log, "-o", settings, "start");
   };
 
-  const query = async <Row extends pg.QueryResultRow>(socket: string, text: string): Promise<Row | undefined> => {
-    const client = new pg.Client({ connectionString: urlAt(socket, "postgres") });
+  const query = async <Row extends pg.QueryResultRow>(
+    socket: string,
+    text: string,
+    name = "postgres",
+  ): Promise<Row | undefined> => {
+    const client = new pg.Client({ connectionString: urlAt(socket, name) });
     await client.connect();
     const { rows } = await client.query<Row>(text);
     await client.end();
@@ -276,7 +280,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     await runInProcess(primary, "request", "add", "--account", "stays", "--kind", "access");
     const erased = await runInProcess(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
-    const asked = await query<{ approval_id: string }>(one, ASK_FOR_APPROVAL);
+    const asked = await query<{ approval_id: string }>(one, ASK_FOR_APPROVAL, "events");
     approval = asked?.approval_id ?? "";
     const backup = ["-h", one, "-U", "postgres", "-D", join(home.path, "standby"), "-R", "-c", "fast", "--no-sync"];
     await asPostgres("pg_basebackup", ...backup);

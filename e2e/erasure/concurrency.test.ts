@@ -117,7 +117,7 @@ describe("an erasure during other work", () => {
     expect(done[0]).toMatchObject({ events: 1, finished_at: expect.any(String) });
     expect(done[1]).toMatchObject({ events: 2 });
     expect([done[2], done[3]], "the second erasure finds nothing left").toEqual([done[0], done[1]]);
-    for (const who of [one, two]) expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+    for (const who of [one, two]) expect(await tablesWith(who.account)).toEqual([]);
   });
 
   test("may run at the same time as the expiry of the same events", async () => {
@@ -125,7 +125,7 @@ describe("an erasure during other work", () => {
     const stored = await store(who);
     await Promise.all([erase("--account", who.account), drs("retention", "run"), drs("retention", "run")]);
     expect(await read(stored.eventId)).toBeUndefined();
-    expect(await tablesWith(who.account)).toEqual(["audit_entry"]);
+    expect(await tablesWith(who.account)).toEqual([]);
   });
 
   test("lets the serving role take nothing that is not erased, nor change what was erased", async () => {

@@ -26,6 +26,7 @@ export class Past {
       executor: pool,
       partitions,
       pseudonymizer,
+      newLane: () => system.audit.lane(),
       canStore: () => true,
       onStale: () => accountKeys.refresh(),
       onConnectionLost: () => accountKeys.clear(),

@@ -81,9 +81,13 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "events",
     purpose: "commit batches, ledger, tombstones, partitions, reads, searches",
-    imports: ["errors", "ports", "identifiers", "postgres", "crypto"],
+    imports: ["errors", "ports", "identifiers", "postgres", "crypto", "audit/log"],
   },
-  { name: "audit", purpose: "the audit log", imports: ["ports", "identifiers", "postgres", "events"] },
+  {
+    name: "audit",
+    purpose: "the audit log",
+    imports: ["ports", "identifiers", "postgres", "crypto", "audit/log", "events"],
+  },
   { name: "identity", purpose: "admin tokens, callers of the admin API", imports: ["ports", "postgres", "audit"] },
   { name: "cases", purpose: "cases: why a person opens events", imports: ["ports", "postgres"] },
   { name: "approvals", purpose: "approvals of operations by second persons", imports: ["ports", "postgres"] },
@@ -186,6 +190,7 @@ export const FOLDERS: readonly Folder[] = [
     imports: [
       "ports",
       "postgres",
+      "audit",
       "lifecycle/holds",
       "lifecycle/erasure",
       "lifecycle/recovery",

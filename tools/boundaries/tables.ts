@@ -153,7 +153,6 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   account_identity: { erased: "deleted when the erasure begins", exported: "the name is in manifest.json" },
   account_key: { erased: "deleted with its last ledger row", exported: "not: the ids are random" },
   action: { erased: "deleted when the erasure begins", exported: "actions.ndjson" },
-  audit_entry: { erased: "kept: earlier entries prove every access", exported: "accesses.ndjson" },
   data_request: { erased: "kept: a name until the request is closed", exported: "requests.ndjson" },
   event: { erased: "deleted", exported: EVENTS },
   held_event: { erased: "kept until the last hold ends", exported: EVENTS },

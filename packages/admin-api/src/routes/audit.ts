@@ -27,7 +27,7 @@ export const AUDIT_ROUTES = {
           roles: nullable(Type.Array(shownText(), { description: "The roles that the actor had." })),
           operation: shownText(),
           outcome: shownText(),
-          account: nullable(shownText()),
+          account: nullable(shownText("Keyed MAC in hexadecimal; the name where the query has it.")),
           event_id: nullable(shownText()),
           occurrences: count(),
           reason: nullable(shownText()),

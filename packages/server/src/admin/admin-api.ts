@@ -108,7 +108,12 @@ function addRoute(
       const { answer, audit, headers = {} } = await perform(id, { ...call, input });
       // guard(drop): what is read is audited before it is answered
       // fails: packages/server/src/admin/routes.test.ts › is audited
-      if (audit) await writeAudit(ports.pool, ports.clock, { ...agentOf(call.caller), ...entryOf(route), ...audit });
+      if (audit)
+        await writeAudit(ports.pool, (await ports.keys()).audit, {
+          ...agentOf(call.caller),
+          ...entryOf(route),
+          ...audit,
+        });
       reply.headers(headers);
       if (isBytes(route.answer)) {
         return reply
@@ -148,7 +153,7 @@ function admission({ ports, ...options }: AdminApiOptions) {
     const scope = scopeOf(permission, caller.roles);
     if (scope === undefined) {
       const { operation } = routeOf(id);
-      await writeAudit(ports.pool, ports.clock, { ...agentOf(caller), operation, outcome: "denied" });
+      await writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome: "denied" });
       throw new AdminError("permission-missing", { detail: `No role of the caller has the permission ${permission}.` });
     }
     admitted.set(request, { caller, call: { ports, caller, scope } });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { findAttributes, revealEvent, type ListedEvent } from "../events/read-events.ts";
 import { inTransaction, withClient } from "../postgres/database.ts";
@@ -22,11 +23,13 @@ afterAll(() => past?.close());
 
 const REFUSED = /no committed audit entry/;
 const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now()) =>
-  writeAudit(
-    executor,
-    { now: () => at },
-    { actor: "a", via: "api", operation, outcome: "done", eventIds: [event.eventId] },
-  );
+  writeAudit(executor, new AuditSigner(Buffer.alloc(32), scene.system.pseudonymizer, { now: () => at }), {
+    actor: "a",
+    via: "api",
+    operation,
+    outcome: "done",
+    eventIds: [event.eventId],
+  });
 const reveal = (entryId: string, executor: Executor = scene.system.pool) => revealEvent(executor, entryId, listed);
 
 describe("reveal_event", () => {

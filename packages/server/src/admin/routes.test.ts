@@ -256,9 +256,9 @@ describe("what the admin API shows", () => {
 
   it("pages through audit entries without a gap, also within an entry of several events", async () => {
     const stored = await Promise.all([0, 1, 2].map(() => past.store(0, { account: "customer-of-entries" })));
-    const { pool, clock } = scene.system;
+    const { pool, audit } = scene.system;
     const eventIds = stored.map(({ eventId }) => eventId);
-    await writeAudit(pool, clock, { actor: "a", via: "server", operation: "test.write", outcome: "done", eventIds });
+    await writeAudit(pool, audit, { actor: "a", via: "server", operation: "test.write", outcome: "done", eventIds });
     const client = await listener.client(["auditor"]);
     const newest = (entries: Answer<"listAudit">["entries"]) => {
       const first = entries.findIndex(({ operation }) => operation === "test.write");
@@ -333,7 +333,7 @@ describe("what is done through the admin API", () => {
     expect(entries[3]).toMatchObject({
       via: "api",
       roles: ["investigator"],
-      account: "customer-1",
+      account: scene.system.audit.subjectOf("customer-1").toString("hex"),
       event_id: event.eventId,
       reason: "dispute 4711",
       category: "dispute",

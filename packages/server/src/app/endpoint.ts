@@ -73,6 +73,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     executor: pool,
     partitions,
     pseudonymizer: system.pseudonymizer,
+    newLane: () => system.audit.lane(),
     canStore: () => dependencies.canStore,
     onStale: async () => {
       await Promise.all([system.accountKeys.refresh(), purposes.refresh()]);
@@ -110,7 +111,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   const rejections = new BufferedRejectionLog(pool, clock, onError);
   opened.add("rejection counts", () => rejections.close());
   // Written before the counts, which matter less.
-  const audit = new BufferedAuditLog(pool, clock, onError);
+  const audit = new BufferedAuditLog(pool, system.audit, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
   const ingest = createIngest(
     {

@@ -1,5 +1,6 @@
 /** The key store, checked against the database, and what the installation's secret gives: names, MACs, the sealer. */
 import { PostgresAccountKeys } from "../accounts/account-keys.ts";
+import { AuditSigner } from "../audit/audit-signer.ts";
 import type { Config } from "../config/config.ts";
 import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { deriveKey } from "../crypto/derive-key.ts";
@@ -30,6 +31,7 @@ export interface Keys {
   readonly partitions: Partitions;
   readonly accountKeys: PostgresAccountKeys;
   readonly pseudonymizer: Pseudonymizer;
+  readonly audit: AuditSigner;
   readonly sealer: CachingSealer;
   readonly codec: EntryCodec;
   /** The signer of receipts. @throws installation-missing where it has no key yet, and none is made. @throws Unavailable */
@@ -41,7 +43,7 @@ export interface Keys {
  * Unavailable
  */
 export async function openKeys(connection: OpenConnection): Promise<Keys> {
-  const { access, config, environment, dependencies, opened, pool } = connection;
+  const { access, clock, config, environment, dependencies, opened, pool } = connection;
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
   const keyDatabase = databaseAt(config.keys.databaseUrl, dependencies, "key_store");
@@ -67,6 +69,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     partitions,
     accountKeys,
     pseudonymizer,
+    audit: new AuditSigner(installation, pseudonymizer, clock),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     codec: new EntryCodec(deriveKey(installation, "erasure journal"), id),
     receipts: () => openReceipts(secrets, access),

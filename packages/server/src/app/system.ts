@@ -60,11 +60,13 @@ export async function openSystem(config: Config, options: OpenOptions): Promise<
 
 /** The parts that a worker or a command needs to delete events. */
 export function erasurePorts(installation: Installation): Omit<RetentionOptions, "database" | "actor" | "signal"> {
-  const { pool, clock, config, secrets, sealer, keyStore, pseudonymizer, journal, codec, receipts } = installation;
+  const { pool, clock, audit, config, secrets, sealer, keyStore, pseudonymizer, journal, codec, receipts } =
+    installation;
   const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };
   const attest = { executor: pool, signer, clock, backups: config.retention };
   return {
     clock,
+    audit,
     secrets,
     sealer,
     keyStore,

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
-import type { AuditLog, Clock, IngestAudit, OnError } from "../ports.ts";
+import type { AuditLog, IngestAudit, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { receivedAtOf } from "../events/read-events.ts";
 import { instant } from "../postgres/instant.ts";
-import { composed, narrowed, query, queryComposed, sql } from "../postgres/statement.ts";
+import { composed, narrowed, queryComposed } from "../postgres/statement.ts";
+import { INGESTION } from "./log/surfaces.ts";
+import type { Lane, LaneEntry } from "./log/lane.ts";
+import { insertEntries } from "./entries.ts";
+import type { AuditSigner, NamedAccount } from "./audit-signer.ts";
 
 /**
  * How an operation reached the system: through the admin API by a program, the console or `drs`; by a command on the
@@ -37,61 +41,26 @@ export interface AuditEntry extends Agent {
   readonly approvalId?: string;
 }
 
-const WRITE_AUDIT = sql(
-  `insert into audit_entry (entry_id, at, actor, via, roles, operation, outcome, account, event_id, event_ids, reason,
-        detail, category, ticket, case_id, approval_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-  [
-    "uuid",
-    "timestamptz",
-    "text",
-    "text",
-    "text[]?",
-    "text",
-    "text",
-    "text?",
-    "uuid?",
-    "uuid[]?",
-    "text?",
-    "jsonb?",
-    "text?",
-    "text?",
-    "uuid?",
-    "uuid?",
-  ],
-);
-
 /**
  * Writes an entry. It is durable when the promise resolves, so that the caller returns nothing before it is written; in
  * a transaction, it is durable when this is committed.
  * @returns the id of the entry.
  */
-export async function writeAudit(executor: Executor, clock: Clock, entry: AuditEntry): Promise<string> {
-  const now = clock.now();
-  const entryId = uuidv7(now);
-  await query(executor, WRITE_AUDIT, [
+export async function writeAudit(executor: Executor, signer: AuditSigner, entry: AuditEntry): Promise<string> {
+  const { account, eventIds, detail, ...rest } = entry;
+  const at = signer.clock.now();
+  const entryId = uuidv7(at);
+  const record: LaneEntry = {
+    ...rest,
     entryId,
-    new Date(now).toISOString(),
-    entry.actor,
-    entry.via,
-    entry.roles ?? null,
-    entry.operation,
-    entry.outcome,
-    entry.account ?? null,
-    ...eventColumns(entry.eventIds ?? []),
-    entry.reason ?? null,
-    entry.detail ? JSON.stringify(entry.detail) : null,
-    entry.category ?? null,
-    entry.ticket ?? null,
-    entry.caseId ?? null,
-    entry.approvalId ?? null,
-  ]);
+    at,
+    occurrences: 1,
+    subjects: account === undefined ? undefined : [signer.subjectOf(account)],
+    eventIds: eventIds?.length === 0 ? undefined : eventIds,
+    detail: detail && JSON.stringify(detail),
+  };
+  await insertEntries(executor, [signer.sign(record)]);
   return entryId;
-}
-
-/** Each column has an index of its own. */
-function eventColumns(ids: readonly string[]): [one: string | null, several: readonly string[] | null] {
-  return [ids.length === 1 ? (ids[0] ?? null) : null, ids.length > 1 ? ids : null];
 }
 
 const FLUSH_EVERY_MS = 1_000;
@@ -114,27 +83,20 @@ interface Group {
   readonly sources: Map<string, number>;
 }
 
-const WRITE = sql(
-  `insert into audit_entry
-        (entry_id, at, actor, via, operation, outcome, account, event_id, occurrences, event_ids, detail)
-      select entry_id, at, 'endpoint', 'server', 'event.create', outcome, account, event_id, occurrences, event_ids, detail
-      from jsonb_to_recordset($1::jsonb) as r (entry_id uuid, at timestamptz, outcome text, account text, event_id uuid,
-        occurrences bigint, event_ids uuid[], detail jsonb)`,
-  ["jsonb"],
-);
-
 /** Refused, replayed and mismatching requests, counted by account and outcome and written every second. */
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
-  readonly #clock: Clock;
+  readonly #signer: AuditSigner;
+  readonly #lane: Lane;
   readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
   #groups = new Map<string, Group>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, clock: Clock, onError: OnError) {
+  constructor(executor: Executor, signer: AuditSigner, onError: OnError) {
     this.#executor = executor;
-    this.#clock = clock;
+    this.#signer = signer;
+    this.#lane = signer.lane();
     this.#onError = onError;
     this.#timer = setInterval(() => void this.flush(false), FLUSH_EVERY_MS);
     this.#timer.unref();
@@ -175,7 +137,7 @@ export class BufferedAuditLog implements AuditLog {
     const existing = this.#groups.get(name);
     if (existing) return existing;
     const group: Group = {
-      since: this.#clock.now(),
+      since: this.#signer.clock.now(),
       outcome,
       account: crowded ? undefined : account,
       occurrences: 0,
@@ -187,19 +149,35 @@ export class BufferedAuditLog implements AuditLog {
   }
 
   async #write(everything: boolean): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.#signer.clock.now();
     const due = [...this.#groups].filter(
       ([, group]) => everything || group.account !== undefined || now - group.since >= ANONYMOUS_EVERY_MS,
     );
     if (due.length === 0) return;
     for (const [name] of due) this.#groups.delete(name);
-    const rows = due.map(([, group]) => rowOf(group, now));
+    const signed = this.#lane.sign(due.map(([, group]) => this.#recordOf(group, now)));
     try {
-      await query(this.#executor, WRITE, [JSON.stringify(rows)]);
+      await insertEntries(this.#executor, signed);
+      this.#lane.acknowledge();
     } catch (error) {
+      this.#lane.renew();
       this.#onError(error, "audit write");
       for (const [, group] of due) this.#keep(group);
     }
+  }
+
+  #recordOf({ outcome, account, occurrences, eventIds, sources, since }: Group, now: number): LaneEntry {
+    const detail = { since: new Date(since).toISOString(), sources: Object.fromEntries(sources) };
+    return {
+      ...INGESTION,
+      entryId: uuidv7(now),
+      at: now,
+      outcome,
+      occurrences,
+      subjects: account === undefined ? undefined : [this.#signer.subjectOf(account)],
+      eventIds: eventIds.size === 0 ? undefined : [...eventIds],
+      detail: sources.size === 0 ? undefined : JSON.stringify(detail),
+    };
   }
 
   /** Adds entries that could not be written to the newer ones. */
@@ -216,27 +194,6 @@ function countSource({ sources }: Group, source: string, count: number): void {
   if (sources.has(source) || sources.size < MAX_NAMED) sources.set(source, (sources.get(source) ?? 0) + count);
 }
 
-function rowOf(
-  { outcome, account, occurrences, eventIds, sources, since }: Group,
-  now: number,
-): Record<string, unknown> {
-  const [event_id, event_ids] = eventColumns([...eventIds]);
-  const detail =
-    sources.size === 0
-      ? {}
-      : { detail: { since: new Date(since).toISOString(), sources: Object.fromEntries(sources) } };
-  return {
-    entry_id: uuidv7(now),
-    at: new Date(now).toISOString(),
-    outcome,
-    account: account ?? null,
-    occurrences,
-    event_id,
-    event_ids,
-    ...detail,
-  };
-}
-
 export interface AuditRow {
   readonly entry_id: string;
   readonly at: string;
@@ -245,6 +202,7 @@ export interface AuditRow {
   readonly roles: readonly string[] | null;
   readonly operation: string;
   readonly outcome: string;
+  /** The account that the filter names; otherwise its keyed MAC in hexadecimal. */
   readonly account: string | null;
   readonly event_id: string | null;
   readonly occurrences: number;
@@ -258,7 +216,7 @@ export interface AuditRow {
 
 export interface AuditFilter {
   readonly eventId?: string;
-  readonly account?: string;
+  readonly account?: NamedAccount;
   /** The actor's name up to what tells apart the credentials of one person. */
   readonly actorPrefix?: string;
   readonly limit: number;
@@ -273,7 +231,7 @@ function composeAudit({ eventId, account, actorPrefix, limit, from }: AuditFilte
   text: string;
   values: unknown[];
 } {
-  const values: unknown[] = [eventId ?? null, account ?? null, limit];
+  const values: unknown[] = [eventId ?? null, account?.subject ?? null, limit];
   let candidates = "";
   let ofActor = "";
   let start = "";
@@ -282,25 +240,25 @@ function composeAudit({ eventId, account, actorPrefix, limit, from }: AuditFilte
   if (eventId !== undefined) {
     // Each of the three conditions uses an index. A commit batch is found by time: its event's id says when that was.
     const received = `$${values.push(receivedAtOf(eventId).toISOString())}::timestamptz`;
-    candidates = `and (a.event_id = $1 or (a.accounts is null and a.event_ids @> array[$1::uuid])
-      or (a.accounts is not null and a.at between ${received} and ${received} + interval '${BATCH_WITHIN}'))`;
+    candidates = `and (a.event_id = $1 or (a.subjects is null and a.event_ids @> array[$1::uuid])
+      or (a.subjects is not null and a.at between ${received} and ${received} + interval '${BATCH_WITHIN}'))`;
   }
   if (from !== undefined) {
     start = `and (a.at, a.entry_id) <= (select s.at, s.entry_id from audit_entry s where s.entry_id = $${values.push(from.entryId)})`;
     offset = `offset $${values.push(from.skip)}`;
   }
   const text = `select a.entry_id, ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
-        coalesce(a.account, m.account) as account, coalesce(a.event_id, m.event_id) as event_id,
+        encode(coalesce(a.subject, m.subject), 'hex') as account, coalesce(a.event_id, m.event_id) as event_id,
         case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail,
         a.category, a.ticket, a.case_id, a.approval_id
       from audit_entry a
       left join lateral (
-        select u.account, u.event_id, u.position
-        from unnest(a.accounts, a.event_ids) with ordinality as u (account, event_id, position)
-        where ($1::uuid is null or u.event_id = $1) and ($2::text is null or coalesce(u.account, a.account) = $2)
+        select u.subject, u.event_id, u.position
+        from unnest(a.subjects, a.event_ids) with ordinality as u (subject, event_id, position)
+        where ($1::uuid is null or u.event_id = $1) and ($2::bytea is null or coalesce(u.subject, a.subject) = $2)
       ) m on a.event_ids is not null
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
-        and ($2::text is null or a.account = $2 or m.account is not null) ${candidates} ${ofActor} ${start}
+        and ($2::bytea is null or a.subject = $2 or m.subject is not null) ${candidates} ${ofActor} ${start}
       order by a.at desc, a.entry_id desc, m.position
       limit $3 ${offset}`;
   return { text, values };
@@ -337,5 +295,7 @@ export const auditQuery = composed(
 
 /** Lists entries, newest first. That of a commit batch comes once for each of its events that the filter asks for. */
 export async function listAudit(executor: Executor, filter: AuditFilter): Promise<readonly AuditRow[]> {
-  return (await queryComposed(executor, auditQuery(filter))).rows;
+  const { rows } = await queryComposed(executor, auditQuery(filter));
+  const { account } = filter;
+  return account ? rows.map((row) => ({ ...row, account: account.name })) : rows;
 }

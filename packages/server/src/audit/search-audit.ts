@@ -6,27 +6,27 @@ import { query, sql } from "../postgres/statement.ts";
 const NAMED_BY_OPERATOR = "event.list";
 
 const IS_ACCOUNT_AUDITED = sql(
-  `select exists (select from audit_entry where account = $1 and operation <> $2)
-      or exists (select from audit_entry where $1 = any (accounts)) as audited`,
-  ["text", "text"],
+  `select exists (select from audit_entry where subject = $1 and operation <> $2)
+      or exists (select from audit_entry where $1 = any (subjects)) as audited`,
+  ["bytea", "text"],
   { audited: "bool" },
 );
 
-/** Whether an entry names the account, other than a list that an operator asked for. */
-export async function isAccountAudited(executor: Executor, account: string): Promise<boolean> {
-  const { rows } = await query(executor, IS_ACCOUNT_AUDITED, [account, NAMED_BY_OPERATOR]);
+/** Whether an entry names the account by this keyed MAC, other than a list that an operator asked for. */
+export async function isAccountAudited(executor: Executor, subject: Buffer): Promise<boolean> {
+  const { rows } = await query(executor, IS_ACCOUNT_AUDITED, [subject, NAMED_BY_OPERATOR]);
   return rows[0]?.audited ?? false;
 }
 
 const WAS_EXPORTED = sql(
   `select from audit_entry
-    where account = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`,
-  ["text?", "text"],
+    where subject = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`,
+  ["bytea?", "text"],
 );
 
 /** Whether the account was exported under this id. */
-export async function wasExported(executor: Executor, account: string | null, exportId: string): Promise<boolean> {
-  return (await query(executor, WAS_EXPORTED, [account, exportId])).rowCount !== 0;
+export async function wasExported(executor: Executor, subject: Buffer | null, exportId: string): Promise<boolean> {
+  return (await query(executor, WAS_EXPORTED, [subject, exportId])).rowCount !== 0;
 }
 
 export interface OutcomeCount {

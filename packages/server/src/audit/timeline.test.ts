@@ -6,6 +6,7 @@ import type { PostgresEventStore } from "../events/event-store.ts";
 import { newEvent } from "../events/new-event.fixture.ts";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import type { IngestAudit, NewEvent } from "../ports.ts";
+import { AuditSigner } from "./audit-signer.ts";
 import { BufferedAuditLog } from "./audit.ts";
 import { type Timeline, timelineOfIdempotencyKey } from "./timeline.ts";
 
@@ -26,7 +27,9 @@ async function stored(change: Partial<NewEvent> = {}): Promise<NewEvent> {
 
 /** Entries that a server writes together, `afterMs` after the event was received. */
 async function audit(event: NewEvent, afterMs: number, ...entries: Omit<IngestAudit, "operation">[]): Promise<void> {
-  const log = new BufferedAuditLog(opened.system.pool, { now: () => event.receivedAt + afterMs }, (error) => {
+  const clock = { now: () => event.receivedAt + afterMs };
+  const signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, clock);
+  const log = new BufferedAuditLog(opened.system.pool, signer, (error) => {
     throw error;
   });
   for (const entry of entries) log.record({ operation: "event.create", ...entry });
@@ -34,7 +37,7 @@ async function audit(event: NewEvent, afterMs: number, ...entries: Omit<IngestAu
 }
 
 const timelineOf = ({ account, idempotencyKey }: NewEvent, limit = 100): Promise<Timeline | undefined> =>
-  timelineOfIdempotencyKey(opened.system.pool, account, idempotencyKey, limit);
+  timelineOfIdempotencyKey(opened.system.pool, opened.system.audit.named(account), idempotencyKey, limit);
 
 describe("the timeline of an idempotency key", () => {
   it("has the event, its warnings, its replays and conflicts, in order, and nothing of another key", async () => {

@@ -4,6 +4,7 @@ import { findKeyHolder } from "../events/ledger.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
+import type { NamedAccount } from "./audit-signer.ts";
 import { BATCH_WITHIN, MAX_NAMED } from "./audit.ts";
 
 /** An entry that names the event which holds the key. */
@@ -36,12 +37,12 @@ export interface Timeline {
 
 const LIST_ENTRIES = sql(
   `select ${instant("a.at", "at")}, a.outcome,
-        case when a.accounts is null then a.occurrences else 1 end as occurrences,
-        case when a.accounts is null then coalesce(cardinality(a.event_ids), 1) else 1 end as events
+        case when a.subjects is null then a.occurrences else 1 end as occurrences,
+        case when a.subjects is null then coalesce(cardinality(a.event_ids), 1) else 1 end as events
       from audit_entry a
       where a.operation = 'event.create' and (a.event_id = $1
-        or (a.accounts is null and a.event_ids @> array[$1::uuid])
-        or (a.accounts is not null and a.at between $2::timestamptz and $2::timestamptz + interval '${BATCH_WITHIN}'
+        or (a.subjects is null and a.event_ids @> array[$1::uuid])
+        or (a.subjects is not null and a.at between $2::timestamptz and $2::timestamptz + interval '${BATCH_WITHIN}'
           and a.event_ids @> array[$1::uuid]))
       order by a.at, a.entry_id limit $3`,
   ["uuid", "timestamptz", "int8"],
@@ -50,10 +51,10 @@ const LIST_ENTRIES = sql(
 
 const COUNT_UNNAMED = sql(
   `select count(*) as entries, coalesce(sum(occurrences), 0)::int8 as occurrences from audit_entry
-      where account = $1 and at >= $3 and operation = 'event.create'
+      where subject = $1 and at >= $3 and operation = 'event.create'
         and outcome in ('replayed', 'idempotency-conflict')
         and cardinality(event_ids) >= ${MAX_NAMED} and not event_ids @> array[$2::uuid]`,
-  ["text", "uuid", "timestamptz"],
+  ["bytea", "uuid", "timestamptz"],
   { entries: "int8", occurrences: "int8" },
 );
 
@@ -66,7 +67,7 @@ const COUNT_UNNAMED = sql(
  */
 export async function timelineOfIdempotencyKey(
   executor: Executor,
-  account: string,
+  { name: account, subject }: NamedAccount,
   key: string,
   limit: number,
 ): Promise<Timeline | undefined> {
@@ -74,7 +75,7 @@ export async function timelineOfIdempotencyKey(
   if (eventId === undefined) return undefined;
   const receivedAt = receivedAtOf(eventId).toISOString();
   const { rows: entries } = await query(executor, LIST_ENTRIES, [eventId, receivedAt, limit + 1]);
-  const { rows: unnamed } = await query(executor, COUNT_UNNAMED, [account, eventId, receivedAt]);
+  const { rows: unnamed } = await query(executor, COUNT_UNNAMED, [subject, eventId, receivedAt]);
   return {
     event_id: eventId,
     entries: entries.slice(0, limit),

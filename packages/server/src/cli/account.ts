@@ -42,7 +42,7 @@ async function write(
   installation: Installation,
   { account: of, out, reason, json }: ExportOptions,
 ): Promise<void> {
-  const { pool, clock, sealer, pseudonymizer, database } = installation;
+  const { pool, audit, clock, sealer, pseudonymizer, database } = installation;
   // guard(drop): an export of a restored database waits for the replay
   // fails: e2e/reading.test.ts › shows no event
   await requireReplayed({ ...installation, executor: pool }, "head");
@@ -57,7 +57,7 @@ async function write(
   const folder = resolve(context.directory, out);
   const announce = async (exportId: string): Promise<void> => {
     const entry = { ...agentOf(context), operation: "account.export", outcome: "done", account: of, reason };
-    await writeAudit(pool, clock, { ...entry, detail: { export_id: exportId } });
+    await writeAudit(pool, audit, { ...entry, detail: { export_id: exportId } });
   };
   const onProgress = (events: number): void => void context.stderr.write(`${plural(events, "event")}\n`);
   // The snapshot is taken after the announcement, which is an access like any other.

@@ -1,5 +1,6 @@
 import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { openKeys } from "../app/open-keys.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { issueAdminToken, MAX_TTL_MS } from "../identity/admin-tokens.ts";
 import { call } from "./call.ts";
@@ -40,17 +41,17 @@ export function adminTokenCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs admin-token issue --person j.doe --role analyst investigator --ttl 30d"))
     .action(async (options: IssueOptions) => {
-      const issued = await withConnection(context, "change", (connection) =>
-        inOwnersTransaction(connection, async (owner) => {
-          const { clock } = connection;
+      const issued = await withConnection(context, "change", async (connection) => {
+        const { audit } = await openKeys(connection);
+        return inOwnersTransaction(connection, async (owner) => {
           const wanted = { person: options.person, roles: options.role, ttlMs: options.ttl };
-          const token = await issueAdminToken(owner, clock, wanted);
+          const token = await issueAdminToken(owner, audit.clock, wanted);
           const { token_id, person: of, roles, expires_at } = token;
           const entry = { ...agentOf(context), operation: "admin-token.issue", outcome: "done" };
-          await writeAudit(owner, clock, { ...entry, detail: { token_id, person: of, roles, expires_at } });
+          await writeAudit(owner, audit, { ...entry, detail: { token_id, person: of, roles, expires_at } });
           return token;
-        }),
-      );
+        });
+      });
       if (options.json) return printJson(context, issued);
       print(context, issued.token);
       const roles = issued.roles.join(", ");

@@ -1,4 +1,3 @@
-import type { OpenConnection } from "../app/connect.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
@@ -14,7 +13,11 @@ export interface AuditedRead {
 }
 
 /** Writes the audit entry of a read; durable when the promise resolves, so that no output appears without it. */
-export async function auditRead(context: Context, { pool, clock }: OpenConnection, read: AuditedRead): Promise<void> {
+export async function auditRead(
+  context: Context,
+  { pool, audit }: Pick<Installation, "pool" | "audit">,
+  read: AuditedRead,
+): Promise<void> {
   const { operation, outcome, account, eventId, reason, detail } = read;
   const entry = {
     ...agentOf(context),
@@ -25,7 +28,7 @@ export async function auditRead(context: Context, { pool, clock }: OpenConnectio
     ...(reason !== undefined && { reason }),
     ...(detail && { detail }),
   };
-  await writeAudit(pool, clock, entry);
+  await writeAudit(pool, audit, entry);
 }
 
 /** A restored database would show events that were erased since: it is compared with the journal first. */

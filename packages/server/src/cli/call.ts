@@ -55,7 +55,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
     const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch(asOperatorError);
     const { operation: name } = routeOf(id);
     if (audit && ports.access !== "read") {
-      await writeAudit(ports.pool, ports.clock, {
+      await writeAudit(ports.pool, (await ports.keys()).audit, {
         ...agentOfCaller(caller),
         operation: name,
         outcome: "done",

@@ -214,14 +214,14 @@ async function erase(
   subject: ErasureSubject,
   { reason, refuseLater = false }: RunOptions,
 ): Promise<number | undefined> {
-  const { pool, clock, secrets, sealer, pseudonymizer, administration, database, compared } = installation;
+  const { pool, audit, secrets, sealer, pseudonymizer, administration, database, compared } = installation;
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
   const ports = { ...journalPorts(installation, watch), sealer, onUnreadable };
   const agent = agentOf(context);
   const subject_mac = subjectMac(pseudonymizer, subject).toString("hex");
   const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
-  await writeAudit(pool, clock, { ...agent, operation: "erase.run", outcome: "begun", reason, detail });
+  await writeAudit(pool, audit, { ...agent, operation: "erase.run", outcome: "begun", reason, detail });
   const sequence = await inOwnerTransaction(administration, (owner) =>
     beginErasure(owner, ports, { subject, actor: agent.actor, reason, refuseLater }),
   ).catch((error: unknown) => {
@@ -237,7 +237,7 @@ async function acceptLossOf(
   installation: Installation,
   { sequence, reason, yes }: { sequence: number; reason: string; yes: boolean | undefined },
 ): Promise<void> {
-  const ports = journalPorts(installation);
+  const ports = { ...journalPorts(installation), audit: installation.audit };
   const known = async (executor: Executor): Promise<readonly KnownEntry[]> =>
     findKnownEntries(installation, await findLatestApplied(executor), await readWatermark(installation.keyStore));
   await requireLoss(ports, await known(installation.pool), sequence);

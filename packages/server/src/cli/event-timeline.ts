@@ -27,7 +27,12 @@ export function timelineCommand(context: Context): Command {
     .addHelpText("after", example("drs event timeline --account customer-1 --idempotency-key 7d3f…"))
     .action(({ account: sender, idempotencyKey, limit, json = false }: Options) =>
       withReplayed(context, async (installation) => {
-        const timeline = await timelineOfIdempotencyKey(installation.pool, sender, idempotencyKey, limit || ALL);
+        const timeline = await timelineOfIdempotencyKey(
+          installation.pool,
+          installation.audit.named(sender),
+          idempotencyKey,
+          limit || ALL,
+        );
         const read = { operation: "event.timeline", account: sender };
         if (!timeline) {
           await auditRead(context, installation, { ...read, outcome: "not-found" });

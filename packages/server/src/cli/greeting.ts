@@ -5,8 +5,8 @@ import { isLoopback } from "../config/rules.ts";
 import { type ActionRow, registerAction } from "../actions/action-table.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
 import type { System } from "../app/system.ts";
-import type { Clock } from "../ports.ts";
 import { type IssuedToken, issueToken } from "../sessions/opaque-tokens.ts";
+import type { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { issueAdminToken, revokeInitialTokens } from "../identity/admin-tokens.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
@@ -28,13 +28,13 @@ export interface Urls {
  * @param isTerminal whether a person reads the message. A log must hold no admin token: then a file does.
  */
 export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
-  const { config, pool, clock } = system;
+  const { config, pool, audit, clock } = system;
   const ready = `Device Risk Signals is ready: ${url}${EVENTS_PATH}`;
   if (!config.embedded || !isLoopback(config.service.host)) return [ready];
   const admin = isLoopback(config.service.admin.host) ? await greetAdmin(system, adminUrl, isTerminal) : [];
 
   const now = new Date(clock.now());
-  const { token, expires_at, action } = await inTransaction(pool, (executor) => issueForDevelopment(executor, clock));
+  const { token, expires_at, action } = await inTransaction(pool, (executor) => issueForDevelopment(executor, audit));
 
   const body = {
     action_id: action.action_id,
@@ -66,7 +66,7 @@ export async function greet(system: System, { url, adminUrl }: Urls, isTerminal:
 
 /** Issues an admin token of all roles for a day, and revokes that of the start before. */
 async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean): Promise<string[]> {
-  const { administration, clock, config } = system;
+  const { administration, audit, clock, config } = system;
   const issued = await inOwnerTransaction(administration, async (owner) => {
     await revokeInitialTokens(owner, clock);
     const token = await issueAdminToken(owner, clock, {
@@ -77,7 +77,7 @@ async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean)
     });
     const { token_id, expires_at, roles } = token;
     const entry = { actor: "server", via: "server", operation: "admin-token.issue", outcome: "done" } as const;
-    await writeAudit(owner, clock, { ...entry, detail: { token_id, person: ACCOUNT, roles, expires_at } });
+    await writeAudit(owner, audit, { ...entry, detail: { token_id, person: ACCOUNT, roles, expires_at } });
     return token;
   });
   const file = join(config.database.directory, TOKEN_FILE);
@@ -87,15 +87,18 @@ async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean)
   return [`Admin API: ${adminUrl}${BASE_PATH}`, `Admin token (all roles, until ${issued.expires_at}): ${where}`];
 }
 
-async function issueForDevelopment(executor: Executor, clock: Clock): Promise<IssuedToken & { action: ActionRow }> {
-  const issued = await issueToken(executor, clock, ACCOUNT, TTL_MS);
+async function issueForDevelopment(
+  executor: Executor,
+  audit: AuditSigner,
+): Promise<IssuedToken & { action: ActionRow }> {
+  const issued = await issueToken(executor, audit.clock, ACCOUNT, TTL_MS);
   const wanted = { account: ACCOUNT, actionType: "try", ttlMs: TTL_MS, sessionId: "session-1" };
-  const action = await registerAction(executor, clock, wanted);
+  const action = await registerAction(executor, audit.clock, wanted);
   if (!action) throw new Error("the development action could not be registered");
   const entry = { actor: "server", via: "server" as const, outcome: "done", account: ACCOUNT };
   const { token_id, expires_at } = issued;
-  await writeAudit(executor, clock, { ...entry, operation: "token.issue", detail: { token_id, expires_at } });
+  await writeAudit(executor, audit, { ...entry, operation: "token.issue", detail: { token_id, expires_at } });
   const { action_id } = action;
-  await writeAudit(executor, clock, { ...entry, operation: "action.register", detail: { action_id } });
+  await writeAudit(executor, audit, { ...entry, operation: "action.register", detail: { action_id } });
   return { ...issued, action };
 }

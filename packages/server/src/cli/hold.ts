@@ -75,7 +75,7 @@ function addCommand(context: Context): Command {
       const agent = agentOf(context);
       const placed = await withOrder(
         context,
-        async (executor, clock, ports) => {
+        async (executor, audit, ports) => {
           const journal = ports();
           const hold = await orderHold(executor, dryRun ? undefined : journal, {
             subject,
@@ -86,9 +86,9 @@ function addCommand(context: Context): Command {
           });
           if (!hold) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
           const entry = { ...agent, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
-          await writeAudit(executor, clock, {
+          await writeAudit(executor, audit, {
             ...entry,
-            detail: { ...hold, [subject.of]: subject.value, approver, review_on: reviewOn },
+            detail: { ...hold, ...auditDetail(subject), approver, review_on: reviewOn },
           });
           return hold;
         },
@@ -110,6 +110,9 @@ function auditSubject({ of, value }: HoldSubject): { account?: string; eventIds?
   if (of === "action_id") return {};
   return of === "account" ? { account: value } : { eventIds: [value] };
 }
+
+/** An account is named by its keyed MAC, an event by its id. */
+const auditDetail = ({ of, value }: HoldSubject): object => (of === "action_id" ? { action_id: value } : {});
 
 function listCommand(context: Context): Command {
   return new Command("list")
@@ -134,12 +137,12 @@ function reviewCommand(context: Context): Command {
     .action(async (holdId: string, { review: reviewOn, approver, reason, dryRun = false, json }: ReviewOptions) => {
       await withOrder(
         context,
-        async (executor, clock, ports) => {
+        async (executor, audit, ports) => {
           const journal = dryRun ? undefined : ports();
           if (!(await orderReview(executor, journal, holdId, { reviewOn, approver }))) throw noHold(holdId);
           const detail = { hold_id: holdId, review_on: reviewOn, approver };
           const entry = { ...agentOf(context), operation: "hold.review", outcome: "done", detail };
-          await writeAudit(executor, clock, { ...entry, ...(reason !== undefined && { reason }) });
+          await writeAudit(executor, audit, { ...entry, ...(reason !== undefined && { reason }) });
         },
         dryRun,
       );
@@ -162,11 +165,11 @@ function liftCommand(context: Context): Command {
       const lift = (tried: boolean): Promise<number> =>
         withOrder(
           context,
-          async (executor, clock, ports) => {
+          async (executor, audit, ports) => {
             const events = await orderLift(executor, tried ? undefined : ports(), holdId, agent.actor, reason);
             if (events === undefined) throw noHold(holdId);
             const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
-            await writeAudit(executor, clock, { ...entry, detail: { hold_id: holdId, events_released: events } });
+            await writeAudit(executor, audit, { ...entry, detail: { hold_id: holdId, events_released: events } });
             return events;
           },
           tried,

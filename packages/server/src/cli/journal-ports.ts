@@ -1,9 +1,9 @@
+import type { AuditSigner } from "../audit/audit-signer.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { requireRecovered } from "../app/recover.ts";
 import { AppendWatch } from "../journal/append-watch.ts";
-import type { Clock } from "../ports.ts";
 import type { OwnerTransaction } from "../postgres/executor.ts";
 import { type Context, inOwnersTransaction, withInstallation } from "./context.ts";
 
@@ -29,7 +29,7 @@ export function journalPorts(
  */
 export async function withOrder<T>(
   context: Context,
-  work: (owner: OwnerTransaction, clock: Clock, ports: () => HoldOrderPorts) => Promise<T>,
+  work: (owner: OwnerTransaction, audit: AuditSigner, ports: () => HoldOrderPorts) => Promise<T>,
   dryRun: boolean,
 ): Promise<T> {
   const watch = new AppendWatch();
@@ -37,7 +37,7 @@ export async function withOrder<T>(
     return await withInstallation(context, "change", async (installation) => {
       await requireRecovered(installation);
       const ports = (): HoldOrderPorts => journalPorts(installation, watch);
-      return inOwnersTransaction(installation, (executor) => work(executor, installation.clock, ports), dryRun);
+      return inOwnersTransaction(installation, (executor) => work(executor, installation.audit, ports), dryRun);
     });
   } catch (error) {
     throw watch.explain(error);

@@ -92,11 +92,11 @@ async function acceptLoss(context: Context, { reason, dryRun = false, yes, json 
         countLoss(installation, installation, await destroyedOf(installation)),
       )
     : await withInstallation(context, "change", async (installation) => {
-        const { administration, clock, secrets } = installation;
+        const { administration, audit, secrets } = installation;
         const destroyed = await destroyedOf(installation);
         await confirm(context, { what: lossSentence(await countLoss(installation, installation, destroyed)), yes });
         return inOwnerTransaction(administration, (owner) =>
-          acceptSecretLoss(owner, { secrets, clock, destroyed }, { ...agentOf(context), reason }),
+          acceptSecretLoss(owner, { secrets, audit, destroyed }, { ...agentOf(context), reason }),
         );
       });
   if (!accepted)
@@ -163,20 +163,20 @@ function rotateIn(
   installation: Installation,
   json: boolean,
 ): Promise<{ version: string; secrets: number }> {
-  const { keyStore, keyEncryption, pool, clock, database } = installation;
+  const { keyStore, keyEncryption, pool, audit, database } = installation;
   const agent = agentOf(context);
   const onProgress = (secrets: number): void => {
     if (!json && secrets % REPORT_EVERY === 0) context.stderr.write(`${plural(secrets, "secret")}\n`);
   };
   return withMaintenanceLock(database, async () => {
     const { before, unfinished } = await rotationOf(installation);
-    await writeAudit(pool, clock, { ...agent, operation: "key.rotate", outcome: "begun", detail: { from: before } });
+    await writeAudit(pool, audit, { ...agent, operation: "key.rotate", outcome: "begun", detail: { from: before } });
     // A rotation that was interrupted is finished first.
     // guard(false): an interrupted rotation continues under its version
     // fails: e2e/keys.test.ts › that was interrupted is finished
     const next = unfinished > 0 ? before : await keyEncryption.rotate();
     const done = { version: next, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
-    await writeAudit(pool, clock, { ...agent, operation: "key.rotate", outcome: "done", detail: done });
+    await writeAudit(pool, audit, { ...agent, operation: "key.rotate", outcome: "done", detail: done });
     return done;
   });
 }
@@ -197,7 +197,7 @@ async function destroy(context: Context, version: string, { dryRun = false, yes,
   if (dryRun) await withConnection(context, "read", async (connection) => look(await openKeys(connection)));
   else {
     await withInstallation(context, "change", async (installation) => {
-      const { keyEncryption, pool, clock, database } = installation;
+      const { keyEncryption, pool, audit, database } = installation;
       await requireRecovered(installation);
       await look(installation);
       const what = "Backups of the key store that were made under it can't be opened any more.";
@@ -206,10 +206,10 @@ async function destroy(context: Context, version: string, { dryRun = false, yes,
       await withMaintenanceLock(database, async () => {
         // The state is read again: much can happen while a person thinks.
         await look(installation);
-        await writeAudit(pool, clock, { ...entry, outcome: "begun" });
+        await writeAudit(pool, audit, { ...entry, outcome: "begun" });
         await keyEncryption.destroy(version);
       });
-      await writeAudit(pool, clock, { ...entry, outcome: "done" });
+      await writeAudit(pool, audit, { ...entry, outcome: "done" });
     });
   }
   if (json) return printJson(context, { version, dry_run: dryRun });

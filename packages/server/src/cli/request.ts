@@ -101,10 +101,11 @@ function listCommand(context: Context): Command {
     .addHelpText("after", example("drs request list --json"))
     .action(async ({ account: of, json = false }: { account?: string; json?: boolean }) => {
       const rows = await withConnection(context, "audited-read", async (connection) => {
-        const mac = of === undefined ? undefined : (await openKeys(connection)).pseudonymizer.subjectOf("account", of);
+        const { audit } = await openKeys(connection);
+        const mac = of === undefined ? undefined : audit.subjectOf(of);
         const found = await listRequests(connection.pool, mac);
         const detail = { count: found.length, ...(mac && { subject_mac: mac.toString("hex") }) };
-        await auditRead(context, connection, { operation: "request.list", outcome: "done", detail });
+        await auditRead(context, { ...connection, audit }, { operation: "request.list", outcome: "done", detail });
         return found;
       });
       printRows(context, rows, json, "No requests.");
@@ -166,9 +167,10 @@ function closeCommand(context: Context): Command {
           const found = await requireErasureOf(executor, pseudonymizer, open.account, erasure);
           requireOutcome(outcome, found);
         } else if (outcome === "done") await requireDone(executor, open);
+        const subject = open.account === null ? null : pseudonymizer.subjectOf("account", open.account);
         // guard(false): a link leads to an export of the account
         // fails: e2e/requests.test.ts › is overdue until
-        if (exportId !== undefined && !(await wasExported(executor, open.account, exportId))) {
+        if (exportId !== undefined && !(await wasExported(executor, subject, exportId))) {
           throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);
         }
         const closed = { outcome, actor, ground: reason, identity, erasureId: erasure, exportId };
@@ -271,13 +273,12 @@ async function change(
 ): Promise<void> {
   const agent = agentOf(context);
   const row = await withConnection(context, "change", async (connection) => {
-    const { pseudonymizer } = await openKeys(connection);
-    const { clock } = connection;
+    const { audit, pseudonymizer } = await openKeys(connection);
     const run = async (executor: Executor): Promise<RequestRow> => {
-      const changed = await work(executor, clock, agent.actor, pseudonymizer);
+      const changed = await work(executor, audit.clock, agent.actor, pseudonymizer);
       const { request_id, kind, outcome, ground } = changed;
       const detail = { request_id, kind, outcome, ground };
-      await writeAudit(executor, clock, { ...agent, operation, outcome: "done", detail });
+      await writeAudit(executor, audit, { ...agent, operation, outcome: "done", detail });
       return changed;
     };
     return inOwnersTransaction(connection, run, dryRun);

@@ -1,7 +1,6 @@
 import { Command, Option } from "commander";
 import { openKeys } from "../app/open-keys.ts";
 import { RESTRICTION_ARTICLES, type RestrictionArticle } from "../journal/journal.ts";
-import type { RestrictionOrderPorts } from "../lifecycle/restrictions/restriction-orders.ts";
 import {
   type LiftedRestriction,
   listRestrictions,
@@ -10,7 +9,11 @@ import {
 import { plural } from "../messages/plural.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
 import type { OwnerTransaction } from "../postgres/executor.ts";
-import { liftAccountRestriction, restrictAccount } from "../subject-requests/restrict-account.ts";
+import {
+  type AuditedRestrictionPorts,
+  liftAccountRestriction,
+  restrictAccount,
+} from "../subject-requests/restrict-account.ts";
 import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, printRows, withConnection } from "./context.ts";
 import { withOrder } from "./journal-ports.ts";
@@ -92,13 +95,13 @@ function place(context: Context, options: AddOptions, dryRun: boolean): Promise<
 function withRestrictionOrder<T>(
   context: Context,
   isTried: boolean,
-  work: (owner: OwnerTransaction, ports: RestrictionOrderPorts) => Promise<T>,
+  work: (owner: OwnerTransaction, ports: AuditedRestrictionPorts) => Promise<T>,
 ): Promise<T> {
   return withOrder(
     context,
-    (executor, clock, ports) => {
+    (executor, audit, ports) => {
       const { pseudonymizer, ...journal } = ports();
-      return work(executor, { clock, pseudonymizer, journal: isTried ? undefined : journal });
+      return work(executor, { clock: audit.clock, audit, pseudonymizer, journal: isTried ? undefined : journal });
     },
     isTried,
   );

@@ -7,7 +7,7 @@ import { describeFailed, errorOf, runSteps } from "../lifecycle/retention/steps.
 import type { OpenConnection } from "../app/connect.ts";
 import { describeReplayed, recover } from "../app/recover.ts";
 import { erasurePorts } from "../app/system.ts";
-import type { Clock } from "../ports.ts";
+import type { AuditSigner } from "../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
@@ -17,12 +17,12 @@ import { example } from "./options.ts";
 const RUNS_SHOWN = 20;
 
 /** @throws AggregateError of what failed, also where the audit entry could not be written. */
-async function auditPass(executor: Executor, clock: Clock, agent: Agent, pass: Pass | undefined): Promise<void> {
+async function auditPass(executor: Executor, audit: AuditSigner, agent: Agent, pass: Pass | undefined): Promise<void> {
   const failed = pass?.failed ?? [];
   const outcome = failed.length > 0 ? "failed" : pass ? "done" : "refused";
   const detail = { ...pass?.expired, ...(failed.length > 0 && { failed: describeFailed(failed) }) };
   const entry = { ...agent, operation: "retention.run", outcome, detail };
-  const run = async (): Promise<void> => void (await writeAudit(executor, clock, entry));
+  const run = async (): Promise<void> => void (await writeAudit(executor, audit, entry));
   const all = [...failed, ...(await runSteps([{ name: "write the audit entry", run }]))];
   if (all.length > 0) throw errorOf(all);
 }
@@ -67,7 +67,7 @@ export function retentionCommand(context: Context): Command {
       }
       const agent = agentOf(context);
       const expired = await withInstallation(context, "change", async (installation) => {
-        const { database, pool, clock } = installation;
+        const { database, pool, audit } = installation;
         // A pass of the command begins as a server's pass does: nothing is deleted before the journal's orders are
         // applied.
         // guard(drop): a pass on a restored database replays first
@@ -76,7 +76,7 @@ export function retentionCommand(context: Context): Command {
         const { overdue_partitions, overdue_rows, what } = await overdue(installation);
         if (context.ask && overdue_partitions + overdue_rows > 0) await confirm(context, { what, yes });
         const pass = await runRetention({ ...erasurePorts(installation), database, actor: agent.actor });
-        await auditPass(pool, clock, agent, pass);
+        await auditPass(pool, audit, agent, pass);
         return pass?.expired;
       });
       if (!expired)

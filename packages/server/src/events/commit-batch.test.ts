@@ -52,8 +52,8 @@ it("takes keys by the rows that came back, not by the command tag", async () => 
   const [again, other] = [newEvent({ idempotencyKey: first.idempotencyKey }), newEvent()];
   const client = await connect();
   const outcomes = [
-    await commitBatch(countingSelected(client, 1), [first], system.pseudonymizer),
-    await commitBatch(countingSelected(client, 2), [again, other], system.pseudonymizer),
+    await commitBatch(countingSelected(client, 1), [first], system.pseudonymizer, system.audit.lane()),
+    await commitBatch(countingSelected(client, 2), [again, other], system.pseudonymizer, system.audit.lane()),
   ];
   await client.end();
   expect(outcomes).toEqual([["stored"], ["taken", "stored"]]);
@@ -76,10 +76,10 @@ it("commits nothing that was sealed when another erasure and another loss were t
     await owner.query(
       "insert into secret_loss (loss_id, accepted_by, reason, events, accounts, partitions, copies) values (1, '', '', 0, 0, 0, 0)",
     );
-    expect(await commitBatch(client, [event], system.pseudonymizer)).toEqual(["stale"]);
+    expect(await commitBatch(client, [event], system.pseudonymizer, system.audit.lane())).toEqual(["stale"]);
     await keys.refreshAll();
     const again = { ...event, sealed: { ...event.sealed, epoch: keys.epoch } };
-    expect(await commitBatch(client, [again], system.pseudonymizer)).toEqual(["stored"]);
+    expect(await commitBatch(client, [again], system.pseudonymizer, system.audit.lane())).toEqual(["stored"]);
   } finally {
     await owner.query("delete from erasure; delete from secret_loss");
     await client.end();

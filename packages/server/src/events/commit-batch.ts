@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
 import type pg from "pg";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { isSameEpoch, type NewEvent } from "../ports.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import type { Lane, LaneEntry, SignedEntry } from "../audit/log/lane.ts";
+import { INGESTION } from "../audit/log/surfaces.ts";
 import { compareText } from "./compare-text.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { type GivenTo, queryPrepared, sql } from "../postgres/statement.ts";
@@ -68,10 +69,14 @@ const INSERT_EVENTS = sql(
   ],
 );
 
+const ACCEPTED = "accepted";
+
 const INSERT_AUDIT = sql(
-  `insert into audit_entry (entry_id, at, actor, via, operation, outcome, occurrences, accounts, event_ids, digest)
-    values ($1, $2, 'endpoint', 'server', 'event.create', 'accepted', $3, $4::text[], $5::uuid[], $6)`,
-  ["uuid", "timestamptz", "int8", "text[]", "uuid[]", "bytea"],
+  `insert into audit_entry (entry_id, at, actor, via, operation, outcome, occurrences, subjects, event_ids, record, mac,
+      lane, lane_number)
+    values ($1, $2, '${INGESTION.actor}', '${INGESTION.via}', '${INGESTION.operation}', '${ACCEPTED}', $3, $4::bytea[],
+      $5::uuid[], $6, $7, $8, $9)`,
+  ["uuid", "timestamptz", "int8", "bytea[]", "uuid[]", "bytea", "bytea", "uuid", "int8"],
 );
 
 export type CommitResult = "stored" | "taken" | "stale";
@@ -88,11 +93,13 @@ export async function commitBatch(
   client: pg.Client,
   events: readonly NewEvent[],
   pseudonymizer: Pseudonymizer,
+  lane: Lane,
 ): Promise<readonly CommitResult[]> {
   // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
   const sorted = events.toSorted(
     (a, b) => compareText(a.account, b.account) || compareText(a.idempotencyKey, b.idempotencyKey),
   );
+  let isWritten = false;
   try {
     const columns = sharedColumns(sorted);
     const stored = await claimKeys(client, sorted, columns, pseudonymizer);
@@ -101,16 +108,21 @@ export async function commitBatch(
       return events.map(() => (stored === "stale" ? "stale" : "taken"));
     }
     const storedColumns = stored.length === sorted.length ? columns : sharedColumns(stored);
+    const [entry] = lane.sign([entryOf(stored, pseudonymizer)]);
+    if (!entry) throw new Error("a lane signs each entry");
+    isWritten = true;
     const [, , commit] = await Promise.all([
       queryPrepared(client, "insert_events", INSERT_EVENTS, eventColumns(stored, storedColumns)),
-      queryPrepared(client, "insert_batch_audit", INSERT_AUDIT, auditColumns(stored, storedColumns)),
+      queryPrepared(client, "insert_batch_audit", INSERT_AUDIT, auditColumns(stored, storedColumns, entry)),
       client.query("commit"),
     ]);
     if (commit.command !== "COMMIT") throw new Error("the transaction was rolled back");
+    lane.acknowledge();
     if (stored.length === events.length) return events.map(() => "stored");
     const ids = new Set(stored.map((event) => event.eventId));
     return events.map((event) => (ids.has(event.eventId) ? "stored" : "taken"));
   } catch (error) {
+    if (isWritten) lane.renew();
     await client.query("rollback").catch(() => {});
     throw error;
   }
@@ -200,11 +212,26 @@ function eventColumns(
   ];
 }
 
+function entryOf(events: readonly NewEvent[], pseudonymizer: Pseudonymizer): LaneEntry {
+  const at = events.reduce((latest, event) => Math.max(latest, event.receivedAt), 0);
+  return {
+    ...INGESTION,
+    outcome: ACCEPTED,
+    entryId: uuidv7(at),
+    at,
+    occurrences: events.length,
+    subjects: events.map((event) => pseudonymizer.subjectOf("account", event.account)),
+    eventIds: events.map((event) => event.eventId),
+  };
+}
+
+/** The columns that copy the record of a batch. */
 function auditColumns(
   events: readonly NewEvent[],
-  { accounts, eventIds }: SharedColumns,
+  { eventIds }: SharedColumns,
+  { record: { entryId, at, subjects = [], place }, bytes, mac }: SignedEntry,
 ): GivenTo<typeof INSERT_AUDIT> {
-  const at = events.reduce((latest, event) => Math.max(latest, event.receivedAt), 0);
-  const digest = createHash("sha256").update(accounts).update(eventIds).digest();
-  return [uuidv7(at), new Date(at).toISOString(), events.length, accounts, eventIds, digest];
+  if (!place) throw new Error("an entry of a batch is in a lane");
+  const { lane, number } = place;
+  return [entryId, new Date(at).toISOString(), events.length, byteaArray(subjects), eventIds, bytes, mac, lane, number];
 }

@@ -22,6 +22,7 @@ export async function openEventStore(
     executor: system.pool,
     partitions: system.partitions,
     pseudonymizer: system.pseudonymizer,
+    newLane: () => system.audit.lane(),
     canStore: () => true,
     onStale: async () => {},
     onConnectionLost: () => {},

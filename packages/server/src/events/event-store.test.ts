@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -13,7 +12,8 @@ import type { System } from "../app/system.ts";
 import { Dependencies } from "../dependencies/dependencies.ts";
 import { Monitor } from "../dependencies/monitor.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
-import { textArray, uuidArray } from "../postgres/binary-array.ts";
+import { decodeRecord, macOf } from "../audit/log/record.ts";
+import { uuidArray } from "../postgres/binary-array.ts";
 import { boundTo } from "../postgres/database.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
 import { commitBatch } from "./commit-batch.ts";
@@ -130,17 +130,68 @@ describe("a commit batch", () => {
     const events = range(40).map((index) => newEvent({ account: `batch-${index % 3}` }));
     expect(await Promise.all(events.map((event) => store.append(event)))).toEqual(events.map(() => "stored"));
     expect(batches).toEqual([40]);
-    const { rows } = await owner.query<Record<string, unknown> & { accounts: string[]; event_ids: string[] }>(
-      "select actor, operation, outcome, occurrences::int, accounts, event_ids, digest from audit_entry where $1 = any (event_ids)",
+    const { rows } = await owner.query<Record<string, unknown> & { subjects: Buffer[]; event_ids: string[] }>(
+      "select actor, operation, outcome, occurrences::int, subjects, event_ids from audit_entry where $1 = any (event_ids)",
       [events[0]?.eventId],
     );
     expect(rows).toHaveLength(1);
     const [entry] = rows;
     expect(entry).toMatchObject({ actor: "endpoint", operation: "event.create", outcome: "accepted", occurrences: 40 });
-    const listed = new Map(entry?.event_ids.map((id, index) => [id, entry.accounts[index]]));
-    expect(listed).toEqual(new Map(events.map(({ eventId, account }) => [eventId, account])));
-    const lists = [textArray(entry?.accounts ?? []), uuidArray(entry?.event_ids ?? [])];
-    expect(entry?.["digest"]).toEqual(createHash("sha256").update(Buffer.concat(lists)).digest());
+    const listed = new Map(entry?.event_ids.map((id, index) => [id, entry.subjects[index]]));
+    expect(listed).toEqual(new Map(events.map(({ eventId, account }) => [eventId, system.audit.subjectOf(account)])));
+  });
+
+  it("is an entry in the chain of its connection, signed with the key of ingestion", async () => {
+    const lane = system.audit.lane();
+    const alone = await openEventStore(system, { newLane: () => lane });
+    const events = range(3).map(() => newEvent());
+    for (const event of events) await alone.append(event);
+    await alone.close();
+    const { rows } = await owner.query<{ record: Buffer; mac: Buffer; lane_number: string }>(
+      "select record, mac, lane_number from audit_entry where event_ids && $1::uuid[] order by lane_number",
+      [uuidArray(events.map(({ eventId }) => eventId))],
+    );
+    expect(rows).toHaveLength(3);
+    const records = rows.map(({ record }) => decodeRecord(record));
+    for (const [index, { record, mac }] of rows.entries()) {
+      expect(macOf(system.audit.surfaces.ingest, record)).toEqual(mac);
+      const previous = rows[index - 1];
+      expect(records[index]).toMatchObject({
+        surface: "ingest",
+        outcome: "accepted",
+        place: { number: index + 1 },
+        eventIds: [events[index]?.eventId],
+      });
+      expect(records[index]?.previous?.mac).toEqual(previous?.mac);
+    }
+  });
+
+  it("whose commit has an unknown outcome ends the chain: the next one names its last known entry", async () => {
+    const client = new pg.Client({ ...system.database, pipeline: true });
+    await client.connect();
+    const lane = system.audit.lane();
+    const isCommit = (text: unknown): boolean => text === "commit";
+    const losesAnswer = {
+      query: async (...args: [unknown]) => {
+        const result = await (client.query as (...all: unknown[]) => Promise<unknown>)(...args);
+        if (isCommit(args[0])) throw new Error("the connection was lost");
+        return result;
+      },
+    } as unknown as pg.Client;
+    const [known, lost, next] = [newEvent(), newEvent(), newEvent()];
+    await commitBatch(client, [known], system.pseudonymizer, lane);
+    await expect(commitBatch(losesAnswer, [lost], system.pseudonymizer, lane)).rejects.toThrow("lost");
+    await commitBatch(client, [next], system.pseudonymizer, lane);
+    await client.end();
+    const recordOf = async ({ eventId }: NewEvent): Promise<ReturnType<typeof decodeRecord>> => {
+      const text = "select record from audit_entry where event_ids = array[$1::uuid]";
+      const { rows } = await owner.query<{ record: Buffer }>(text, [eventId]);
+      return rows[0] && decodeRecord(rows[0].record);
+    };
+    const [first, second, third] = [await recordOf(known), await recordOf(lost), await recordOf(next)];
+    expect(second?.place, "it was committed").toEqual({ lane: first?.place?.lane, number: 2 });
+    expect(third?.place).toMatchObject({ number: 1 });
+    expect(third?.previous).toMatchObject({ ...first?.place });
   });
 
   it("stores one of two events with the same key", async () => {
@@ -273,7 +324,9 @@ describe("idempotency keys that are taken at the same time", () => {
       const forth = range(60).map(() => newEvent());
       const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
       const [first, second] = await Promise.all(
-        [forth, back].map((events, at) => commitBatch(clients[at] as pg.Client, events, system.pseudonymizer)),
+        [forth, back].map((events, at) =>
+          commitBatch(clients[at] as pg.Client, events, system.pseudonymizer, system.audit.lane()),
+        ),
       );
       expect([...new Set(first)]).toHaveLength(1);
       expect([...new Set(second)]).toEqual([first?.[0] === "stored" ? "taken" : "stored"]);

@@ -9,6 +9,7 @@ import {
   Unavailable,
 } from "../ports.ts";
 import { type Pseudonymizer, uuidText } from "../crypto/pseudonymizer.ts";
+import type { Lane } from "../audit/log/lane.ts";
 import { commitBatch, type CommitResult } from "./commit-batch.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
 import { asUnavailable, constraintOf, isTransient, sqlState } from "../postgres/errors.ts";
@@ -41,6 +42,8 @@ export interface EventStoreOptions {
   readonly executor: Executor;
   readonly partitions: Partitions;
   readonly pseudonymizer: Pseudonymizer;
+  /** Opens a chain of audit entries, for one connection. */
+  readonly newLane: () => Lane;
   /**
    * Whether all that an event needs is there, as far as is known: false from the first call that finds the database
    * away or read-only, until its monitor says otherwise.
@@ -89,6 +92,7 @@ export class PostgresEventStore implements EventStore {
   readonly #options: EventStoreOptions;
   readonly #clients: (Promise<pg.Client> | undefined)[] = [];
   readonly #batcher: MicroBatcher<NewEvent, Result>;
+  readonly #auditLanes: Lane[] = [];
   #closed = false;
 
   constructor(options: EventStoreOptions) {
@@ -191,7 +195,7 @@ export class PostgresEventStore implements EventStore {
     const generation = this.#options.generation();
     if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");
     try {
-      return await commitBatch(client, events, this.#options.pseudonymizer);
+      return await commitBatch(client, events, this.#options.pseudonymizer, this.#laneOf(lane));
     } catch (error) {
       if (isTransient(error)) this.#drop(lane);
       if (!isPartitionMissing(error)) throw error;
@@ -199,6 +203,10 @@ export class PostgresEventStore implements EventStore {
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
       return events.map(() => "stale");
     }
+  }
+
+  #laneOf(lane: number): Lane {
+    return (this.#auditLanes[lane] ??= this.#options.newLane());
   }
 
   async #client(lane: number): Promise<pg.Client> {

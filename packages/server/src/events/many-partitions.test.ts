@@ -206,7 +206,7 @@ describe("an order among many partitions takes few locks", () => {
       await system.secrets.findOrCreate(holdSecretName(placed?.hold_id ?? ""));
       await beginErasure(transaction, ports, order);
       const attest = async (): Promise<string> => "receipt";
-      await finishErasures(withoutTransactions(transaction), { pseudonymizer, clock, attest });
+      await finishErasures(withoutTransactions(transaction), { pseudonymizer, audit: system.audit, attest });
     });
     expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
   });

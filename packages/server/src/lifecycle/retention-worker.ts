@@ -2,6 +2,7 @@ import { type AttestPorts, attestErasure, attestExpiry } from "./receipts/attest
 import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
 import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
+import type { AuditSigner } from "../audit/audit-signer.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import type { Connection, Executor } from "../postgres/executor.ts";
 import type { OnError } from "../ports.ts";
@@ -15,6 +16,7 @@ import { withMaintenanceLock, tryWithMaintenanceLock } from "../postgres/mainten
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
   readonly attest: AttestPorts;
+  readonly audit: AuditSigner;
   /** The actor that the record names. */
   readonly actor: string;
 }
@@ -56,14 +58,14 @@ export function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Pro
 
 async function finish(
   connection: Connection,
-  { secrets, pseudonymizer, clock, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
+  { secrets, pseudonymizer, audit, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(connection))) return;
   // guard(drop): secrets of the erased are destroyed
   // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
   if (journal) await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
-  await finishErasures(connection, { pseudonymizer, clock, attest: sign, ...(signal && { signal }) });
+  await finishErasures(connection, { pseudonymizer, audit, attest: sign, ...(signal && { signal }) });
 }
 
 export const WORKER = "server";

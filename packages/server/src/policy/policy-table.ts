@@ -1,7 +1,7 @@
 import { OperatorError } from "../errors/operator-error.ts";
 import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import { plural } from "../messages/plural.ts";
-import type { Clock } from "../ports.ts";
+import type { AuditSigner } from "../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { lockTransaction } from "../postgres/advisory-locks.ts";
@@ -157,7 +157,7 @@ export async function comparePolicy(transaction: Transaction, policy: Policy, bu
  */
 export async function applyPolicy(
   executor: OwnerTransaction,
-  clock: Clock,
+  audit: AuditSigner,
   policy: Policy,
   { builtIn, agent }: ApplyOptions,
 ): Promise<Applied> {
@@ -166,9 +166,9 @@ export async function applyPolicy(
 
   // No batch commits from here on under the policy that is replaced.
   await excludeIngestion(executor);
-  await requireUnused(executor, omittedBy(policy, current), clock.now() - RECENT_MS);
+  await requireUnused(executor, omittedBy(policy, current), audit.clock.now() - RECENT_MS);
   const version = current.version + 1;
-  const at = new Date(clock.now()).toISOString();
+  const at = new Date(audit.clock.now()).toISOString();
   const codes = await writePurposes(executor, current, policy, at);
   await query(executor, INSERT_POLICY, [
     version,
@@ -183,7 +183,7 @@ export async function applyPolicy(
     Object.values(policy.actions).map((id) => codeOf(codes, id)),
   ]);
   const detail = { version, changes: changes.length };
-  await writeAudit(executor, clock, { ...agent, operation: "policy.apply", outcome: "applied", detail });
+  await writeAudit(executor, audit, { ...agent, operation: "policy.apply", outcome: "applied", detail });
   return { version, changes };
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Sealer } from "../ports.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
+import type { NamedAccount } from "../audit/audit-signer.ts";
 import { auditQuery } from "../audit/audit.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
@@ -82,7 +83,11 @@ export async function exportAccount(
       "restrictions.ndjson",
       rowsOf(transaction, { ...RESTRICTIONS, values: [pseudonymizer.restrictedAccountOf(account)] }),
     ),
-    await writeRows(folder, "accesses.ndjson", accesses(transaction, account)),
+    await writeRows(
+      folder,
+      "accesses.ndjson",
+      accesses(transaction, { name: account, subject: pseudonymizer.subjectOf("account", account) }),
+    ),
   ];
   const refused = await isAccountRefused(transaction, pseudonymizer.subjectOf("account", account));
   const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), refused, files };
@@ -213,7 +218,7 @@ const ALL = 2_147_483_647;
  * The accesses to the account's data: actor, operation, time and reason. Legal holds are no accesses, and are not
  * disclosed to the account.
  */
-async function* accesses(transaction: Transaction, account: string): AsyncGenerator<object> {
+async function* accesses(transaction: Transaction, account: NamedAccount): AsyncGenerator<object> {
   for await (const row of rowsOf(transaction, auditQuery({ account, limit: ALL }))) {
     const { at, actor, operation, outcome, event_id, occurrences, reason } = row;
     // guard(true): an export holds no holds

@@ -25,7 +25,7 @@ export async function findAccountKnowledge(
     (await findAccountId(executor, account)) !== undefined ||
     (await wasErased(executor, mac)) ||
     (await isAccountRefused(executor, mac)) ||
-    (await isAccountAudited(executor, account));
+    (await isAccountAudited(executor, mac));
   if (isHeld) return "held";
   return (await isRequested(executor, mac)) ? "requested" : "unknown";
 }

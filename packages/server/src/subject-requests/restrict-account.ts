@@ -12,11 +12,16 @@ import type { Lift, LiftedRestriction, PlacedRestriction } from "../lifecycle/re
 import { findPurposeCode } from "../policy/policy-table.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { findRequest } from "./data-requests.ts";
+import type { AuditSigner } from "../audit/audit-signer.ts";
 import { findAccountKnowledge } from "./known-account.ts";
 
 export interface AskedRestriction extends Omit<RestrictionOrder, "purpose" | "actor"> {
   /** Id of the one purpose that it is on; `undefined`: all purposes. */
   readonly purpose: string | undefined;
+}
+
+export interface AuditedRestrictionPorts extends RestrictionOrderPorts {
+  readonly audit: AuditSigner;
 }
 
 /**
@@ -25,7 +30,7 @@ export interface AskedRestriction extends Omit<RestrictionOrder, "purpose" | "ac
  */
 export async function restrictAccount(
   executor: OwnerTransaction,
-  ports: RestrictionOrderPorts,
+  ports: AuditedRestrictionPorts,
   asked: AskedRestriction,
   agent: Agent,
 ): Promise<PlacedRestriction> {
@@ -36,7 +41,7 @@ export async function restrictAccount(
   const placed = await orderRestriction(executor, ports, { ...asked, purpose, actor: agent.actor });
   const detail = { ...placed, article, purpose: asked.purpose, approver, request_id: requestId };
   const entry = { ...agent, operation: "restriction.add", outcome: "done", account, reason, detail };
-  await writeAudit(executor, ports.clock, entry);
+  await writeAudit(executor, ports.audit, entry);
   return placed;
 }
 
@@ -80,7 +85,7 @@ async function findPurpose(executor: Executor, id: string | undefined): Promise<
  */
 export async function liftAccountRestriction(
   executor: OwnerTransaction,
-  ports: RestrictionOrderPorts,
+  ports: AuditedRestrictionPorts,
   restrictionId: string,
   lift: Omit<Lift, "actor">,
   agent: Agent,
@@ -89,7 +94,7 @@ export async function liftAccountRestriction(
   if (!lifted) throw new OperatorError("not-found", `There is no active restriction ${restrictionId}.`);
   const detail = { restriction_id: restrictionId, informed_on: lift.informedOn, events: lifted.events };
   const entry = { ...agent, operation: "restriction.lift", outcome: "done", reason: lift.reason, detail };
-  await writeAudit(executor, ports.clock, {
+  await writeAudit(executor, ports.audit, {
     ...entry,
     ...(lifted.account !== undefined && { account: lifted.account }),
   });

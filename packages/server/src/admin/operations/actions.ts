@@ -35,6 +35,7 @@ export const registerAction: Operation<"registerAction"> = async ({ ports, calle
     ...(actionId !== undefined && { actionId }),
     ...(sessionId !== undefined && { sessionId }),
   };
+  const { audit } = await ports.keys();
   const action = await inTransaction(pool, async (transaction) => {
     const row = await register(transaction, clock, wanted);
     if (!row) {
@@ -45,7 +46,7 @@ export const registerAction: Operation<"registerAction"> = async ({ ports, calle
     }
     const detail = { action_id: row.action_id, action_type: row.action_type, expires_at: row.expires_at };
     const entry = { ...agentOf(caller), operation: "action.register", outcome: "done", account };
-    await writeAudit(transaction, clock, { ...entry, detail });
+    await writeAudit(transaction, audit, { ...entry, detail });
     return row;
   });
   const { revoked_at: _, session_id, ...rest } = action;
@@ -55,11 +56,12 @@ export const registerAction: Operation<"registerAction"> = async ({ ports, calle
 export const revokeAction: Operation<"revokeAction"> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { account, action_id } = input;
+  const { audit } = await ports.keys();
   await inTransaction(pool, async (transaction) => {
     const revoked = await revoke(transaction, clock, account, action_id);
     if (!revoked) throw new OperatorError("not-found", "There is no such active action of this account.");
     const entry = { ...agentOf(caller), operation: "action.revoke", outcome: "done", account };
-    await writeAudit(transaction, clock, { ...entry, detail: { action_id } });
+    await writeAudit(transaction, audit, { ...entry, detail: { action_id } });
   });
   return { answer: { action_id } };
 };

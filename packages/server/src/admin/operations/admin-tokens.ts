@@ -13,11 +13,12 @@ export const listAdminTokens: Operation<"listAdminTokens"> = async ({ ports }) =
 export const revokeAdminToken: Operation<"revokeAdminToken"> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { token_id } = input;
+  const { audit } = await ports.keys();
   await inTransaction(pool, async (transaction) => {
     const person = await revoke(transaction, clock, token_id);
     if (person === undefined) throw new OperatorError("not-found", `There is no active admin token ${token_id}.`);
     const entry = { ...agentOf(caller), operation: "admin-token.revoke", outcome: "done" };
-    await writeAudit(transaction, clock, { ...entry, detail: { token_id, person } });
+    await writeAudit(transaction, audit, { ...entry, detail: { token_id, person } });
   });
   return { answer: { token_id } };
 };

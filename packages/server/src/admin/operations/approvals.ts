@@ -44,6 +44,7 @@ async function decide(
     throw new AdminError("permission-missing", { detail: "Only a person who signed in decides, not an admin token." });
   }
   await requireApprovalRow(ports, approvalId);
+  const { audit } = await ports.keys();
   await inTransaction(pool, async (transaction) => {
     const { person, roles } = caller;
     if (!(await decideApproval(transaction, clock, { approvalId, person, roles, decision }))) {
@@ -54,7 +55,7 @@ async function decide(
     }
     const operation = decision === "approved" ? "approval.approve" : "approval.deny";
     const detail = { approval_id: approvalId };
-    await writeAudit(transaction, clock, { ...agentOf(caller), operation, outcome: "done", approvalId, detail });
+    await writeAudit(transaction, audit, { ...agentOf(caller), operation, outcome: "done", approvalId, detail });
   });
   return { answer: shown(await requireApprovalRow(ports, approvalId)) };
 }
@@ -72,7 +73,7 @@ async function requireApprovalRow({ pool, clock }: AdminPorts, id: string): Prom
  * @throws approval-needed that names the approval to wait for.
  */
 export async function requireApproval(
-  { pool, clock, config }: AdminPorts,
+  { pool, clock, config, keys }: AdminPorts,
   caller: Caller,
   operation: ApprovedOperation,
   reason: string,
@@ -80,11 +81,12 @@ export async function requireApproval(
   if (config.service.approvals === "off" || caller.via === "direct") return undefined;
   const used = await inTransaction(pool, (transaction) => useApproval(transaction, clock, caller.person, operation));
   if (used !== undefined) return used;
+  const { audit } = await keys();
   const id = await inTransaction(pool, async (transaction) => {
     const approvalId = await requestApproval(transaction, clock, { ...operation, person: caller.person, reason });
     const detail = { of: operation.operation, plan: operation.plan };
     const entry = { ...agentOf(caller), operation: "approval.request", outcome: "done", reason, approvalId, detail };
-    await writeAudit(transaction, clock, entry);
+    await writeAudit(transaction, audit, entry);
     return approvalId;
   });
   throw new OperatorError(

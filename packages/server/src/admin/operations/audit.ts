@@ -13,7 +13,7 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
   const rows = await queryAudit(ports.pool, {
     limit,
     ...(from && { from }),
-    ...(input.account !== undefined && { account: input.account }),
+    ...(input.account !== undefined && { account: (await ports.keys()).audit.named(input.account) }),
     ...(input.event_id !== undefined && { eventId: input.event_id }),
     // guard(false): a caller without the auditor's role reads entries of its own
     // fails: packages/server/src/admin/routes.test.ts › entries of others

@@ -17,6 +17,7 @@ import { AdminError } from "./problem.ts";
 
 export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
   const { pool, clock, config } = ports;
+  const { audit } = await ports.keys();
   const { scope, subject } = subjectOf(input);
   const wanted = {
     person: caller.person,
@@ -28,7 +29,7 @@ export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) 
   };
   const opened = await inTransaction(pool, async (transaction) => {
     const row = await open(transaction, clock, wanted);
-    await writeAudit(transaction, clock, caseEntry(caller, "case.open", row));
+    await writeAudit(transaction, audit, caseEntry(caller, "case.open", row));
     return row;
   });
   return { answer: opened };
@@ -42,10 +43,11 @@ export const listCases: Operation<"listCases"> = async ({ ports, caller, scope, 
 
 export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
+  const { audit } = await ports.keys();
   const closed = await inTransaction(pool, async (transaction) => {
     const row = await close(transaction, clock, input.case_id, caller.person);
     if (!row) throw new OperatorError("not-found", `The caller has no open case ${input.case_id}.`);
-    await writeAudit(transaction, clock, caseEntry(caller, "case.close", row));
+    await writeAudit(transaction, audit, caseEntry(caller, "case.close", row));
     return row;
   });
   return { answer: closed satisfies Answer<"closeCase"> };

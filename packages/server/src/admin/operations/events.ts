@@ -84,7 +84,7 @@ async function requireEvent(
   const event = await findAttributes(ports.pool, eventId, { includeRestricted });
   if (event) return event;
   const entry = { ...agentOf(caller), operation, outcome: "not-found", eventIds: [eventId] };
-  await writeAudit(ports.pool, ports.clock, entry);
+  await writeAudit(ports.pool, (await ports.keys()).audit, entry);
   throw new OperatorError("not-found", `There is no event ${eventId}.`);
 }
 
@@ -98,9 +98,10 @@ async function reveal(
 ): Promise<{ readonly exact: Uint8Array; readonly entryId: string; readonly event: ListedEvent }> {
   const { ports, caller } = call;
   const event = await requireEvent(call, operation);
+  const { audit, sealer } = await ports.keys();
   const entryId = await inTransaction(ports.pool, async (transaction) => {
     const { case_id, category, ticket, reason } = await justify(call, transaction, event);
-    return writeAudit(transaction, ports.clock, {
+    return writeAudit(transaction, audit, {
       ...agentOf(caller),
       operation,
       outcome: "done",
@@ -112,7 +113,6 @@ async function reveal(
       eventIds: [event.event_id],
     });
   });
-  const { sealer } = await ports.keys();
   const stored = await revealEvent(ports.pool, entryId, event);
   if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
   return { exact: await sealer.open(stored, stored.sealedUnder, stored.payload), entryId, event };

@@ -52,11 +52,11 @@ const compare = ({ ports }: OperationCall<"applyPolicy">, policy: Policy): Promi
   inTransaction(ports.pool, (transaction) => comparePolicy(transaction, policy, BUILT_IN_PURPOSE));
 
 async function change({ ports, caller }: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> {
-  const { administration, clock } = ports;
+  const installation = await ports.installation();
   // An erasure of the journal may name the code of a purpose that this policy would give to another one.
-  await requireRecovered(await ports.installation());
-  return inOwnerTransaction(administration, (owner) =>
-    apply(owner, clock, policy, { builtIn: BUILT_IN_PURPOSE, agent: agentOf(caller) }),
+  await requireRecovered(installation);
+  return inOwnerTransaction(ports.administration, (owner) =>
+    apply(owner, installation.audit, policy, { builtIn: BUILT_IN_PURPOSE, agent: agentOf(caller) }),
   );
 }
 

@@ -16,11 +16,12 @@ export const listTokens: Operation<"listTokens"> = async ({ ports, input }) => {
 export const issueToken: Operation<"issueToken"> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { account, ttl_ms } = input;
+  const { audit } = await ports.keys();
   const answer = await inTransaction(pool, async (transaction) => {
     const token = await issue(transaction, clock, account, ttl_ms);
     const detail = { token_id: token.token_id, expires_at: token.expires_at };
     const entry = { ...agentOf(caller), operation: "token.issue", outcome: "done", account };
-    await writeAudit(transaction, clock, { ...entry, detail });
+    await writeAudit(transaction, audit, { ...entry, detail });
     return token;
   });
   return { answer };
@@ -29,11 +30,12 @@ export const issueToken: Operation<"issueToken"> = async ({ ports, caller, input
 export const revokeToken: Operation<"revokeToken"> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { token_id } = input;
+  const { audit } = await ports.keys();
   await inTransaction(pool, async (transaction) => {
     const account = await revoke(transaction, clock, token_id);
     if (account === undefined) throw new OperatorError("not-found", `There is no active token ${token_id}.`);
     const entry = { ...agentOf(caller), operation: "token.revoke", outcome: "done", account };
-    await writeAudit(transaction, clock, { ...entry, detail: { token_id } });
+    await writeAudit(transaction, audit, { ...entry, detail: { token_id } });
   });
   return { answer: { token_id } };
 };

@@ -4,6 +4,10 @@ import { type AuditRecord, type Head, signRecord, type SignedRecord, type Surfac
 /** What the writer of an entry knows; the lane adds its place. */
 export type LaneEntry = Omit<AuditRecord, "surface" | "place" | "previous">;
 
+export interface SignedEntry extends SignedRecord {
+  readonly record: AuditRecord;
+}
+
 /** The MAC key of a surface. */
 export interface SurfaceKey {
   readonly surface: Surface;
@@ -26,13 +30,13 @@ export class Lane {
   }
 
   /** Signs the entries of one transaction. A call after an unacknowledged transaction is known to be rolled back. */
-  sign(entries: readonly LaneEntry[]): readonly SignedRecord[] {
+  sign(entries: readonly LaneEntry[]): readonly SignedEntry[] {
     const { surface, key } = this.#signer;
     let previous = this.#head;
     const records = entries.map((entry) => {
       const number = previous?.lane === this.#id ? previous.number + 1 : 1;
       const place = { lane: this.#id, number };
-      const signed = signRecord(key, { ...entry, surface, place, previous });
+      const signed = signEntry(key, { ...entry, surface, place, previous });
       previous = { ...place, mac: signed.mac };
       return signed;
     });
@@ -52,6 +56,8 @@ export class Lane {
 }
 
 /** Signs an entry that is in no lane. */
-export function signAlone({ surface, key }: SurfaceKey, entry: LaneEntry): SignedRecord {
-  return signRecord(key, { ...entry, surface });
+export function signAlone({ surface, key }: SurfaceKey, entry: LaneEntry): SignedEntry {
+  return signEntry(key, { ...entry, surface });
 }
+
+const signEntry = (key: KeyObject, record: AuditRecord): SignedEntry => ({ record, ...signRecord(key, record) });

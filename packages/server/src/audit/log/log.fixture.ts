@@ -50,16 +50,19 @@ export const read = (number: number): LaneEntry => ({
   detail: '{"bytes":12}',
 });
 
+/** What the database has of an entry. */
+export const storedOf = ({ bytes, mac }: SignedRecord): SignedRecord => ({ bytes, mac });
+
 /** Entries of two lanes of ingestion, one of which continues the other, with reads in no lane between them. */
 export function signedEntries(count: number): SignedRecord[] {
   const lanes = [new Lane(INGEST), new Lane(INGEST)];
   return Array.from({ length: count }, (_, number) => {
-    if (number % 5 === 4) return signAlone(DIRECT, read(number));
+    if (number % 5 === 4) return storedOf(signAlone(DIRECT, read(number)));
     const lane = lanes[number % 2] as Lane;
     const [signed] = lane.sign([ingested(number)]);
     lane.acknowledge();
     if (number % 11 === 10) lane.renew();
-    return signed as SignedRecord;
+    return storedOf(signed as SignedRecord);
   });
 }
 

@@ -11,16 +11,16 @@ export const surfaceKeys = (installation: Buffer): Required<Surfaces> =>
     Record<Surface, KeyObject>
   >;
 
-const INGESTION = "event.create";
-const API = new Set(["api", "console", "cli"]);
+/** What is the same in every entry of ingestion. */
+export const INGESTION = { actor: "endpoint", via: "server", operation: "event.create" } as const;
 
-/** What each surface writes: with its key alone, no entry of another surface can be made. */
-const RULES: { readonly [Name in Surface]: (record: AuditRecord) => boolean } = {
-  ingest: ({ actor, via, operation }) => actor === "endpoint" && via === "server" && operation === INGESTION,
-  admin: ({ via, operation }) => API.has(via) && operation !== INGESTION,
-  worker: ({ via, operation }) => via === "server" && operation !== INGESTION,
-  direct: ({ via, operation }) => (via === "direct" || via === "server") && operation !== INGESTION,
-};
+const API: Readonly<Record<string, Surface>> = { api: "admin", console: "admin", cli: "admin", direct: "direct" };
 
-/** Whether the operation is one that the record's surface writes. */
-export const isOfSurface = (record: AuditRecord): boolean => RULES[record.surface](record);
+/** The surface of an operation that is not ingestion's, by the way on which it reached the system. */
+export const surfaceOf = (via: string): Surface => API[via] ?? "worker";
+
+/** Whether the operation is one that the record's surface writes: no other surface's entry can be made with its key. */
+export function isOfSurface({ surface, actor, via, operation }: AuditRecord): boolean {
+  if (surface !== "ingest") return surfaceOf(via) === surface && operation !== INGESTION.operation;
+  return actor === INGESTION.actor && via === INGESTION.via && operation === INGESTION.operation;
+}

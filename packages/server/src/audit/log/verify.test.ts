@@ -11,6 +11,7 @@ import {
   read,
   signedEntries,
   STARTED,
+  storedOf,
   SURFACE_KEYS,
 } from "./log.fixture.ts";
 import { leafHash } from "./merkle.ts";
@@ -210,7 +211,7 @@ describe("an attacker with keys", () => {
 
 describe("the file of an export", () => {
   it("gives the log that was written", async () => {
-    const items: LogItem[] = [...log.items, { kind: "new", entry: signAlone(DIRECT, read(COUNT)) }];
+    const items: LogItem[] = [...log.items, { kind: "new", entry: storedOf(signAlone(DIRECT, read(COUNT))) }];
     const lines = items.map(formatItem);
     for (const line of lines) expect(line.endsWith("\n") && line.indexOf("\n") === line.length - 1).toBe(true);
     expect(lines.map((line) => parseItem(line))).toEqual(items);

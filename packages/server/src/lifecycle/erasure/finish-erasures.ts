@@ -1,5 +1,5 @@
-import type { Clock } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
+import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import { inTransactionOn } from "../../postgres/database.ts";
 import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
@@ -15,7 +15,7 @@ const BATCH = 5_000;
 
 export interface FinishPorts {
   readonly pseudonymizer: Pseudonymizer;
-  readonly clock: Clock;
+  readonly audit: AuditSigner;
   /** Signs the receipt of an erasure. @param at when: RFC 3339, as the database records it. @returns a JWS. */
   readonly attest: (erasure: ErasureRow, at: string) => Promise<string>;
   readonly signal?: AbortSignal;
@@ -60,7 +60,7 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
       const entry = { actor, via: "server", operation: "erase.run", outcome: "done", reason } as const;
       // guard(drop): the audit says that an erasure is done
       // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
-      await writeAudit(transaction, ports.clock, { ...entry, detail: { sequence, kind, subject_mac } });
+      await writeAudit(transaction, ports.audit, { ...entry, detail: { sequence, kind, subject_mac } });
       await query(transaction, FINISH_OPEN, [sequence, receipt]);
     });
   }

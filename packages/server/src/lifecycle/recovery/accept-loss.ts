@@ -1,4 +1,5 @@
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
+import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../../audit/audit.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import type { AppendEntryPorts } from "../../journal/append-entry.ts";
@@ -13,6 +14,10 @@ export interface LossStatement extends Agent {
   readonly reason: string;
 }
 
+interface LossPorts extends Pick<AppendEntryPorts, "journal" | "codec"> {
+  readonly audit: AuditSigner;
+}
+
 /**
  * Accepts that an entry of the journal is permanently lost: the journal then continues after it. What the entry erased
  * may be readable again in a restored database, and what it held may be deleted.
@@ -22,7 +27,7 @@ export interface LossStatement extends Agent {
  */
 export async function acceptLoss(
   executor: OwnerTransaction,
-  { journal, codec, clock }: Omit<AppendEntryPorts, "keyStore">,
+  { journal, codec, audit }: LossPorts,
   known: readonly KnownEntry[],
   { sequence, reason, ...agent }: LossStatement,
 ): Promise<void> {
@@ -32,8 +37,8 @@ export async function acceptLoss(
     (await digestByNext(journal, codec, sequence)) ??
     (await findApplied(executor, sequence))?.digest ??
     digestByKnown(known, sequence);
-  const at = new Date(clock.now()).toISOString();
-  await writeAudit(executor, clock, {
+  const at = new Date(audit.clock.now()).toISOString();
+  await writeAudit(executor, audit, {
     ...agent,
     operation: "erase.accept-loss",
     outcome: "done",

@@ -21,6 +21,7 @@ beforeAll(() => {
     executor: pool,
     partitions,
     pseudonymizer,
+    newLane: () => opened.system.audit.lane(),
     canStore: () => true,
     onStale: () => accountKeys.refresh(),
     onConnectionLost: () => accountKeys.clear(),

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../ports.ts";
 import { addPartitionSecrets } from "../../events/partitions.ts";
 import { recordSecretLoss } from "../../accounts/secret-losses.ts";
 import { renewHoldSecrets } from "../holds/renew-hold-secrets.ts";
 import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
 import { partitionSecretName } from "../../crypto/sealer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
+import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../../audit/audit.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
@@ -14,7 +14,7 @@ import { lockHolds } from "../../postgres/advisory-locks.ts";
 
 export interface LossPorts {
   readonly secrets: Secrets;
-  readonly clock: Clock;
+  readonly audit: AuditSigner;
   /** Names of secrets that are destroyed for entries which the database lacks: they are not lost. */
   readonly destroyed?: ReadonlySet<string>;
 }
@@ -33,7 +33,7 @@ export interface SecretLossStatement extends Agent {
  */
 export async function acceptSecretLoss(
   executor: OwnerTransaction,
-  { secrets, clock, destroyed }: LossPorts,
+  { secrets, audit, destroyed }: LossPorts,
   { reason, ...agent }: SecretLossStatement,
 ): Promise<LossCounts | undefined> {
   // No pass copies held events or drops partitions meanwhile.
@@ -47,7 +47,7 @@ export async function acceptSecretLoss(
   const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor: agent.actor, reason });
   await addPartitionSecrets(executor, loss.partitions, partitions);
   const detail = { loss: id, secrets: loss.names.length, ...loss.counts };
-  await writeAudit(executor, clock, { ...agent, operation: "key.accept-loss", outcome: "done", reason, detail });
+  await writeAudit(executor, audit, { ...agent, operation: "key.accept-loss", outcome: "done", reason, detail });
   return loss.counts;
 }
 

@@ -167,32 +167,41 @@ create table audit_entry (
   roles text[],
   operation text not null,
   outcome text not null,
-  account text,
+  -- Keyed MAC of the account.
+  subject bytea,
   event_id uuid,
-  occurrences bigint not null default 1,
+  occurrences bigint not null,
   reason text,
-  -- A commit batch has the account and event id of each event, position by position, and a digest over both lists.
-  accounts text[],
+  -- A commit batch has the subject and event id of each event, position by position.
+  subjects bytea[],
   event_ids uuid[],
-  digest bytea,
   detail jsonb,
   category text,
   ticket text,
   case_id uuid,
   approval_id uuid,
+  -- The entry itself, in the format `drs-audit/1`; all columns above are copies.
+  record bytea not null,
+  -- HMAC-SHA-256 of the record, by the key of its surface.
+  mac bytea not null,
+  lane uuid,
+  lane_number bigint,
   -- The transaction that wrote the entry (`pg_xact_status` knows whether it was committed), and the login. The writer
   -- can't choose either.
   xid xid8 not null default pg_current_xact_id(),
-  login name not null default session_user
+  login name not null default session_user,
+  unique (lane, lane_number)
 );
+-- Random bytes can't be compressed.
+alter table audit_entry alter column record set storage external;
 create index audit_entry_at on audit_entry (at);
 create index audit_entry_event on audit_entry (event_id) where event_id is not null;
-create index audit_entry_account on audit_entry (account, at) where account is not null;
+create index audit_entry_subject on audit_entry (subject, at) where subject is not null;
 -- Batches of accepted events are found by time, which their event ids contain; all other lists by this index.
-create index audit_entry_event_ids on audit_entry using gin (event_ids) where event_ids is not null and accounts is null;
+create index audit_entry_event_ids on audit_entry using gin (event_ids) where event_ids is not null and subjects is null;
 grant select,
-  insert (entry_id, at, actor, via, roles, operation, outcome, account, event_id, occurrences, reason, accounts, event_ids,
-    digest, detail, category, ticket, case_id, approval_id)
+  insert (entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects, event_ids,
+    detail, category, ticket, case_id, approval_id, record, mac, lane, lane_number)
   on audit_entry to drs_service;
 
 -- Members of stored events that the catalog does not know, counted. A path has the names from the probe down, joined by dots.

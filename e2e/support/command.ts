@@ -86,6 +86,8 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "hold lift": [NO_ID, "--reason", "request 17", "--yes"],
   "restriction add": ["--account", "a", "--article", "18", "--reason", "request 17", "--approver", "x"],
   "restriction lift": [NO_ID, "--informed-on", "2026-01-31", "--reason", "request 17", "--yes"],
+  "audit export": ["--out", "/nowhere/audit.ndjson"],
+  "audit proof": [NO_ID],
   "purpose apply": ["docs/privacy/purposes.yaml"],
 };
 

@@ -86,7 +86,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "audit",
     purpose: "the audit log",
-    imports: ["ports", "identifiers", "postgres", "crypto", "audit/log", "events"],
+    imports: ["errors", "ports", "identifiers", "files", "postgres", "crypto", "audit/log", "events"],
   },
   { name: "identity", purpose: "admin tokens, callers of the admin API", imports: ["ports", "postgres", "audit"] },
   { name: "cases", purpose: "cases: why a person opens events", imports: ["ports", "postgres"] },
@@ -99,7 +99,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "journal",
     purpose: "the erasure journal: entries, chain, what was applied of it",
-    imports: ["errors", "ports", "files", "dependencies", "postgres", "crypto"],
+    imports: ["errors", "ports", "files", "dependencies", "postgres", "crypto", "audit"],
   },
   {
     name: "lifecycle/holds",
@@ -220,6 +220,7 @@ export const FOLDERS: readonly Folder[] = [
       "counters",
       "drift",
       "events",
+      "audit/log",
       "audit",
       "policy",
       "journal",
@@ -303,6 +304,7 @@ export const FOLDERS: readonly Folder[] = [
       "actions",
       "counters",
       "events",
+      "audit/log",
       "audit",
       "identity",
       "policy",

@@ -85,6 +85,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
   access_case: { owner: "cases" },
   approval: { owner: "approvals" },
   approval_decision: { owner: "approvals" },
+  audit_leaf: { owner: "audit" },
+  audit_checkpoint: { owner: "audit" },
   purpose: {
     owner: "policy",
     readers: {

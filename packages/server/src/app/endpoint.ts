@@ -16,6 +16,7 @@ import { BufferedRejectionLog } from "../counters/rejections.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
+import { AuditSequencer } from "./audit-log.ts";
 import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Readiness, readiness } from "../dependencies/readiness.ts";
@@ -111,6 +112,8 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   const rejections = new BufferedRejectionLog(pool, clock, onError);
   opened.add("rejection counts", () => rejections.close());
   // Written before the counts, which matter less.
+  const sequencer = new AuditSequencer(system, onError);
+  opened.add("audit log", () => sequencer.close());
   const audit = new BufferedAuditLog(pool, system.audit, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
   const ingest = createIngest(

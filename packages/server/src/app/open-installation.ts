@@ -29,7 +29,8 @@ export async function openInstallation(connection: OpenConnection): Promise<Inst
   return { ...connection, ...keys, journal, journalDatabase, attested };
 }
 
-async function openJournal(
+/** @throws Unavailable */
+export async function openJournal(
   { access, config, dependencies }: OpenConnection,
   database: DatabaseOptions | undefined,
 ): Promise<ErasureJournal | undefined> {

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { SignedEntry } from "./log/lane.ts";
 import type { AuditRecord } from "./log/record.ts";
+import { ACCEPTED } from "./log/surfaces.ts";
 
 const INSERT_ENTRIES = sql(
   `insert into audit_entry (entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason,
@@ -27,10 +29,14 @@ export async function insertEntries(executor: Executor, entries: readonly Signed
 
 const bytea = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
-/** The columns that copy a record, in PostgreSQL's notation. An event id and several have an index each. */
+/**
+ * The columns that copy a record, in PostgreSQL's notation. A commit batch has lists of subjects and events; of other
+ * entries, an event id and several have an index each.
+ */
 export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>> {
-  const { subjects, eventIds = [], detail, place } = record;
-  const [subject] = subjects ?? [];
+  const { subjects = [], eventIds = [], detail, place } = record;
+  const isBatch = record.surface === "ingest" && record.outcome === ACCEPTED;
+  const isOne = !isBatch && eventIds.length === 1;
   return {
     entry_id: record.entryId,
     at: new Date(record.at).toISOString(),
@@ -39,9 +45,10 @@ export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>
     roles: record.roles,
     operation: record.operation,
     outcome: record.outcome,
-    subject: subject && bytea(subject),
-    event_id: eventIds.length === 1 ? eventIds[0] : undefined,
-    event_ids: eventIds.length > 1 ? eventIds : undefined,
+    subject: isBatch ? undefined : subjects.map(bytea)[0],
+    subjects: isBatch ? subjects.map(bytea) : undefined,
+    event_id: isOne ? eventIds[0] : undefined,
+    event_ids: isOne || eventIds.length === 0 ? undefined : eventIds,
     occurrences: record.occurrences,
     reason: record.reason,
     detail: detail === undefined ? undefined : (JSON.parse(detail) as unknown),
@@ -52,4 +59,14 @@ export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>
     lane: place?.lane,
     lane_number: place?.number,
   };
+}
+
+/** @param row the columns of an entry as `to_jsonb` writes them. @returns the names of columns that differ from its record. */
+export function differingColumns(record: AuditRecord, row: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(columnsOf(record))
+    .filter(([name, value]) => {
+      const stored = row[name] ?? undefined;
+      return name === "at" ? Date.parse(stored as string) !== record.at : !isDeepStrictEqual(stored, value);
+    })
+    .map(([name]) => name);
 }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { withCalls } from "./call.ts";
+import { auditLogCommands } from "./audit-log.ts";
 import { type Context, printRows } from "./context.ts";
 import { account, count, example, uuid } from "./options.ts";
 import { pagesOf } from "./pages.ts";
@@ -39,5 +40,6 @@ export function auditCommand(context: Context): Command {
       });
       printRows(context, rows, options.json ?? false, "No audit entries.");
     });
+  for (const one of auditLogCommands(context)) command.addCommand(one);
   return command;
 }

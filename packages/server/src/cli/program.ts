@@ -29,9 +29,10 @@ Exit codes:
   0  done
   1  failed
   2  wrong usage
-  3  done in part: a hold keeps the rest
+  3  done in part: a hold keeps the rest, or nothing outside confirms the audit
   4  not ready: run the command that the message names (drs migrate, drs erase replay)
   5  an approval is needed: repeat the command when it is given
+  6  the audit log is broken
 `;
 
 /** The command line, `drs`. */

@@ -116,6 +116,10 @@ export interface Settings {
     /** How often a server deletes expired events. Must be a whole number of milliseconds from 1000 to 86400000 (24h). Default: `10000`, which is `10s`. Variable: `DRS_RETENTION_INTERVAL`. */
     readonly intervalMs?: number;
   };
+  readonly audit?: {
+    /** Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write. Must be a path. Variable: `DRS_AUDIT_CHECKPOINTS`. */
+    readonly checkpointDirectory?: string;
+  };
   /** JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s. Must be a path. Variable: `DRS_ADOPTED_FIELDS_FILE`. */
   readonly adoptedFieldsFile?: string;
   /** How long a call to the database, the key store, the erasure journal, the JWKS, the introspection endpoint or Vault may take, and the command that prints the key-encryption key. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */

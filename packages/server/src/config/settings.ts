@@ -280,6 +280,11 @@ export const SETTINGS = {
     postgresUrl,
     "Erasure journal in a PostgreSQL of its own, where several hosts share it.",
   ),
+  "audit.checkpointDirectory": optional(
+    "DRS_AUDIT_CHECKPOINTS",
+    path,
+    "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write.",
+  ),
   "retention.keyBackupMs": optional(
     "DRS_KEY_BACKUP_RETENTION",
     duration,

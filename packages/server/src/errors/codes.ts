@@ -3,8 +3,11 @@
  * exit codes, the log and `docs/errors.md` derive from this table. What clients are answered is in the contract's registry.
  */
 
-/** 1: failed. 2: wrong usage. 3: partly done. 4: an operator must run another command first. 5: another person must approve. */
-export type ExitCode = 1 | 2 | 3 | 4 | 5;
+/**
+ * 1: failed. 2: wrong usage. 3: partly done. 4: an operator must run another command first. 5: another person must
+ * approve. 6: the audit log is broken.
+ */
+export type ExitCode = 1 | 2 | 3 | 4 | 5 | 6;
 
 interface OperatorErrorDefinition {
   readonly exitCode: ExitCode;
@@ -42,6 +45,20 @@ export const OPERATOR_ERRORS = {
   "state-conflict": {
     ...FAILED,
     when: "The present state of the data does not allow the command. The message says what to do first.",
+  },
+  "audit-log-broken": {
+    exitCode: 6,
+    retryable: false,
+    when: "The audit log differs from a checkpoint or was tampered with. `drs audit verify` names each finding; see docs/privacy/audit.md.",
+  },
+  "audit-unconfirmed": {
+    exitCode: 3,
+    retryable: false,
+    when: "The audit log holds, and no checkpoint that is kept outside the database confirms its last entries.",
+  },
+  "audit-unchecked": {
+    ...FAILED,
+    when: "The audit log could not be checked: there is no checkpoint, its key is not known, or a checkpoint is not of this log.",
   },
   "pass-running": { ...FAILED_FOR_NOW, when: "Another retention pass is running. Wait: `drs retention status`." },
   "checks-failed": { ...FAILED, when: "`drs doctor` found something that must be repaired; it lists each finding." },

@@ -3,7 +3,7 @@ import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { isSameEpoch, type NewEvent } from "../ports.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Lane, LaneEntry, SignedEntry } from "../audit/log/lane.ts";
-import { INGESTION } from "../audit/log/surfaces.ts";
+import { ACCEPTED, INGESTION } from "../audit/log/surfaces.ts";
 import { compareText } from "./compare-text.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { type GivenTo, queryPrepared, sql } from "../postgres/statement.ts";
@@ -68,8 +68,6 @@ const INSERT_EVENTS = sql(
     "uuid[]",
   ],
 );
-
-const ACCEPTED = "accepted";
 
 const INSERT_AUDIT = sql(
   `insert into audit_entry (entry_id, at, actor, via, operation, outcome, occurrences, subjects, event_ids, record, mac,

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
 import type { OperatorError } from "../errors/operator-error.ts";
 import { unlinkDrafts, writeExclusively } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
@@ -13,6 +14,7 @@ import {
 
 const PER_FOLDER = 1_000;
 const LOSSES = "losses";
+const CHECKPOINTS = "audit-checkpoints";
 
 const FOLDER = /^\d{6,}$/;
 const FILE = /^(\d{9,})\.json$/;
@@ -48,8 +50,11 @@ export function directoryJournal(directory: string): ErasureJournal {
     }
   }
 
+  const checkpoints = checkpointDirectory("erasure journal", join(directory, CHECKPOINTS));
   return {
     read,
+    readCheckpoint: () => checkpoints.readCheckpoint(),
+    writeCheckpoint: (note, at) => checkpoints.writeCheckpoint(note, at),
     async append(sequence, text) {
       await unlinkDrafts(dirname(pathOf(sequence - 1))).catch(() => {});
       await write(pathOf(sequence), text, (cause) => createEntryExistsError(sequence, cause));

@@ -11,5 +11,7 @@ export function journalWithDeadline(journal: ErasureJournal, dependency: Depende
     append: (sequence, text) => bounded(() => journal.append(sequence, text)),
     readLosses: () => eachBounded(bounded, journal.readLosses()),
     appendLoss: (sequence, text) => bounded(() => journal.appendLoss(sequence, text)),
+    readCheckpoint: () => bounded(() => journal.readCheckpoint()),
+    writeCheckpoint: (note, at) => bounded(() => journal.writeCheckpoint(note, at)),
   };
 }

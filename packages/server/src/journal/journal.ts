@@ -148,6 +148,10 @@ export interface ErasureJournal {
   readLosses(): AsyncIterable<StoredText>;
   /** Appends an accepted loss. It is durable when the promise resolves. @throws journal-loss-exists, Unavailable */
   appendLoss(sequence: number, text: string): Promise<void>;
+  /** The latest checkpoint of the audit log, which the journal keeps outside the database. @throws Unavailable */
+  readCheckpoint(): Promise<string | undefined>;
+  /** Keeps a checkpoint as the latest one, and as the last one of its day. @throws Unavailable */
+  writeCheckpoint(note: string, at: Date): Promise<void>;
   /** Where the journal is, in one line for messages. */
   readonly description: string;
   close(): Promise<void>;

@@ -22,6 +22,7 @@ export function memoryJournal(): MemoryJournal {
     if (texts.has(sequence)) throw exists(sequence);
     texts.set(sequence, text);
   };
+  let checkpoint: string | undefined;
   const journal: ErasureJournal = {
     async *read(from) {
       for (const stored of ascending(entries)) if (stored.sequence >= from) yield stored;
@@ -31,6 +32,10 @@ export function memoryJournal(): MemoryJournal {
       yield* ascending(losses);
     },
     appendLoss: async (sequence, text) => append(losses, sequence, text, createLossExistsError),
+    readCheckpoint: async () => checkpoint,
+    async writeCheckpoint(note) {
+      checkpoint = note;
+    },
     description: "memory",
     close: async () => {},
   };

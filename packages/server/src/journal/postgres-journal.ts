@@ -1,4 +1,5 @@
 import type { QueryResult } from "pg";
+import { dayOf } from "../audit/checkpoint-sink.ts";
 import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
 import { asUnusable, sqlState } from "../postgres/errors.ts";
 import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
@@ -19,6 +20,10 @@ const SCHEMA = `
     entry text not null,
     accepted_at timestamptz not null default now()
   );
+  create table if not exists drs_journal.audit_checkpoint (
+    day date primary key,
+    note text not null
+  );
   create or replace function drs_journal.refuse_change() returns trigger language plpgsql as $$
   begin
     raise exception 'the erasure journal is append-only' using errcode = 'restrict_violation';
@@ -32,7 +37,15 @@ const SCHEMA = `
 /** Number of entries that one query reads. */
 const PAGE = 1_000;
 
-const IS_PREPARED = sql("select from pg_tables where schemaname = 'drs_journal' and tablename = 'accepted_loss'");
+const IS_PREPARED = sql("select from pg_tables where schemaname = 'drs_journal' and tablename = 'audit_checkpoint'");
+const LAST_CHECKPOINT = sql("select note from drs_journal.audit_checkpoint order by day desc limit 1", [], {
+  note: "text",
+});
+const WRITE_CHECKPOINT = sql(
+  `insert into drs_journal.audit_checkpoint (day, note) values ($1, $2)
+    on conflict (day) do update set note = excluded.note`,
+  ["date", "text"],
+);
 /** These connections have no parser for numbers. */
 const TEXTS = { sequence: narrowed<string>("int8"), entry: "text" } as const;
 const LIST_ENTRIES = sql(
@@ -94,6 +107,10 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
       yield* storedTexts(await query(pool, LIST_LOSSES).catch(unavailable));
     },
     appendLoss: (sequence, entry) => insert(INSERT_LOSS, sequence, entry, createLossExistsError),
+    readCheckpoint: async () => (await query(pool, LAST_CHECKPOINT).catch(unavailable)).rows[0]?.note,
+    async writeCheckpoint(note, at) {
+      await query(pool, WRITE_CHECKPOINT, [dayOf(at), note]).catch(unavailable);
+    },
     description: "PostgreSQL (DRS_ERASURE_JOURNAL_DATABASE_URL)",
     async close() {
       await pool.end();

@@ -20,6 +20,8 @@ export const LOCKS = {
   ingestion: 7_236_520,
   /** One transaction at a time appends to the erasure journal. */
   journal: 7_236_521,
+  /** One server or command at a time extends the log of the audit. */
+  auditLog: 7_236_523,
   /** One process at a time creates the tables of the erasure journal. */
   journalSchema: 7_236_522,
   /**

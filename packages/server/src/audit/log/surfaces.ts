@@ -14,6 +14,9 @@ export const surfaceKeys = (installation: Buffer): Required<Surfaces> =>
 /** What is the same in every entry of ingestion. */
 export const INGESTION = { actor: "endpoint", via: "server", operation: "event.create" } as const;
 
+/** The outcome of a commit batch. */
+export const ACCEPTED = "accepted";
+
 const API: Readonly<Record<string, Surface>> = { api: "admin", console: "admin", cli: "admin", direct: "direct" };
 
 /** The surface of an operation that is not ingestion's, by the way on which it reached the system. */

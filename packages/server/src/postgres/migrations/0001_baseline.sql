@@ -195,6 +195,7 @@ create table audit_entry (
 -- Random bytes can't be compressed.
 alter table audit_entry alter column record set storage external;
 create index audit_entry_at on audit_entry (at);
+create index audit_entry_xid on audit_entry (xid);
 create index audit_entry_event on audit_entry (event_id) where event_id is not null;
 create index audit_entry_subject on audit_entry (subject, at) where subject is not null;
 -- Batches of accepted events are found by time, which their event ids contain; all other lists by this index.
@@ -203,6 +204,24 @@ grant select,
   insert (entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects, event_ids,
     detail, category, ticket, case_id, approval_id, record, mac, lane, lane_number)
   on audit_entry to drs_service;
+
+-- The log of the audit: a leaf of the tree of RFC 6962 for each entry. Its hash covers record and MAC.
+create table audit_leaf (
+  leaf bigint primary key check (leaf >= 0),
+  entry_id uuid not null unique,
+  hash bytea not null
+);
+create table audit_checkpoint (
+  size bigint primary key check (size > 0),
+  at timestamptz not null,
+  -- The signed note.
+  note text not null,
+  -- The roots of the perfect subtrees, from which the tree grows.
+  roots bytea[] not null,
+  -- All transactions before this one are finished, and their entries are in the log.
+  upto xid8 not null
+);
+grant select, insert on audit_leaf, audit_checkpoint to drs_service;
 
 -- Members of stored events that the catalog does not know, counted. A path has the names from the probe down, joined by dots.
 create table drift (
@@ -513,6 +532,9 @@ create trigger event_is_immutable before update on event for each row execute fu
 create trigger idempotency_key_is_immutable before update on idempotency_key
   for each row execute function refuse_change();
 create trigger audit_entry_is_immutable before update on audit_entry
+  for each row execute function refuse_change();
+create trigger audit_leaf_is_immutable before update on audit_leaf for each row execute function refuse_change();
+create trigger audit_checkpoint_is_immutable before update on audit_checkpoint
   for each row execute function refuse_change();
 create trigger policy_is_immutable before update on policy for each row execute function refuse_change();
 create trigger purpose_mapping_is_immutable before update on purpose_mapping

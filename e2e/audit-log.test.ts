@@ -1,0 +1,117 @@
+/** The audit as a log: `drs audit checkpoint`, `verify`, `export`, `proof` and `key`. */
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { objects, runInProcess, type Printed } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let folder: string;
+let exported: string;
+let kept: string;
+
+const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-audit-log-"));
+  database = await sharedDatabase();
+  const journal = join(folder, "journal");
+  const checkpoints = join(folder, "checkpoints");
+  environment = {
+    ...(await database.environment()),
+    DRS_ERASURE_JOURNAL: journal,
+    DRS_AUDIT_CHECKPOINTS: checkpoints,
+  };
+  exported = join(folder, "audit.ndjson");
+  kept = join(folder, "kept.note");
+  for (const account of ["one", "two", "three"])
+    expect(await drs("token", "issue", "--account", account)).toMatchObject({ code: 0 });
+  const { code, stdout, stderr } = await drs("audit", "checkpoint");
+  expect(code, stderr).toBe(0);
+  await writeFile(kept, stdout);
+  expect(await drs("audit", "export", "--out", exported)).toMatchObject({ code: 0 });
+});
+
+afterAll(async () => {
+  await database?.close();
+  await rm(folder, { recursive: true });
+});
+
+const verified = async (...args: readonly string[]): Promise<Record<string, unknown> & { code: number }> => {
+  const { code, stdout } = await drs("audit", "verify", ...args, "--json");
+  return { ...objects(stdout)[0], code };
+};
+
+describe("drs audit verify", () => {
+  test("confirms the database by the checkpoints that the journal and the directory keep", async () => {
+    expect(await verified()).toMatchObject({ code: 0, verdict: 0, findings: [] });
+    expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0 });
+    const { stdout } = await drs("audit", "verify");
+    expect(stdout).toMatch(
+      /^The audit log holds: (\d+) entries, of which checkpoints kept outside confirm \1; 0 more wait/,
+    );
+  });
+
+  test("verifies an export without the database and the key store", async () => {
+    const key = (await drs("audit", "key")).stdout.trim();
+    const nowhere = { DRS_DATA_DIR: join(folder, "nothing"), DRS_KEY_DIR: join(folder, "nothing") };
+    const away = async (...args: readonly string[]): Promise<Printed> =>
+      runInProcess(nowhere, "audit", "verify", exported, "--key", key, ...args);
+    expect(await away("--checkpoint", kept)).toMatchObject({ code: 0, stderr: "" });
+    expect(await away()).toMatchObject({ code: 3, stderr: expect.stringContaining("holds") as string });
+    const other = key.replace("drs-audit/", "drs-other/");
+    expect(await runInProcess(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
+  });
+
+  test("names what is wrong with an export, and ends with 6", async () => {
+    const lines = (await readFile(exported, "utf8")).trimEnd().split("\n");
+    const forged = join(folder, "forged.ndjson");
+    await writeFile(forged, `${lines.filter((_, index) => index !== 2).join("\n")}\n`);
+    const { code, stdout } = await drs("audit", "verify", forged);
+    expect(code).toBe(6);
+    expect(stdout).toContain("removed: Leaves 1 to 1 are missing.");
+    await writeFile(forged, "no export\n");
+    expect((await drs("audit", "verify", forged)).code).toBe(1);
+  });
+
+  test("verifies the database while the key store is away, with the key that the caller names", async () => {
+    const key = (await drs("audit", "key")).stdout.trim();
+    const keys = environment["DRS_KEY_DIR"] ?? "";
+    await rename(keys, `${keys}.away`);
+    try {
+      expect((await drs("audit", "verify")).code).toBe(1);
+      expect(await verified("--key", key)).toMatchObject({ code: 0, verdict: 0 });
+    } finally {
+      await rename(`${keys}.away`, keys);
+    }
+  });
+
+  test("finds a row that was changed in the database", async () => {
+    const owner = await connectAsOwner(environment);
+    const change = async (operation: string, to: string): Promise<void> => {
+      await owner.query("set session_replication_role = replica");
+      await owner.query("update audit_entry set operation = $2 where operation = $1", [operation, to]);
+    };
+    await change("token.issue", "token.list");
+    const { code, stdout } = await drs("audit", "verify");
+    await change("token.list", "token.issue");
+    await owner.end();
+    expect(code).toBe(6);
+    expect(stdout).toContain("are not those of its record: operation.");
+    expect(await verified()).toMatchObject({ code: 0 });
+  });
+});
+
+test("drs audit proof prints a proof of an entry, and of no other", async () => {
+  const [line = ""] = (await readFile(exported, "utf8")).split("\n").slice(1);
+  const record = Buffer.from((JSON.parse(line) as { record: string }).record, "base64");
+  const id = record.subarray("drs-audit/1\n".length + 4).toString("hex", 0, 16);
+  const uuid = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  const { code, stdout } = await drs("audit", "proof", uuid);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
+  expect(stdout.endsWith(await readFile(kept, "utf8"))).toBe(true);
+  expect((await drs("audit", "proof", "00000000-0000-0000-0000-000000000000")).code).toBe(1);
+});

@@ -1,0 +1,96 @@
+/** The log of the audit of an installation: its key, and where its checkpoints are kept. */
+import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
+import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
+import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
+import { extendLog, type SequencerPorts } from "../audit/sequencer.ts";
+import type { Config } from "../config/config.ts";
+import { ed25519Key } from "../crypto/ed25519-key.ts";
+import type { ErasureJournal } from "../journal/journal.ts";
+import type { OnError } from "../ports.ts";
+import { lockSession, tryLockSession } from "../postgres/advisory-locks.ts";
+import { withClient } from "../postgres/database.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import type { Installation } from "./open-installation.ts";
+
+/** Name of the signing secret in the key store. */
+const SECRET = "audit checkpoints/1";
+const EXTEND_EVERY_MS = 10_000;
+
+const originOf = ({ codec }: Pick<Installation, "codec">): string => `drs-audit/${codec.installation}`;
+
+/** The public key of the log; `undefined` where no checkpoint was signed yet. @throws Unavailable */
+export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">): Promise<LogKey | undefined> {
+  const seed = await keys.secrets.find(SECRET);
+  return seed && parseLogKey(formatLogKey(originOf(keys), ed25519Key(seed)));
+}
+
+/** Places outside the database that keep checkpoints. */
+export function checkpointSinks({ audit }: Config, journal: ErasureJournal | undefined): readonly CheckpointSink[] {
+  const { checkpointDirectory: directory } = audit;
+  return [
+    ...(journal
+      ? [
+          {
+            name: "the erasure journal",
+            readCheckpoint: () => journal.readCheckpoint(),
+            writeCheckpoint: (note: string, at: Date) => journal.writeCheckpoint(note, at),
+          },
+        ]
+      : []),
+    ...(directory === undefined ? [] : [checkpointDirectory("the directory of DRS_AUDIT_CHECKPOINTS", directory)]),
+  ];
+}
+
+async function sequencerPorts(installation: Installation): Promise<SequencerPorts> {
+  const { clock, config, journal, secrets } = installation;
+  const key = ed25519Key(await secrets.findOrCreate(SECRET));
+  const publicKey = parseLogKey(formatLogKey(originOf(installation), key));
+  if (!publicKey) throw new Error("the key of the audit log has no readable form");
+  return { clock, key, publicKey, sinks: checkpointSinks(config, journal) };
+}
+
+/** Extends the log, after another server or command that does. @returns errors of sinks. @throws audit-log-broken */
+export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
+  const ports = await sequencerPorts(installation);
+  return withClient(installation.database, async (client) => {
+    await lockSession(client, LOCKS.auditLog);
+    return extendLog(client, ports);
+  });
+}
+
+/** Extends the log of a server every ten seconds, unless another server does. */
+export class AuditSequencer {
+  readonly #installation: Installation;
+  readonly #onError: OnError;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> = Promise.resolve();
+  #isRunning = false;
+
+  constructor(installation: Installation, onError: OnError) {
+    this.#installation = installation;
+    this.#onError = onError;
+    this.#timer = setInterval(() => this.#start(), EXTEND_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const report = (error: unknown): void => this.#onError(error, "checkpoint audit");
+    this.#running = this.#extend()
+      .then((errors) => errors.forEach(report), report)
+      .finally(() => (this.#isRunning = false));
+  }
+
+  async #extend(): Promise<readonly unknown[]> {
+    const ports = await sequencerPorts(this.#installation);
+    return withClient(this.#installation.database, async (client) =>
+      (await tryLockSession(client, LOCKS.auditLog)) ? extendLog(client, ports) : [],
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { makeFolder, replaceFile } from "../files/durable-file.ts";
+import { Unavailable } from "../ports.ts";
+import { type CheckpointSink, dayOf } from "./checkpoint-sink.ts";
+
+const FILE = /^\d{4}-\d{2}-\d{2}\.checkpoint$/;
+
+/** A file for each day, which has the last checkpoint of the day. */
+export function checkpointDirectory(name: string, directory: string): CheckpointSink {
+  const unavailable = (cause: unknown): never => {
+    throw new Unavailable(`the checkpoints of the audit can't be read or written: ${name}`, { cause });
+  };
+  return {
+    name,
+    async readCheckpoint() {
+      const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return [];
+        return unavailable(error);
+      });
+      const last = names
+        .filter((file) => FILE.test(file))
+        .toSorted()
+        .at(-1);
+      return last === undefined ? undefined : readFile(join(directory, last), "utf8").catch(unavailable);
+    },
+    async writeCheckpoint(note, at) {
+      try {
+        await makeFolder(directory);
+        await replaceFile(join(directory, `${dayOf(at)}.checkpoint`), Buffer.from(note));
+      } catch (error) {
+        unavailable(error);
+      }
+    },
+  };
+}

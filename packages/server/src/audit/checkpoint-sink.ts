@@ -1,0 +1,12 @@
+/** A place outside the events' database that keeps the checkpoints of the audit log. */
+export interface CheckpointSink {
+  /** For people, such as `erasure journal`. */
+  readonly name: string;
+  /** The latest checkpoint. @throws Unavailable */
+  readCheckpoint(): Promise<string | undefined>;
+  /** Keeps the checkpoint as the latest one, and as the last one of its day. @throws Unavailable */
+  writeCheckpoint(note: string, at: Date): Promise<void>;
+}
+
+/** The day that a checkpoint is kept under, such as `2027-01-31`. */
+export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

@@ -1,0 +1,213 @@
+/** The log of the audit in the database: its checkpoints, and attacks on it. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { newEvent } from "../events/new-event.fixture.ts";
+import { openEventStore } from "../events/event-store.fixture.ts";
+import { inSnapshot, inTransaction, withClient } from "../postgres/database.ts";
+import { writeAudit } from "./audit.ts";
+import { insertEntries } from "./entries.ts";
+import { checkpointDirectory } from "./checkpoint-directory.ts";
+import type { CheckpointSink } from "./checkpoint-sink.ts";
+import { readLog } from "./log-table.ts";
+import { Lane, signAlone } from "./log/lane.ts";
+import { INGEST, logKeyOf, read } from "./log/log.fixture.ts";
+import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./log/checkpoint.ts";
+import { leafHash } from "./log/merkle.ts";
+import { type Verification, verifyLog } from "./log/verify.ts";
+import { extendLog } from "./sequencer.ts";
+
+const opened = useTestSystem("test");
+const ORIGIN = "drs-audit/test";
+const key = logKeyOf("log");
+const publicKey = parseLogKey(formatLogKey(ORIGIN, key)) as LogKey;
+const AGENT = { actor: "cli:anna", via: "direct", outcome: "done" } as const;
+const LATER_MS = 3_600_000;
+
+let folder: string;
+let sink: CheckpointSink & { isAway: boolean };
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-audit-"));
+  const directory = checkpointDirectory("a directory", folder);
+  sink = {
+    isAway: false,
+    name: "a directory",
+    readCheckpoint: async () => (sink.isAway ? Promise.reject(new Error("away")) : directory.readCheckpoint()),
+    writeCheckpoint: (note, at) => directory.writeCheckpoint(note, at),
+  };
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const extend = (): Promise<readonly unknown[]> =>
+  withClient(opened.system.database, (client) =>
+    extendLog(client, { clock: opened.system.clock, key, publicKey, sinks: [sink] }),
+  );
+
+const write = (operation = "o"): Promise<string> =>
+  writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, operation });
+
+async function store(events: number): Promise<void> {
+  const events_ = await openEventStore(opened.system);
+  for (let index = 0; index < events; index++) await events_.append(newEvent());
+  await events_.close();
+}
+
+async function verify(afterMs = 0, surfaces = opened.system.audit.surfaces): Promise<Verification> {
+  const kept = await sink.readCheckpoint();
+  const outside = kept === undefined ? [] : [kept];
+  return inSnapshot(opened.system.database, (snapshot) =>
+    verifyLog(readLog(snapshot), { key: publicKey, outside, surfaces, now: Date.now() + afterMs }),
+  );
+}
+
+/** What an attacker does who owns the tables, without triggers. */
+async function attack(text: string, values: readonly unknown[] = []): Promise<void> {
+  await opened.owner.query("set session_replication_role = replica");
+  await opened.owner.query(text, [...values]);
+  await opened.owner.query("set session_replication_role = origin");
+}
+
+describe("the log", () => {
+  it("has every entry, in the order of its lane, and each pass adds the new ones", async () => {
+    await store(3);
+    await write();
+    expect(await extend()).toEqual([]);
+    expect(await verify()).toMatchObject({ verdict: 0, size: 4, confirmed: 4, waiting: 0, findings: [] });
+    await store(2);
+    expect(await verify()).toMatchObject({ verdict: 0, size: 4, waiting: 2 });
+    await extend();
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 0, size: 6, confirmed: 6 });
+    expect(await readdir(folder), "one file for each day").toHaveLength(1);
+  });
+
+  it("waits for a transaction that is under way, and misses nothing", async () => {
+    await inTransaction(opened.system.pool, async (transaction) => {
+      await writeAudit(transaction, opened.system.audit, { ...AGENT, operation: "slow" });
+      await write("quick");
+      await extend();
+    });
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 0, size: 2 });
+  });
+
+  it("is verified without the keys of the surfaces, as when the key store is away", async () => {
+    await store(2);
+    await extend();
+    expect(await verify(0, {} as never)).toMatchObject({ verdict: 0, size: 2 });
+  });
+
+  it("continues while a sink is away, which gets the latest checkpoint when it is back", async () => {
+    await write();
+    await extend();
+    sink.isAway = true;
+    for (let hour = 0; hour < 3; hour++) {
+      await write();
+      expect(await extend()).toHaveLength(1);
+    }
+    sink.isAway = false;
+    expect(await verify()).toMatchObject({ verdict: 3, size: 4, confirmed: 1 });
+    expect(await extend()).toEqual([]);
+    expect(await verify()).toMatchObject({ verdict: 0, confirmed: 4 });
+  });
+
+  it("takes a flood of entries", async () => {
+    const entries = Array.from({ length: 12_000 }, (_, index) =>
+      opened.system.audit.sign({ ...read(index), entryId: randomUUID(), at: Date.now() }),
+    );
+    await insertEntries(opened.system.pool, entries);
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 0, size: 12_000, confirmed: 12_000 });
+  });
+});
+
+describe("an attack", () => {
+  beforeEach(async () => {
+    await store(3);
+    await write();
+  });
+
+  const findings = async (afterMs = 0): Promise<string[]> => (await verify(afterMs)).findings.map(({ what }) => what);
+
+  it("that changes an entry before it is in the log is found by its MAC, or by its columns", async () => {
+    await attack("update audit_entry set actor = 'another' where operation = 'o'");
+    expect(await findings()).toEqual([expect.stringMatching(/^Columns of .*: actor\.$/)]);
+    await attack("update audit_entry set record = overlay(record placing 'x' from 40) where operation = 'o'");
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 6 });
+  });
+
+  it("that changes an entry of the log is found", async () => {
+    await extend();
+    await attack("update audit_entry set record = overlay(record placing 'x' from 90) where operation = 'o'");
+    expect(await findings()).toContain("The entry of leaf 3 was changed.");
+  });
+
+  it("that removes an entry is found, with its leaf or without", async () => {
+    await extend();
+    await attack("delete from audit_entry where operation = 'o'");
+    expect(await findings()).toEqual(["The entry of leaf 3 is missing."]);
+    await attack("delete from audit_leaf where leaf = 3");
+    expect((await verify()).verdict).toBe(6);
+  });
+
+  it("that forges an entry of an administrator with the login of ingestion is found", async () => {
+    const forged = signAlone(INGEST, { ...read(1), entryId: randomUUID(), at: Date.now(), via: "api" });
+    await insertEntries(opened.system.pool, [forged]);
+    await extend();
+    expect((await findings()).some((what) => what.includes("which ingest does not write"))).toBe(true);
+  });
+
+  it("that forks a lane is refused by the database", async () => {
+    const lane = new Lane({ surface: "ingest", key: opened.system.audit.surfaces.ingest });
+    const entryOf = () => ({ ...read(1), entryId: randomUUID(), at: Date.now() });
+    await insertEntries(opened.system.pool, lane.sign([entryOf()]));
+    await expect(insertEntries(opened.system.pool, lane.sign([entryOf()]))).rejects.toMatchObject({ code: "23505" });
+  });
+
+  it("that keeps an entry out of the log is reported after a minute", async () => {
+    await extend();
+    await write();
+    expect(await verify(LATER_MS)).toMatchObject({ verdict: 3, overdue: 1 });
+  });
+
+  it("by which the log was rolled back, or yesterday's backup restored, gets no checkpoint, and is found", async () => {
+    await extend();
+    await store(2);
+    await extend();
+    await attack("delete from audit_leaf where leaf >= 4; delete from audit_checkpoint where size > 4");
+    await attack("delete from audit_entry e where not exists (select from audit_leaf l where l.entry_id = e.entry_id)");
+    await write();
+    await expect(extend()).rejects.toMatchObject({ code: "audit-log-broken" });
+    expect(await findings()).toEqual(["A checkpoint kept outside has 6 entries; the log has 4."]);
+  });
+
+  it("by which a leaf was changed, and checkpoint and roots made to fit, gets no checkpoint, and is found", async () => {
+    await extend();
+    const kept = await sink.readCheckpoint();
+    const tree = { origin: ORIGIN, size: 4, root: leafHash() };
+    await attack("update audit_leaf set hash = $1 where leaf = 0", [leafHash()]);
+    await attack("update audit_checkpoint set note = $1, roots = array[$2::bytea]", [
+      signCheckpoint(tree, key),
+      tree.root,
+    ]);
+    await write();
+    await expect(extend()).rejects.toMatchObject({ code: "audit-log-broken" });
+    expect(await sink.readCheckpoint()).toBe(kept);
+    expect(await verify()).toMatchObject({ verdict: 6 });
+  });
+
+  it("by which the kept checkpoint was replaced by one of another key gets no checkpoint", async () => {
+    await extend();
+    const [today = ""] = await readdir(folder);
+    const other = signCheckpoint({ origin: ORIGIN, size: 4, root: leafHash() }, logKeyOf("another"));
+    await sink.writeCheckpoint(other, new Date(`${today.slice(0, 10)}T00:00:00Z`));
+    await write();
+    await expect(extend()).rejects.toThrow("is not of this log");
+    expect(await verify()).toMatchObject({ verdict: 1 });
+  });
+});

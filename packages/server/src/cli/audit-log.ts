@@ -1,0 +1,214 @@
+/** `drs audit verify`, `export`, `proof`, `checkpoint` and `key`: the audit as a log that others can verify. */
+import { createReadStream, createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { pipeline } from "node:stream/promises";
+import { Command } from "commander";
+import { checkpointNow, checkpointSinks, findLogKey } from "../app/audit-log.ts";
+import { databaseAt, type OpenConnection } from "../app/connect.ts";
+import { openJournal } from "../app/open-installation.ts";
+import { openKeys } from "../app/open-keys.ts";
+import { findLeaf, lastCheckpoint, listHashes, readLog } from "../audit/log-table.ts";
+import { formatLogKey, type LogKey, openCheckpoint, parseLogKey } from "../audit/log/checkpoint.ts";
+import { formatHead, formatItem, parseHead, parseItem } from "../audit/log/export-file.ts";
+import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
+import { formatProof } from "../audit/log/proof-file.ts";
+import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { plural } from "../messages/plural.ts";
+import { inSnapshot } from "../postgres/database.ts";
+import { type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
+import { example, uuid } from "./options.ts";
+
+interface VerifyOptions {
+  readonly checkpoint?: readonly string[];
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+export const auditLogCommands = (context: Context): readonly Command[] => [
+  verifyCommand(context),
+  exportCommand(context),
+  proofCommand(context),
+  checkpointCommand(context),
+  keyCommand(context),
+];
+
+function verifyCommand(context: Context): Command {
+  return new Command("verify")
+    .description("Verify the audit log, in the database or in an export.")
+    .argument("[export]", "a file of `drs audit export`; without, the database")
+    .option("--checkpoint <file...>", "a checkpoint that was kept outside")
+    .option("--key <key>", "the key of the log, as `drs audit key` prints it")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs audit verify", "drs audit verify audit.ndjson --key KEY --checkpoint kept.note"))
+    .action(async (file: string | undefined, { checkpoint = [], key, json = false }: VerifyOptions) => {
+      const given = await Promise.all(checkpoint.map((name) => readGiven(resolve(context.directory, name))));
+      const result =
+        file === undefined
+          ? await verifyDatabase(context, given, key)
+          : await verifyExport(resolve(context.directory, file), given, key);
+      report(context, result, json);
+    });
+}
+
+const readGiven = (path: string): Promise<string> =>
+  readFile(path, "utf8").catch((cause: unknown) => {
+    throw new OperatorError("input-invalid", `${path} can't be read`, { cause });
+  });
+
+function verifyDatabase(
+  context: Context,
+  given: readonly string[],
+  keyText: string | undefined,
+): Promise<Verification> {
+  return withConnection(context, "read", async (connection) => {
+    const keys = await openKeys(connection).catch((error: unknown) => {
+      // Hashes and checkpoints are verified without the key store, too.
+      if (keyText === undefined || !(error instanceof OperatorError)) throw error;
+      return undefined;
+    });
+    const key = keyText === undefined ? keys && (await findLogKey(keys)) : parseLogKey(keyText);
+    if (!key) throw unchecked("the key of the log is not known: name it by --key");
+    const journal = await openJournal(
+      connection,
+      databaseAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),
+    );
+    if (journal) connection.opened.add("erasure journal", () => journal.close());
+    const kept = await Promise.all(checkpointSinks(connection.config, journal).map((sink) => sink.readCheckpoint()));
+    return inSnapshot(connection.database, (snapshot) =>
+      verifyLog(readLog(snapshot), {
+        key,
+        outside: [...given, ...kept.filter((note) => note !== undefined)],
+        ...(keys && { surfaces: keys.audit.surfaces }),
+        now: context.clock.now(),
+      }),
+    );
+  });
+}
+
+async function verifyExport(
+  path: string,
+  outside: readonly string[],
+  keyText: string | undefined,
+): Promise<Verification> {
+  const lines = linesOf(path)[Symbol.asyncIterator]();
+  const first = await lines.next();
+  const head = first.done ? undefined : parseHead(first.value);
+  if (!head) throw new OperatorError("input-invalid", `${path} is no export of the audit log`);
+  const key = parseLogKey(keyText ?? head.key);
+  if (!key) throw unchecked("the key of the log is not readable");
+  return verifyLog(itemsOf(lines, path), { key, outside, now: Date.parse(head.exportedAt) });
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const input = createReadStream(path);
+  try {
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  } catch (cause) {
+    throw new OperatorError("input-invalid", `${path} can't be read`, { cause });
+  }
+}
+
+async function* itemsOf(lines: AsyncIterator<string>, path: string): AsyncGenerator<LogItem> {
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
+    const item = parseItem(line.value);
+    if (!item) throw unchecked(`${path} has a line that is neither an entry nor a checkpoint`);
+    yield item;
+  }
+}
+
+function report(context: Context, { verdict, ...result }: Verification, json: boolean): void {
+  if (json) printJson(context, { verdict, ...result });
+  else for (const { kind, what } of result.findings) print(context, `${kind}: ${what}`);
+  const { size, confirmed, waiting, overdue } = result;
+  const counts = `${plural(size, "entry", "entries")}, of which checkpoints kept outside confirm ${confirmed}`;
+  if (verdict === 6) throw new OperatorError("audit-log-broken", `The audit log is broken: ${counts}.`);
+  if (verdict === 1) throw unchecked("no checkpoint of this key was found");
+  const late = overdue > 0 ? `; ${overdue} more are in no checkpoint for more than a minute` : "";
+  if (verdict === 3) throw new OperatorError("audit-unconfirmed", `The audit log holds: ${counts}${late}.`);
+  if (!json) print(context, `The audit log holds: ${counts}; ${waiting} more wait for the next checkpoint.`);
+}
+
+const unchecked = (what: string): OperatorError =>
+  new OperatorError("audit-unchecked", `The audit log could not be checked: ${what}.`);
+
+function exportCommand(context: Context): Command {
+  return new Command("export")
+    .description("Write the audit log to a file that any verifier can check.")
+    .requiredOption("--out <file>", "a new file")
+    .addHelpText("after", example("drs audit export --out audit.ndjson"))
+    .action(async ({ out }: { out: string }) => {
+      const path = resolve(context.directory, out);
+      await withConnection(context, "read", async (connection) => {
+        const key = await requireLogKey(connection);
+        const head = formatHead(key, new Date(context.clock.now()));
+        await inSnapshot(connection.database, async (snapshot) => {
+          const lines = async function* (): AsyncGenerator<string> {
+            yield head;
+            for await (const item of readLog(snapshot)) yield formatItem(item);
+          };
+          await pipeline(lines(), createWriteStream(path, { mode: 0o600, flags: "wx" })).catch((cause: unknown) => {
+            if ((cause as NodeJS.ErrnoException).code?.startsWith("E") !== true) throw cause;
+            throw new OperatorError("output-failed", `${path} can't be written`, { cause });
+          });
+        });
+      });
+      print(context, `Exported to ${path}.`);
+    });
+}
+
+async function requireLogKey(connection: OpenConnection): Promise<LogKey> {
+  const key = await findLogKey(await openKeys(connection));
+  if (key) return key;
+  throw new OperatorError("not-found", "The audit log has no checkpoint yet: run drs audit checkpoint.");
+}
+
+function proofCommand(context: Context): Command {
+  return new Command("proof")
+    .description("Print a proof that the audit log has an entry (C2SP tlog-proof).")
+    .argument("<entry-id>", "the id of the entry", uuid)
+    .addHelpText("after", example("drs audit proof 019a…-… > entry.tlog-proof"))
+    .action(async (entryId: string) => {
+      const proof = await withConnection(context, "read", async (connection) => {
+        const key = await requireLogKey(connection);
+        return inSnapshot(connection.database, async (snapshot) => {
+          const index = await findLeaf(snapshot, entryId);
+          const last = await lastCheckpoint(snapshot);
+          const checkpoint = last && openCheckpoint(last.note, key);
+          if (index === undefined || !last || !checkpoint) {
+            throw new OperatorError("not-found", `No checkpoint has an entry ${entryId}.`);
+          }
+          const ranges = inclusionRanges(index, { start: 0, end: last.size });
+          const hashes = await hashRanges(ranges, listHashes(snapshot, 0, last.size));
+          return formatProof({ index, hashes, checkpoint: last.note });
+        });
+      });
+      context.stdout.write(proof);
+    });
+}
+
+function checkpointCommand(context: Context): Command {
+  return new Command("checkpoint")
+    .description("Sign a checkpoint of the audit log now, and print it.")
+    .addHelpText("after", example("drs audit checkpoint > checkpoint.note"))
+    .action(async () => {
+      const note = await withInstallation(context, "change", async (installation) => {
+        const [error] = await checkpointNow(installation);
+        if (error !== undefined) throw error;
+        return (await lastCheckpoint(installation.pool))?.note;
+      });
+      context.stdout.write(note ?? "");
+    });
+}
+
+function keyCommand(context: Context): Command {
+  return new Command("key")
+    .description("Print the public key of the audit log, for verifiers.")
+    .addHelpText("after", example("drs audit key"))
+    .action(async () => {
+      const { origin, key } = await withConnection(context, "read", requireLogKey);
+      print(context, formatLogKey(origin, key));
+    });
+}

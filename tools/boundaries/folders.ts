@@ -15,7 +15,7 @@ export const FOLDERS: readonly Folder[] = [
   { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: [] },
   { name: "caches", purpose: "a map of limited size, calls that share a result", imports: [] },
   { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: ["errors"] },
-  { name: "files", purpose: "files that survive a power cut", imports: [] },
+  { name: "files", purpose: "files that survive a power cut, YAML files that people review", imports: [] },
   { name: "config", purpose: "settings: variables and options, declared once, and warnings about them", imports: [] },
   {
     name: "dependencies",
@@ -94,7 +94,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "policy",
     purpose: "purposes and retention periods",
-    imports: ["errors", "ports", "messages", "postgres", "events", "audit"],
+    imports: ["errors", "ports", "messages", "files", "postgres", "events", "audit"],
   },
   {
     name: "journal",

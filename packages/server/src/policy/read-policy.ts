@@ -1,10 +1,9 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import { parseDocument } from "yaml";
+import { isMapping, readYaml, refuseUnknown, type Report } from "../files/read-yaml.ts";
 import { endsNoLater, parsePeriod, type Period } from "./period.ts";
 import { type Policy, type PurposeDefinition, REFUSE, SENSITIVITIES } from "./policy.ts";
 
-const MAX_CHARACTERS = 1_048_576;
 const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MEMBERS = ["purposes", "actions", "unmapped"];
 const TEXTS = ["title", "legal_basis", "owner"] as const;
@@ -19,39 +18,10 @@ export type PolicyResult =
 export function readPolicy(text: string): PolicyResult {
   const problems: string[] = [];
   const report: Report = (path, message) => void problems.push(`${path}: ${message}`);
-  if (text.length > MAX_CHARACTERS)
-    return { ok: false, problems: [`the file is larger than ${MAX_CHARACTERS} characters`] };
-  const document = parseDocument(text, { uniqueKeys: true, merge: false });
-  if (document.errors.length > 0) {
-    // The rest of a message quotes the file.
-    return {
-      ok: false,
-      problems: document.errors.map(({ message }) => message.split("\n")[0]?.replace(/:$/, "") ?? "is not YAML"),
-    };
-  }
-  const policy = readContent(contentOf(document), report);
+  const yaml = readYaml(text);
+  if (!yaml.ok) return yaml;
+  const policy = readContent(yaml.content, report);
   return policy && problems.length === 0 ? { ok: true, policy } : { ok: false, problems };
-}
-
-/** With aliases a small file could expand to a huge one, and a reviewer would overlook its content. */
-function contentOf(document: ReturnType<typeof parseDocument>): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 0 });
-  } catch {
-    return undefined;
-  }
-}
-
-type Report = (path: string, message: string) => void;
-type Members = Readonly<Record<string, unknown>>;
-
-const isMapping = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function refuseUnknown(members: Members, known: readonly string[], path: string, report: Report): void {
-  for (const name of Object.keys(members)) {
-    if (!known.includes(name)) report(`${path}${name}`, `is not a member; known are ${known.join(", ")}`);
-  }
 }
 
 function readContent(content: unknown, report: Report): Policy | undefined {

@@ -1,0 +1,39 @@
+import { parseDocument } from "yaml";
+
+const MAX_CHARACTERS = 1_048_576;
+
+/** Reports a problem of a file: its path in the file, and a message. */
+export type Report = (path: string, message: string) => void;
+export type Members = Readonly<Record<string, unknown>>;
+
+export type YamlResult =
+  { readonly ok: true; readonly content: unknown } | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Parses a file that a person reviews (YAML 1.2): no member twice, no alias. `undefined` content: an alias was used. */
+export function readYaml(text: string): YamlResult {
+  if (text.length > MAX_CHARACTERS)
+    return { ok: false, problems: [`the file is larger than ${MAX_CHARACTERS} characters`] };
+  const document = parseDocument(text, { uniqueKeys: true, merge: false });
+  if (document.errors.length === 0) return { ok: true, content: contentOf(document) };
+  // The rest of a message quotes the file.
+  const problems = document.errors.map(({ message }) => message.split("\n")[0]?.replace(/:$/, "") ?? "is not YAML");
+  return { ok: false, problems };
+}
+
+/** With aliases a small file could expand to a huge one, and a reviewer would overlook its content. */
+function contentOf(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch {
+    return undefined;
+  }
+}
+
+export const isMapping = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function refuseUnknown(members: Members, known: readonly string[], path: string, report: Report): void {
+  for (const name of Object.keys(members)) {
+    if (!known.includes(name)) report(`${path}${name}`, `is not a member; known are ${known.join(", ")}`);
+  }
+}

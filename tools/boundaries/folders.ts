@@ -88,7 +88,11 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "the audit log",
     imports: ["errors", "ports", "identifiers", "files", "postgres", "crypto", "audit/log", "events"],
   },
-  { name: "identity", purpose: "admin tokens, callers of the admin API", imports: ["ports", "postgres", "audit"] },
+  {
+    name: "identity",
+    purpose: "admin tokens, sign-in and its sessions, roles of people, callers of the admin API",
+    imports: ["errors", "ports", "files", "dependencies", "postgres", "audit"],
+  },
   { name: "cases", purpose: "cases: why a person opens events", imports: ["ports", "postgres"] },
   { name: "approvals", purpose: "approvals of operations by second persons", imports: ["ports", "postgres"] },
   {
@@ -222,6 +226,7 @@ export const FOLDERS: readonly Folder[] = [
       "events",
       "audit/log",
       "audit",
+      "identity",
       "policy",
       "journal",
       "lifecycle/holds",
@@ -285,7 +290,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "service",
     purpose: "the standalone service: an endpoint and two listeners",
-    imports: ["errors", "config", "http", "app", "admin/operations", "admin"],
+    imports: ["errors", "ports", "config", "http", "identity", "app", "admin/operations", "admin"],
   },
   {
     name: "cli",
@@ -295,6 +300,7 @@ export const FOLDERS: readonly Folder[] = [
       "ports",
       "identifiers",
       "messages",
+      "files",
       "config",
       "postgres",
       "http",

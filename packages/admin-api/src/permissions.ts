@@ -37,7 +37,7 @@ const everyRole = {
 } as const;
 
 export const PERMISSIONS = {
-  "session.read": { meaning: "see who the server takes the caller for", roles: everyRole },
+  "session.read": { meaning: "see who the server takes the caller for, and sign out", roles: everyRole },
   "health.read": {
     meaning: "read health, capacity and the masked configuration",
     roles: { operator: "full", auditor: "full" },
@@ -84,8 +84,11 @@ export const PERMISSIONS = {
     meaning: "read the audit log",
     roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },
   },
-  "admin-tokens.read": { meaning: "list admin tokens", roles: { operator: "full", privacy: "full", auditor: "full" } },
-  "admin-tokens.revoke": { meaning: "revoke admin tokens", roles: { operator: "full", privacy: "full" } },
+  "admin-tokens.read": {
+    meaning: "list admin tokens and sessions",
+    roles: { operator: "full", privacy: "full", auditor: "full" },
+  },
+  "admin-tokens.revoke": { meaning: "revoke admin tokens and sessions", roles: { operator: "full", privacy: "full" } },
 } as const satisfies Readonly<Record<string, PermissionDefinition>>;
 
 export type Permission = keyof typeof PERMISSIONS;

@@ -16,12 +16,12 @@ export const ADMIN_PROBLEMS = {
   "credentials-missing": {
     status: 401,
     title: "Credentials missing",
-    when: "The request has no `Authorization: Bearer <admin-token>`.",
+    when: "The request has neither `Authorization: Bearer <admin-token>` nor the cookie of a session.",
   },
   "credentials-invalid": {
     status: 401,
     title: "Credentials invalid",
-    when: "The token is malformed, unknown, expired or revoked, or the request has more than one credential.",
+    when: "The token or the session is malformed, unknown, expired or revoked, or the request has more than one credential.",
   },
   "permission-missing": {
     status: 403,
@@ -42,6 +42,21 @@ export const ADMIN_PROBLEMS = {
     status: 403,
     title: "Case does not allow it",
     when: "The case is closed, has expired, belongs to another person, or does not cover the event.",
+  },
+  "sign-in-invalid": {
+    status: 400,
+    title: "Sign-in invalid",
+    when: "This browser began no such sign-in, used it before or took more than ten minutes, or the identity provider's answer does not fit. Begin again.",
+  },
+  "sign-in-refused": {
+    status: 403,
+    title: "Sign-in refused",
+    when: "The identity provider vouches for the person, and the role file gives them no role; `detail` says what to do.",
+  },
+  "step-up-required": {
+    status: 403,
+    title: "Recent sign-in required",
+    when: "The operation needs proof of the last five minutes: sign in at `/admin/v1/sign-in?max_age=300`. An admin token can't give it.",
   },
   "not-found": { status: 404, title: "Not found", when: "The path, or what the path names, does not exist." },
   "method-not-allowed": {

@@ -1,9 +1,11 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { nullable, object, shownText, time } from "../schemas.ts";
+import { nullable, object, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Session";
+
+const ended = object({ session_id: shownText() });
 
 export const SESSION_ROUTES = {
   readSession: {
@@ -17,8 +19,58 @@ export const SESSION_ROUTES = {
     answer: object({
       person: shownText("The person, as the audit log names them."),
       roles: Type.Array(Type.Enum([...ROLE_NAMES])),
-      via: shownText("How the caller signed in: `api` by a token, `console` by a browser session."),
+      via: shownText(
+        "How the caller signed in: `api` by an admin token, `console` by a browser, `cli` by `drs login`.",
+      ),
       expires_at: nullable(time("When the credential expires.")),
+      authenticated_at: nullable(time("When the person gave proof to the identity provider; null for admin tokens.")),
     }),
+  },
+  signOut: {
+    method: "POST",
+    path: "/sign-out",
+    tag: TAG,
+    summary: "End the session of the caller",
+    description: "Of the console, or of `drs login`. An admin token has none; revoke it instead.",
+    permission: "session.read",
+    operation: "session.sign_out",
+    access: "change",
+    answer: ended,
+    problems: ["not-found"],
+  },
+  listSessions: {
+    method: "GET",
+    path: "/sessions",
+    tag: TAG,
+    summary: "List active sessions of people, newest first",
+    permission: "admin-tokens.read",
+    operation: "session.list",
+    access: "read",
+    answer: object({
+      sessions: Type.Array(
+        object({
+          session_id: shownText(),
+          kind: Type.Enum(["console", "login"], { description: "`login` is one of `drs login`." }),
+          person: shownText(),
+          roles: Type.Array(Type.Enum([...ROLE_NAMES])),
+          authenticated_at: nullable(shownText()),
+          started_at: shownText(),
+          last_used_at: shownText("To the minute."),
+          expires_at: shownText(),
+        }),
+      ),
+    }),
+  },
+  revokeSession: {
+    method: "POST",
+    path: "/sessions/{session_id}/revoke",
+    tag: TAG,
+    summary: "End a session of any person; servers follow within five seconds",
+    permission: "admin-tokens.revoke",
+    operation: "session.revoke",
+    access: "change",
+    params: object({ session_id: uuid("Id of the session, as the list shows it.") }),
+    answer: ended,
+    problems: ["not-found"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

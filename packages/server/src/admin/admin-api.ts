@@ -17,6 +17,7 @@ import { Compile } from "typebox/compile";
 import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
 import { writeAudit } from "../audit/audit.ts";
+import type { AdminSessions } from "../identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../identity/caller.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
@@ -26,6 +27,7 @@ import type { Operation, OperationCall, OperationResult } from "./operations/ope
 import { OPERATIONS } from "./operations/operations.ts";
 import { type AdminPorts } from "./operations/ports.ts";
 import { AdminError, adminErrorOf } from "./operations/problem.ts";
+import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
 
 const MAX_BODY_BYTES = 65_536;
 /** Requests of one caller: per second, and at once. */
@@ -49,6 +51,8 @@ export interface AdminApiOptions {
   readonly document: string;
   /** Whether requests may come in the clear: on loopback. */
   readonly isClearAllowed: boolean;
+  /** How people sign in; absent where they can't. */
+  readonly signIn?: SignInPorts;
   /** Called with what should not happen. */
   readonly onError: OnError;
 }
@@ -70,15 +74,15 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   app.setNotFoundHandler(() => {
     throw new AdminError("not-found");
   });
+  app.addHook("onRequest", async (request) => requireSafeChannel(request, options.isClearAllowed));
   app.addHook("onSend", async (request, reply) => {
     reply.headers(SECURITY_HEADERS);
     if (isEncrypted(request.raw)) reply.header("Strict-Transport-Security", "max-age=31536000");
   });
-  app.get(`${BASE_PATH}/openapi.json`, async (request, reply) => {
-    requireSafeChannel(request.raw, options);
-    return reply.type("application/json").send(options.document);
-  });
-  const admit = admission(options);
+  app.get(`${BASE_PATH}/openapi.json`, async (_, reply) => reply.type("application/json").send(options.document));
+  const { adminSessions } = await options.ports.keys();
+  if (options.signIn) addSignIn(app, options.ports, adminSessions, options.signIn);
+  const admit = admission(options, adminSessions);
   for (const id of ROUTE_IDS) addRoute(app, id, admit, options);
   refuseOtherMethods(app);
   await app.ready();
@@ -137,13 +141,13 @@ const NOTHING = { type: "object", properties: {}, additionalProperties: false } 
 const urlOf = ({ path }: Route): string => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
 
 /** Checks that run before the body is read. */
-function admission({ ports, ...options }: AdminApiOptions) {
+function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessions) {
   const throttle = accountThrottle(RATE, BURST, ports.monotonic);
   const failures = failureThrottle(FAILURE_RATE, FAILURE_BURST, ports.monotonic);
   return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
     const { raw } = request;
-    requireSafeChannel(raw, options);
-    const caller = await authenticate(ports.pool, ports.clock, raw).catch((error: unknown) => {
+    const authentication = { pool: ports.pool, clock: ports.clock, adminSessions, origin: signIn?.origin };
+    const caller = await authenticate(authentication, raw).catch((error: unknown) => {
       const waitSeconds = error instanceof AdminError ? failures.take(sourceOf(raw.socket.remoteAddress ?? "")) : 0;
       if (waitSeconds > 0) throw tooMany(waitSeconds);
       throw error;
@@ -165,14 +169,13 @@ const tooMany = (seconds: number): AdminError =>
 
 const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial<TLSSocket>).encrypted === true;
 
-function requireSafeChannel(
-  request: IncomingMessage,
-  { isClearAllowed }: Pick<AdminApiOptions, "isClearAllowed">,
-): void {
-  if (!isClearAllowed && !isEncrypted(request)) throw new AdminError("tls-required");
+function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowed: boolean): void {
+  if (!isClearAllowed && !isEncrypted(raw)) throw new AdminError("tls-required");
   // guard(false): a page of another origin changes nothing
   // fails: packages/server/src/admin/routes.test.ts › another origin
-  if (isCrossSite(request)) throw new AdminError("cross-site");
+  if (isCrossSite(raw) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
+    throw new AdminError("cross-site");
+  }
 }
 
 /** Fetch metadata, or where a browser sends none, its `Origin`; programs send neither. */

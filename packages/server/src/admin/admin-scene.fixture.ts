@@ -1,6 +1,6 @@
 /** An admin listener on a test system, and admin tokens for it. */
 import { once } from "node:events";
-import type { Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll } from "vitest";
 import { type AdminClient, createAdminClient, type Role } from "@device-risk-signals/admin-api";
@@ -10,6 +10,7 @@ import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { issueAdminToken } from "../identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { createAdminApi } from "./admin-api.ts";
+import type { SignInPorts } from "./sign-in.ts";
 import { portsOf } from "./operations/ports.ts";
 
 export interface AdminScene {
@@ -29,22 +30,17 @@ export interface TokenOptions {
 
 const TTL_MS = 3_600_000;
 
-/** @param isClearAllowed whether requests may come without TLS. */
-export function useAdminListener(system: () => System, isClearAllowed = true): AdminScene {
+/** @param signIn how people sign in to the listener at this URL. */
+export function useAdminListener(system: () => System, signIn?: (url: string) => SignInPorts): AdminScene {
   const errors: unknown[] = [];
   let server: Server;
   let url = "";
 
   beforeAll(async () => {
     const onError = (error: unknown): void => void errors.push(error);
-    const api = await createAdminApi({
-      ports: portsOf(system()),
-      document: ADMIN_OPENAPI_JSON,
-      isClearAllowed,
-      onError,
-    });
+    let api: RequestListener = (_, response) => response.writeHead(503).end();
     server = createAdminServer({
-      api,
+      api: (request, response) => api(request, response),
       hosts: [],
       onError,
       readiness: async () => ({ ready: true, lines: [] }),
@@ -53,6 +49,13 @@ export function useAdminListener(system: () => System, isClearAllowed = true): A
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    api = await createAdminApi({
+      ports: portsOf(system()),
+      document: ADMIN_OPENAPI_JSON,
+      isClearAllowed: true,
+      onError,
+      ...(signIn && { signIn: signIn(url) }),
+    });
   });
   afterAll(() => {
     server?.close();

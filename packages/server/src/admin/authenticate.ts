@@ -2,31 +2,89 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
+import type { AdminSession, AdminSessions } from "../identity/admin-sessions.ts";
 import { findHolder } from "../identity/admin-tokens.ts";
 import { actorPrefix, type Caller } from "../identity/caller.ts";
+import { cookiesOf, SESSION_COOKIE } from "./operations/cookies.ts";
 import { AdminError } from "./operations/problem.ts";
+
+export interface Authentication {
+  readonly pool: Executor;
+  readonly clock: Clock;
+  readonly adminSessions: AdminSessions;
+  /** The origin of the console's pages; absent where no person can sign in: then no cookie is a credential. */
+  readonly origin?: string | undefined;
+}
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const CHALLENGE = { "WWW-Authenticate": "Bearer" };
 const INVALID = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
 
-/** @throws AdminError credentials-missing, credentials-invalid. @throws Unavailable */
-export async function authenticate(executor: Executor, clock: Clock, request: IncomingMessage): Promise<Caller> {
-  const credentials = credentialsOf(request);
-  if (credentials.length === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE });
+/** @throws AdminError credentials-missing, credentials-invalid, cross-site. @throws Unavailable */
+export async function authenticate(authentication: Authentication, request: IncomingMessage): Promise<Caller> {
+  const authorizations = authorizationsOf(request);
+  const cookies = authentication.origin === undefined ? [] : cookiesOf(request, SESSION_COOKIE);
+  const count = authorizations.length + cookies.length;
+  if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE });
   // guard(drop): two credentials are none
   // fails: packages/server/src/admin/routes.test.ts › two credentials
-  if (credentials.length > 1) throw invalid();
-  const [, token] = BEARER.exec(credentials[0] ?? "") ?? [];
-  const holder = token === undefined ? undefined : await findHolder(executor, clock, token);
-  if (!holder) throw invalid();
-  const { person, roles, expires_at: expiresAt, token_id } = holder;
-  return { person, roles, expiresAt, via: "api", actor: `${actorPrefix(person)}admin token ${token_id})` };
+  if (count > 1) throw invalid();
+  const [cookie] = cookies;
+  const caller =
+    cookie === undefined
+      ? await ofToken(authentication, authorizations[0] ?? "")
+      : await ofCookie(authentication, cookie, request);
+  if (!caller) throw invalid();
+  return caller;
+}
+
+async function ofToken({ pool, clock, adminSessions }: Authentication, authorization: string) {
+  const [, token] = BEARER.exec(authorization) ?? [];
+  if (token === undefined) return undefined;
+  const holder = await findHolder(pool, clock, token);
+  if (holder) return ofHolder(holder);
+  const session = await adminSessions.find(pool, clock, "login", token);
+  return session && ofSession(session, "cli");
+}
+
+function ofHolder({
+  person,
+  roles,
+  expires_at,
+  token_id,
+}: NonNullable<Awaited<ReturnType<typeof findHolder>>>): Caller {
+  return { person, roles, expiresAt: expires_at, via: "api", actor: `${actorPrefix(person)}admin token ${token_id})` };
+}
+
+async function ofCookie(
+  { pool, clock, adminSessions, origin }: Authentication,
+  cookie: string,
+  request: IncomingMessage,
+) {
+  // guard(drop): no page of another site acts by a browser's cookie
+  // fails: packages/server/src/admin/sign-in.test.ts › another site
+  if (!isSafe(request) && !isOfConsole(request, origin)) throw new AdminError("cross-site");
+  const session = await adminSessions.find(pool, clock, "console", cookie);
+  return session && ofSession(session, "console");
+}
+
+function ofSession(session: AdminSession, via: "console" | "cli"): Caller {
+  const { person, roles, expiresAt, sessionId, authenticatedAt } = session;
+  const actor = `${actorPrefix(person)}${via === "cli" ? "login" : "console session"} ${sessionId})`;
+  return { person, roles, expiresAt, via, actor, session: { id: sessionId, authenticatedAt } };
 }
 
 const invalid = (): AdminError => new AdminError("credentials-invalid", { headers: INVALID });
 
+const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
+
+/** Browsers add a cookie to requests of other pages, too: these headers name the page, and no page can set them. */
+function isOfConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === undefined ? headers.origin === origin : site === "same-origin";
+}
+
 /** Every `Authorization` line: of several, Node's `headers` has the first only. */
-function credentialsOf({ rawHeaders }: IncomingMessage): readonly string[] {
+function authorizationsOf({ rawHeaders }: IncomingMessage): readonly string[] {
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization");
 }

@@ -51,6 +51,9 @@ const NO_ID = "019a0000-0000-7000-8000-000000000000";
 /** An input for each route; it need not succeed where the caller may not. */
 const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readSession: {},
+  signOut: {},
+  listSessions: {},
+  revokeSession: { session_id: NO_ID },
   listEvents: { account: "customer-1" },
   readEvent: { event_id: event.eventId },
   readObservations: { event_id: event.eventId, reason: "dispute 4711", category: "dispute" },

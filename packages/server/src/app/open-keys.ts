@@ -15,6 +15,7 @@ import { Secrets } from "../crypto/secrets.ts";
 import { type Bounded, boundedBy } from "../dependencies/file-calls.ts";
 import { Partitions } from "../events/partitions.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
+import { AdminSessions } from "../identity/admin-sessions.ts";
 import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
 import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
 import { readInstallationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
@@ -32,6 +33,7 @@ export interface Keys {
   readonly accountKeys: PostgresAccountKeys;
   readonly pseudonymizer: Pseudonymizer;
   readonly audit: AuditSigner;
+  readonly adminSessions: AdminSessions;
   readonly sealer: CachingSealer;
   readonly codec: EntryCodec;
   /** The signer of receipts. @throws installation-missing where it has no key yet, and none is made. @throws Unavailable */
@@ -70,6 +72,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     accountKeys,
     pseudonymizer,
     audit: new AuditSigner(installation, pseudonymizer, clock),
+    adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     codec: new EntryCodec(deriveKey(installation, "erasure journal"), id),
     receipts: () => openReceipts(secrets, access),

@@ -20,6 +20,12 @@ const VAULT = {
   DRS_VAULT_WRAPPED_KEY_FILE: "wrapped",
   DRS_VAULT_TOKEN_FILE: "token",
 };
+const SIGN_IN = {
+  DRS_ADMIN_PUBLIC_URL: "https://admin.example",
+  DRS_OIDC_ISSUER: "https://login.example/realms/staff",
+  DRS_OIDC_CLIENT_ID: "drs",
+  DRS_OIDC_ROLE_FILE: "roles.yaml",
+};
 const COMMAND = { DRS_KEY_ENCRYPTION_KEY_COMMAND: '["pass","show","drs"]' };
 const KEY_SOURCES = "DRS_KEY_ENCRYPTION_KEY, DRS_KEY_ENCRYPTION_KEY_FILE, DRS_KEY_ENCRYPTION_KEY_COMMAND";
 const twoKeySources = new RegExp(`^${KEY_SOURCES} and DRS_VAULT_URL exclude each other$`);
@@ -65,7 +71,8 @@ describe("the configuration", () => {
     "%s starts from the directory of the others where it is relative",
     (name) => {
       const ADMIN_TLS = { DRS_ADMIN_TLS_CERT_FILE: "c.pem", DRS_ADMIN_TLS_KEY_FILE: "k.pem" };
-      const environment = { ...TLS, ...ADMIN_TLS, ...(name.startsWith("DRS_VAULT") && VAULT) };
+      const SIGNING = name.startsWith("DRS_OIDC") && SIGN_IN;
+      const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING, ...(name.startsWith("DRS_VAULT") && VAULT) };
       expect(describeConfig(configOf({ ...environment, [name]: "there" }))[name]).toBe("/srv/drs/there");
     },
   );
@@ -176,6 +183,28 @@ describe("rules between variables", () => {
     ["a token for no Vault", { DRS_VAULT_TOKEN_FILE: "token" }, /^DRS_VAULT_TOKEN_FILE has no meaning without/],
     ["a mount that leaves its path", { ...VAULT, DRS_VAULT_MOUNT: "transit/../sys" }, /^DRS_VAULT_MOUNT must be names/],
     ["a key name with a slash", { ...VAULT, DRS_VAULT_KEY: "a/b" }, /^DRS_VAULT_KEY must have letters/],
+    [
+      "sign-in without a role file",
+      { ...SIGN_IN, DRS_OIDC_ROLE_FILE: undefined },
+      /^DRS_OIDC_ROLE_FILE is required with/,
+    ],
+    [
+      "sign-in to no address",
+      { ...SIGN_IN, DRS_ADMIN_PUBLIC_URL: undefined },
+      /^DRS_ADMIN_PUBLIC_URL is required with/,
+    ],
+    ["a secret for no issuer", { DRS_OIDC_CLIENT_SECRET: "s" }, /^DRS_OIDC_CLIENT_SECRET has no meaning without/],
+    [
+      "an issuer over plain HTTP",
+      { ...SIGN_IN, DRS_OIDC_ISSUER: "http://login.example" },
+      /^DRS_OIDC_ISSUER must start with/,
+    ],
+    [
+      "a public URL with a path",
+      { ...SIGN_IN, DRS_ADMIN_PUBLIC_URL: "https://admin.example/console" },
+      /^DRS_ADMIN_PUBLIC_URL must be a scheme, a host and a port only/,
+    ],
+    ["scopes without openid", { ...SIGN_IN, DRS_OIDC_SCOPES: "profile" }, /^DRS_OIDC_SCOPES must be scopes/],
     [
       "an external database without a key store",
       { DRS_DATABASE_URL: DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY },
@@ -325,6 +354,7 @@ describe("secrets among the variables", () => {
     DRS_ACTION_SIGNING_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_JWT_SECRET: `${MARK} of thirty-two characters or more`,
     DRS_INTROSPECTION_CLIENT_SECRET: MARK,
+    DRS_OIDC_CLIENT_SECRET: MARK,
     DRS_ADMIN_TOKEN: MARK,
   };
   const companions: Readonly<Record<string, Environment>> = {
@@ -332,6 +362,7 @@ describe("secrets among the variables", () => {
     DRS_MIGRATION_DATABASE_URL: { ...EXTERNAL },
     DRS_KEY_DATABASE_URL: { DRS_KEY_ENCRYPTION_KEY: KEY },
     DRS_JWT_SECRET: JWT,
+    DRS_OIDC_CLIENT_SECRET: SIGN_IN,
     DRS_INTROSPECTION_CLIENT_SECRET: { DRS_INTROSPECTION_CLIENT_ID: "client" },
     DRS_PREVIOUS_KEY_ENCRYPTION_KEY: { DRS_KEY_ENCRYPTION_KEY: KEY },
   };
@@ -355,7 +386,7 @@ describe("secrets among the variables", () => {
   });
 
   test.each(secret)("are not quoted in the message about a bad value: %s", (name) => {
-    const isAnyText = name === "DRS_INTROSPECTION_CLIENT_SECRET" || name === "DRS_ADMIN_TOKEN";
+    const isAnyText = /_CLIENT_SECRET$|^DRS_ADMIN_TOKEN$/.test(name);
     const bad = isAnyText ? "" : `${MARK}://x`;
     const problems = problemsOf({ ...companions[name], [name]: bad });
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);

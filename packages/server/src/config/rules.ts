@@ -24,6 +24,19 @@ const VAULT = [
   "keys.vault.namespace",
 ] as const satisfies readonly Path[];
 
+const SIGN_IN_REQUIRED = [
+  "service.admin.oidc.clientId",
+  "service.admin.oidc.roleFile",
+  "service.admin.publicUrl",
+] as const satisfies readonly Path[];
+
+const SIGN_IN = [
+  ...SIGN_IN_REQUIRED,
+  "service.admin.oidc.clientSecret",
+  "service.admin.oidc.rolesClaim",
+  "service.admin.oidc.scopes",
+] as const satisfies readonly Path[];
+
 /** At most one setting of each list may be set. */
 export const EXCLUSIVE = [
   ["keys.directory", "keys.databaseUrl"],
@@ -66,11 +79,12 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     has("keys.previousEncryptionKey") && !has("keys.encryptionKey"),
     `${n("keys.previousEncryptionKey")} needs ${n("keys.encryptionKey")}; every other source gives all of its keys itself`,
   );
-  for (const path of VAULT) {
-    problemWhen(has(path) && !has("keys.vault.url"), `${n(path)} has no meaning without ${n("keys.vault.url")}`);
-  }
-  for (const path of VAULT_REQUIRED) {
-    problemWhen(has("keys.vault.url") && !has(path), `${n(path)} is required with ${n("keys.vault.url")}`);
+  for (const [lead, needed, all] of [
+    ["keys.vault.url", VAULT_REQUIRED, VAULT],
+    ["service.admin.oidc.issuer", SIGN_IN_REQUIRED, SIGN_IN],
+  ] as const) {
+    for (const path of all) problemWhen(has(path) && !has(lead), `${n(path)} has no meaning without ${n(lead)}`);
+    for (const path of needed) problemWhen(has(lead) && !has(path), `${n(path)} is required with ${n(lead)}`);
   }
   const external = has("database.url");
   problemWhen(

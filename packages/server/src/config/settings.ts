@@ -16,10 +16,12 @@ import {
   oneOf,
   path,
   postgresUrl,
+  scopes,
   sharedSecret,
   text,
   vaultName,
   vaultPath,
+  webOrigin,
   webUrl,
 } from "./values.ts";
 
@@ -79,6 +81,39 @@ export const SETTINGS = {
     port,
     "8081",
     "Port of the admin listener; 0 lets the system choose.",
+  ),
+  "service.admin.publicUrl": optional(
+    "DRS_ADMIN_PUBLIC_URL",
+    webOrigin,
+    "Address of the admin listener in browsers, such as `https://admin.example`; needed to sign in. `DRS_ADMIN_HOSTS` need not name its host.",
+  ),
+  "service.admin.oidc.issuer": optional(
+    "DRS_OIDC_ISSUER",
+    webUrl,
+    "Let people sign in by OpenID Connect at this issuer.",
+  ),
+  "service.admin.oidc.clientId": optional("DRS_OIDC_CLIENT_ID", text, "Client id at that identity provider."),
+  "service.admin.oidc.clientSecret": secret(
+    "DRS_OIDC_CLIENT_SECRET",
+    text,
+    "Secret of that client. Absent: a public client, which PKCE protects.",
+  ),
+  "service.admin.oidc.roleFile": optional(
+    "DRS_OIDC_ROLE_FILE",
+    path,
+    "YAML file that gives roles to values of the claim, and links identities to people; read again on SIGHUP.",
+  ),
+  "service.admin.oidc.rolesClaim": setting(
+    "DRS_OIDC_ROLES_CLAIM",
+    text,
+    "groups",
+    "Claim of the ID token whose values the file gives roles to: a text or a list of texts.",
+  ),
+  "service.admin.oidc.scopes": setting(
+    "DRS_OIDC_SCOPES",
+    scopes,
+    "openid",
+    "Scopes to ask for, separated by commas; `openid` is one of them.",
   ),
   "service.approvals": setting(
     "DRS_APPROVALS",

@@ -154,6 +154,18 @@ export const webUrl = withCheck(url("https:", "http:"), (raw) => {
   return protocol === "https:" || local ? undefined : "must start with https: beyond loopback";
 });
 
+/** A URL of a scheme, a host and a port only. */
+export const webOrigin = withCheck(webUrl, (raw) =>
+  new URL(raw).origin === raw.replace(/\/$/, "") ? undefined : "must be a scheme, a host and a port only",
+);
+
+/** Scope tokens of RFC 6749, with the one that makes a request one of OpenID Connect. */
+export const scopes = withCheck(list, (names) =>
+  names.includes("openid") && names.every((name) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name))
+    ? undefined
+    : "must be scopes separated by commas, openid among them",
+);
+
 /** A name that Vault accepts for a key. */
 const VAULT_NAME = /^\w([\w.-]*\w)?$/;
 

@@ -8,6 +8,7 @@ export type KeyUse =
   | "request mac"
   | "ledger names"
   | "erasure journal"
+  | "admin sessions"
   | "audit ingest"
   | "audit admin"
   | "audit worker"

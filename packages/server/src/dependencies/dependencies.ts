@@ -8,6 +8,7 @@ export const DEPENDENCIES = {
   erasure_journal: { title: "erasure journal", required: false },
   jwks: { title: "JWKS", required: false },
   introspection: { title: "introspection", required: false },
+  identity_provider: { title: "identity provider", required: false },
 } as const;
 
 export type DependencyName = keyof typeof DEPENDENCIES;

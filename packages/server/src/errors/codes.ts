@@ -228,6 +228,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A receipt was changed, was signed by another key, or is not a receipt.",
   },
+  "role-file-invalid": {
+    ...FAILED,
+    when: "The role file can't be read, or parts of it are not valid; the message names each. A running server keeps the mapping it has.",
+  },
   "adopted-fields-invalid": {
     ...FAILED,
     when: "`DRS_ADOPTED_FIELDS_FILE` can't be used. A running server keeps the fields that it had.",

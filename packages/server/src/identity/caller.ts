@@ -11,6 +11,14 @@ export interface Caller extends Agent {
   readonly signedInAt?: string;
   /** When the credential expires; RFC 3339. Absent for a command on the database. */
   readonly expiresAt?: string;
+  /** The session of a person who signed in; absent where the credential is an admin token. */
+  readonly session?: CallerSession;
+}
+
+export interface CallerSession {
+  readonly id: string;
+  /** When the person gave proof to the identity provider, RFC 3339; `null`: it does not say. */
+  readonly authenticatedAt: string | null;
 }
 
 /** What audit entries say about the caller. */

@@ -15,6 +15,7 @@ import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { createEndpointServer } from "../http/server.ts";
 import { type FollowedTls, followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
 import { CloseStack } from "../app/close-stack.ts";
+import { openSignIn } from "./open-sign-in.ts";
 import { assembleEndpoint } from "../app/endpoint.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import type { System } from "../app/system.ts";
@@ -22,7 +23,7 @@ import type { System } from "../app/system.ts";
 export interface Service {
   readonly url: string;
   readonly adminUrl: string;
-  /** Reads the certificate files and the key-encryption key again, where they are held in memory. */
+  /** Reads the certificate files, the role file and the key-encryption key again, where they are held in memory. */
   readonly reload: () => void;
   /** Answers accepted requests, refuses new ones, then stops. */
   readonly stop: () => Promise<void>;
@@ -52,8 +53,10 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const { registry } = endpoint.metrics;
   const adminTlsPaths = tlsPathsOf(service.admin.tls, "service.admin.tls");
   const adminTlsFiles = adminTlsPaths && (await readTlsFiles(adminTlsPaths));
+  const signIn = await openSignIn(system, onError);
   const api = await createAdminApi({
     ports: portsOf(system),
+    ...(signIn && { signIn }),
     document: ADMIN_OPENAPI_JSON,
     isClearAllowed: isLoopback(service.admin.host),
     onError,
@@ -61,7 +64,9 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const admin = createAdminServer({
     api,
     ...(adminTlsFiles && { tls: adminTlsFiles }),
-    hosts: [service.admin.host, ...(service.admin.hostNames ?? [])].map((name) => name.toLowerCase()),
+    hosts: [service.admin.host, ...(service.admin.hostNames ?? []), ...(signIn ? [signIn.hostName] : [])].map((name) =>
+      name.toLowerCase(),
+    ),
     readiness: endpoint.readiness,
     onError,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
@@ -88,6 +93,10 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     adminUrl: urlOf(admin, service.admin.host, adminTlsPaths ? "https" : "http"),
     reload() {
       for (const tls of followed) tls.reload();
+      signIn?.roleFile.reload().then(
+        () => logger.info("role file reloaded"),
+        (error: unknown) => onError(error, "reload role file"),
+      );
       system.keyEncryption.reload().then(
         (isHeld) => isHeld && logger.info("key-encryption key reloaded"),
         (error: unknown) => onError(error, "reload key-encryption key"),

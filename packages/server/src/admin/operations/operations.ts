@@ -7,12 +7,15 @@ import { listEvents, readEvent, readExactEvent, readObservations } from "./event
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
-import { readSession } from "./session.ts";
+import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
 import type { Operations } from "./operation.ts";
 
 /** The operation of each route. */
 export const OPERATIONS: Operations = {
   readSession,
+  signOut,
+  listSessions,
+  revokeSession,
   listEvents,
   readEvent,
   readObservations,

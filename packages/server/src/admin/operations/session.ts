@@ -1,6 +1,42 @@
+import { writeAudit } from "../../audit/audit.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { endSession, listSessions as querySessions } from "../../identity/admin-sessions.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import { noCookie, SESSION_COOKIE } from "./cookies.ts";
 import type { Operation } from "./operation.ts";
+import type { AdminPorts } from "./ports.ts";
 
 export const readSession: Operation<"readSession"> = async ({ caller }) => {
-  const { person, roles, via, expiresAt } = caller;
-  return { answer: { person, roles: [...roles], via, expires_at: expiresAt ?? null } };
+  const { person, roles, via, expiresAt, session } = caller;
+  const authenticatedAt = session?.authenticatedAt ?? null;
+  const expires_at = expiresAt ?? null;
+  return { answer: { person, roles: [...roles], via, expires_at, authenticated_at: authenticatedAt } };
 };
+
+export const signOut: Operation<"signOut"> = async ({ ports, caller }) => {
+  const { session } = caller;
+  if (!session) throw new OperatorError("not-found", "The caller uses an admin token, which has no session.");
+  await end(ports, caller, session.id, "session.sign_out");
+  return { answer: { session_id: session.id }, headers: { "Set-Cookie": noCookie(SESSION_COOKIE) } };
+};
+
+export const listSessions: Operation<"listSessions"> = async ({ ports }) => {
+  const sessions = await querySessions(ports.pool, ports.clock);
+  return { answer: { sessions }, audit: { detail: { count: sessions.length } } };
+};
+
+export const revokeSession: Operation<"revokeSession"> = async ({ ports, caller, input }) => {
+  await end(ports, caller, input.session_id, "session.revoke");
+  return { answer: { session_id: input.session_id } };
+};
+
+/** @throws not-found */
+async function end({ pool, clock }: AdminPorts, caller: Caller, sessionId: string, operation: string): Promise<void> {
+  await inTransaction(pool, async (transaction) => {
+    const person = await endSession(transaction, sessionId);
+    if (person === undefined) throw new OperatorError("not-found", `There is no active session ${sessionId}.`);
+    const detail = { session_id: sessionId, person };
+    await writeAudit(transaction, clock, { ...agentOf(caller), operation, outcome: "done", detail });
+  });
+}

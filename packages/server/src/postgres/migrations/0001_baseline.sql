@@ -563,6 +563,35 @@ create table admin_token (
 );
 grant select, update (last_used_at, revoked_at) on admin_token to drs_service;
 
+-- Sessions of people who signed in, and codes that `drs login` exchanges for one, as hashes. The MAC is made under a key
+-- that the database does not hold: a stolen serving login can't write a session that servers accept.
+create table admin_session (
+  secret_hash bytea primary key,
+  session_id uuid not null unique,
+  kind text not null check (kind in ('console', 'login', 'code')),
+  person text not null check (char_length(person) between 1 and 128 and person !~ '[()]'),
+  -- A hash of issuer and subject.
+  identity text not null,
+  roles text[] not null check (cardinality(roles) > 0),
+  authenticated_at timestamptz,
+  code_challenge text,
+  started_at timestamptz not null,
+  last_used_at timestamptz not null,
+  expires_at timestamptz not null,
+  mac bytea not null,
+  check ((kind = 'code') = (code_challenge is not null))
+);
+create index admin_session_identity on admin_session (identity);
+grant select, insert, update (last_used_at), delete on admin_session to drs_service;
+
+-- Sign-ins in progress, by the hash of the secret in the browser's cookie.
+create table sign_in_attempt (
+  secret_hash bytea primary key,
+  attempt text not null,
+  expires_at timestamptz not null
+);
+grant select, insert, delete on sign_in_attempt to drs_service;
+
 -- Why a person opens events.
 create table access_case (
   case_id uuid primary key,

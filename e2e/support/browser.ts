@@ -1,0 +1,66 @@
+/** What a browser does at a sign-in: cookies, redirects, pages that continue elsewhere, one form. */
+export interface Page {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+const MAX_STEPS = 20;
+
+export class Browser {
+  /** Cookies by host and port, then by name. */
+  readonly #cookies = new Map<string, Map<string, string>>();
+  /** Every URL that was visited. */
+  readonly visited: string[] = [];
+
+  /** One request, without what follows from it. */
+  async request(url: string, init: RequestInit = {}): Promise<Page> {
+    this.visited.push(url);
+    const jar = this.jar(url);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { ...(cookie !== "" && { Cookie: cookie }), ...(init.headers as Record<string, string>) };
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ""] = line.split(";");
+      const at = pair.indexOf("=");
+      const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+      if (/max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return { url, status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  /**
+   * Visits a page and what it leads to, and signs in where a form asks for a name.
+   * @param until ends the visit before this URL is requested.
+   * @returns the last page, or the URL that was not requested.
+   */
+  async visit(url: string, name = "", until: (url: string) => boolean = () => false): Promise<Page> {
+    let next: { readonly url: string; readonly init?: RequestInit } | undefined = { url };
+    let page: Page | undefined;
+    for (let step = 0; next && step < MAX_STEPS; step++) {
+      if (until(next.url)) return { url: next.url, status: 0, headers: new Headers(), text: "" };
+      page = await this.request(next.url, next.init);
+      next = following(page, name);
+    }
+    if (!page || next) throw new Error("the visit has no end");
+    return page;
+  }
+
+  jar(url: string): Map<string, string> {
+    const { host } = new URL(url);
+    const jar = this.#cookies.get(host) ?? new Map<string, string>();
+    this.#cookies.set(host, jar);
+    return jar;
+  }
+}
+
+function following({ url, status, headers, text }: Page, name: string) {
+  const location = headers.get("Location");
+  if (status >= 300 && status < 400 && location !== null) return { url: new URL(location, url).href };
+  const [, refresh] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(text) ?? [];
+  if (refresh !== undefined) return { url: new URL(refresh.replaceAll("&amp;", "&"), url).href };
+  if (!text.includes('<form method="post">')) return undefined;
+  return { url, init: { method: "POST", body: new URLSearchParams({ name }) } };
+}

@@ -1,0 +1,27 @@
+/** The parts of `oidc-provider` that the tests use; the package has no types. */
+declare module "oidc-provider" {
+  import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+
+  interface Account {
+    readonly accountId: string;
+    claims(): Promise<Record<string, unknown>>;
+  }
+
+  interface Interaction {
+    readonly prompt: { readonly name: string };
+    readonly session?: { readonly accountId: string };
+    readonly params: { readonly client_id: string };
+  }
+
+  export class Provider {
+    constructor(issuer: string, configuration: object);
+    callback(): RequestListener;
+    interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
+    readonly Grant: new (options: { accountId: string; clientId: string }) => {
+      addOIDCScope(scope: string): void;
+      save(): Promise<string>;
+    };
+    on(event: string, listener: (...values: readonly unknown[]) => void): void;
+  }
+}

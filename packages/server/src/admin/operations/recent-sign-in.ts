@@ -1,0 +1,18 @@
+import type { Caller } from "../../identity/caller.ts";
+import type { Clock } from "../../ports.ts";
+import { AdminError } from "./problem.ts";
+
+/** 5 minutes. */
+const RECENT_MS = 300_000;
+
+/**
+ * For what a stolen session must not do: approvals, erasures, exports, the destruction of keys. A command on the database
+ * itself has the login of the database, and no session. @throws AdminError step-up-required
+ */
+export function requireRecentSignIn({ via, session }: Caller, clock: Clock): void {
+  if (via === "direct") return;
+  const at = session?.authenticatedAt ?? undefined;
+  // guard(false): an operation that needs a recent proof refuses an older one
+  // fails: packages/server/src/admin/operations/recent-sign-in.test.ts › refused
+  if (at === undefined || clock.now() - Date.parse(at) > RECENT_MS) throw new AdminError("step-up-required");
+}

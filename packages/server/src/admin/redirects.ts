@@ -1,0 +1,29 @@
+/** Where a sign-in may send a browser: open redirects lend this server's name to pages of others. */
+import { AdminError } from "./operations/problem.ts";
+
+/** Any origin: what is compared with it is a path of the same. */
+const HERE = "https://here.invalid";
+
+/** @returns the path and query as the browser will read them. @throws AdminError request-invalid */
+export function localPath(text: string): string {
+  const url = text.startsWith("/") ? URL.parse(text, HERE) : null;
+  // guard(false): a sign-in ends at a page of this server
+  // fails: packages/server/src/admin/redirects.test.ts › of another server
+  if (url?.origin !== HERE || url.pathname.startsWith("//")) throw refused("return", "is not a path of this server");
+  return `${url.pathname}${url.search}${url.hash}`;
+}
+
+/** RFC 8252 §7.3: an address, not a name that may resolve to others. @throws AdminError request-invalid */
+export function loopbackUri(text: string): string {
+  const url = URL.parse(text);
+  const isLoopback = url?.hostname === "127.0.0.1" || url?.hostname === "[::1]";
+  // guard(false): a code of `drs login` stays on the machine
+  // fails: packages/server/src/admin/redirects.test.ts › beyond this machine
+  if (!url || url.protocol !== "http:" || !isLoopback || url.port === "" || url.username !== "" || url.search !== "") {
+    throw refused("redirect_uri", "is not http://127.0.0.1:PORT/PATH");
+  }
+  return url.href;
+}
+
+const refused = (name: string, detail: string): AdminError =>
+  new AdminError("request-invalid", { errors: [{ where: `querystring/${name}`, detail }] });

@@ -1,0 +1,219 @@
+/** Pages by which people sign in. They are no routes of the admin API: a browser visits them without a credential. */
+import type { IncomingMessage } from "node:http";
+import { BASE_PATH } from "@device-risk-signals/admin-api";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { type AuditEntry, writeAudit } from "../audit/audit.ts";
+import { sourceOf } from "../identifiers/source-address.ts";
+import { type AdminSessions, endSession, endWiderSessions, type SignedInPerson } from "../identity/admin-sessions.ts";
+import { actorPrefix } from "../identity/caller.ts";
+import type { IdentityProvider, SignedIn } from "../identity/identity-provider.ts";
+import { identityKey, mapIdentity, type RoleMapping } from "../identity/role-mapping.ts";
+import {
+  type Attempt,
+  ATTEMPT_MS,
+  beginAttempt,
+  type Destination,
+  secretsOf,
+  takeAttempt,
+} from "../identity/sign-in-attempts.ts";
+import { failureThrottle } from "../ingest/throttle.ts";
+import { inTransaction } from "../postgres/database.ts";
+import type { Transaction } from "../postgres/executor.ts";
+import { cookieOf, cookiesOf, noCookie, SESSION_COOKIE, SIGN_IN_COOKIE } from "./operations/cookies.ts";
+import type { AdminPorts } from "./operations/ports.ts";
+import { AdminError } from "./operations/problem.ts";
+import { localPath, loopbackUri } from "./redirects.ts";
+
+/** What sign-in of people needs. */
+export interface SignInPorts {
+  /** Origin of the admin listener in browsers. */
+  readonly origin: string;
+  readonly provider: IdentityProvider;
+  readonly roleFile: { readonly current: RoleMapping };
+  /** The claim whose values have roles. */
+  readonly rolesClaim: string;
+}
+
+const SIGN_IN_PATH = `${BASE_PATH}/sign-in`;
+export const CALLBACK_PATH = `${SIGN_IN_PATH}/callback`;
+const CLI_SIGN_IN_PATH = `${BASE_PATH}/cli-sign-in`;
+const CLI_TOKEN_PATH = `${CLI_SIGN_IN_PATH}/token`;
+
+/** What other pages may lead a browser to. None of it acts by a session. */
+export const SIGN_IN_PAGES = [SIGN_IN_PATH, CALLBACK_PATH, CLI_SIGN_IN_PATH] as const;
+
+/** Sign-ins that one source address begins or ends: per second, and at once. */
+const RATE = 5;
+const BURST = 60;
+const MAX_MAX_AGE = 86_400;
+
+const PKCE = "^[A-Za-z0-9._~-]{43,128}$";
+const closed = { additionalProperties: false } as const;
+const QUERY = Type.Object(
+  {
+    return: Type.Optional(Type.String({ maxLength: 2_000 })),
+    max_age: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MAX_AGE })),
+  },
+  closed,
+);
+const CLI_QUERY = Type.Object(
+  {
+    redirect_uri: Type.String({ maxLength: 200 }),
+    state: Type.String({ pattern: "^[A-Za-z0-9_-]{16,128}$" }),
+    code_challenge: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
+  },
+  closed,
+);
+const CODE = Type.Object(
+  { code: Type.String({ maxLength: 128 }), code_verifier: Type.String({ pattern: PKCE }) },
+  closed,
+);
+
+interface Ports extends Pick<AdminPorts, "pool" | "clock" | "monotonic"> {
+  readonly adminSessions: AdminSessions;
+}
+
+export function addSignIn(
+  app: FastifyInstance,
+  { pool, clock, monotonic }: AdminPorts,
+  adminSessions: AdminSessions,
+  signIn: SignInPorts,
+): void {
+  const ports = { pool, clock, monotonic, adminSessions };
+  const throttle = failureThrottle(RATE, BURST, ports.monotonic);
+  const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
+    const seconds = throttle.take(sourceOf(raw.socket.remoteAddress ?? ""));
+    if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
+  };
+  app.get(SIGN_IN_PATH, { onRequest, schema: { querystring: QUERY } }, async (request, reply) => {
+    const { return: path, max_age: maxAge = null } = request.query as { return?: string; max_age?: number };
+    const destination = { kind: "console", path: localPath(path ?? `${BASE_PATH}/session`) } as const;
+    return begin(ports, signIn, { destination, maxAge }, reply);
+  });
+  app.get(CLI_SIGN_IN_PATH, { onRequest, schema: { querystring: CLI_QUERY } }, async (request, reply) => {
+    const query = request.query as Readonly<Record<string, string>>;
+    const destination = {
+      kind: "login",
+      redirectUri: loopbackUri(query["redirect_uri"] ?? ""),
+      state: query["state"] ?? "",
+      codeChallenge: query["code_challenge"] ?? "",
+    } as const;
+    return begin(ports, signIn, { destination, maxAge: null }, reply);
+  });
+  app.get(CALLBACK_PATH, { onRequest }, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
+  app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE } }, async (request, reply) => {
+    const { code, code_verifier: verifier } = request.body as Readonly<Record<"code" | "code_verifier", string>>;
+    return reply.type("application/json").send(JSON.stringify(await exchange(ports, code, verifier)));
+  });
+}
+
+async function begin({ pool, clock }: Ports, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
+  const secret = await beginAttempt(pool, clock, attempt);
+  const url = await signIn.provider.authorizationUrl(secretsOf(secret, attempt), attempt.maxAge ?? undefined);
+  return reply.header("Set-Cookie", cookieOf(SIGN_IN_COOKIE, secret, ATTEMPT_MS / 1_000)).redirect(url.href, 303);
+}
+
+async function finish(ports: Ports, signIn: SignInPorts, request: IncomingMessage, reply: FastifyReply) {
+  const { pool, clock } = ports;
+  reply.header("Set-Cookie", noCookie(SIGN_IN_COOKIE));
+  const [secret, ...others] = cookiesOf(request, SIGN_IN_COOKIE);
+  const attempt = secret === undefined || others.length > 0 ? undefined : await takeAttempt(pool, clock, secret);
+  if (secret === undefined || !attempt) throw new AdminError("sign-in-invalid");
+  const query = (request.url ?? "").split("?").slice(1).join("?");
+  const signedIn = await signIn.provider.redeem(query, secretsOf(secret, attempt), attempt.maxAge ?? undefined);
+  if (signedIn === "client") throw new AdminError("sign-in-invalid", { detail: CLIENT_REFUSED });
+  if (signedIn === "answer") throw new AdminError("sign-in-invalid");
+  const person = await mapPerson(ports, signIn, signedIn);
+  return attempt.destination.kind === "console"
+    ? openConsole(ports, person, attempt.destination.path, cookiesOf(request, SESSION_COOKIE), reply)
+    : answerCommand(ports, person, attempt.destination, reply);
+}
+
+const CLIENT_REFUSED =
+  "The identity provider does not accept this server: check DRS_OIDC_CLIENT_ID and DRS_OIDC_CLIENT_SECRET.";
+
+/** Ends the sessions of roles that the identity has lost. @throws AdminError sign-in-refused */
+async function mapPerson(
+  { pool, clock }: Ports,
+  { roleFile, rolesClaim }: SignInPorts,
+  { identity, claims, authenticatedAt }: SignedIn,
+): Promise<SignedInPerson> {
+  const key = identityKey(identity);
+  const mapped = mapIdentity(roleFile.current, identity, claims, rolesClaim);
+  // guard(drop): a role that the identity provider took away ends at the next sign-in
+  // fails: packages/server/src/admin/sign-in.test.ts › has lost a role
+  await endWiderSessions(pool, key, mapped.ok ? mapped.roles : []);
+  if (mapped.ok) {
+    const at = authenticatedAt === undefined ? null : new Date(authenticatedAt).toISOString();
+    return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
+  }
+  const actor = `identity ${key.slice(0, 16)}`;
+  await writeAudit(pool, clock, { actor, via: "console", operation: SIGN_IN, outcome: "denied" });
+  throw new AdminError("sign-in-refused", { detail: mapped.advice });
+}
+
+const SIGN_IN = "session.sign_in";
+
+/** Starts a session with a new id, and ends the one that the browser had. */
+async function openConsole(
+  { pool, clock, adminSessions }: Ports,
+  person: SignedInPerson,
+  path: string,
+  earlier: readonly string[],
+  reply: FastifyReply,
+) {
+  const session = await inTransaction(pool, async (transaction) => {
+    for (const secret of earlier) {
+      const found = await adminSessions.find(transaction, clock, "console", secret);
+      if (found) await endSession(transaction, found.sessionId);
+    }
+    const started = await adminSessions.start(transaction, clock, "console", person);
+    const actor = `${actorPrefix(person.person)}console session ${started.sessionId})`;
+    await audit(transaction, { clock }, { actor, via: "console", roles: person.roles, operation: SIGN_IN });
+    return started;
+  });
+  return reply
+    .header("Set-Cookie", cookieOf(SESSION_COOKIE, session.secret))
+    .type("text/html; charset=utf-8")
+    .send(page(path));
+}
+
+const audit = (transaction: Transaction, { clock }: Pick<Ports, "clock">, entry: Omit<AuditEntry, "outcome">) =>
+  writeAudit(transaction, clock, { ...entry, outcome: "done" });
+
+/**
+ * The browser continues from this page, not by a redirect: the next request is one of this origin, while a redirect would
+ * belong to the identity provider's page.
+ */
+function page(path: string): string {
+  const target = path.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title><meta http-equiv="refresh" content="0;url=${target}"></head><body><p>You are signed in. <a href="${target}">Continue</a></p></body></html>\n`;
+}
+
+/** Gives the command a code by the browser; only the command can exchange it. */
+async function answerCommand(
+  { pool, clock, adminSessions }: Ports,
+  person: SignedInPerson,
+  { redirectUri, state, codeChallenge }: Extract<Destination, { kind: "login" }>,
+  reply: FastifyReply,
+) {
+  const { secret } = await adminSessions.start(pool, clock, "code", person, codeChallenge);
+  const url = new URL(redirectUri);
+  url.searchParams.set("code", secret);
+  url.searchParams.set("state", state);
+  return reply.redirect(url.href, 303);
+}
+
+async function exchange({ pool, clock, adminSessions }: Ports, code: string, verifier: string) {
+  const login = await inTransaction(pool, async (transaction) => {
+    const started = await adminSessions.exchange(transaction, clock, code, verifier);
+    if (!started) return undefined;
+    const actor = `${actorPrefix(started.person)}login ${started.sessionId})`;
+    await audit(transaction, { clock }, { actor, via: "cli", roles: started.roles, operation: SIGN_IN });
+    return started;
+  });
+  if (!login) throw new AdminError("sign-in-invalid");
+  const { secret: token, person, roles, expiresAt } = login;
+  return { token, person, roles, expires_at: expiresAt };
+}

@@ -1,0 +1,239 @@
+/** Sessions of people who signed in: of the console, by a cookie, and of `drs login`, by a token. */
+import { createHash, createHmac, type KeyObject, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import type { Role } from "@device-risk-signals/admin-api";
+import type { Clock } from "../ports.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { narrowed, query, sql } from "../postgres/statement.ts";
+
+/** `code` is what `drs login` exchanges for a session of the kind `login`; it opens nothing. */
+export type SessionKind = "console" | "login" | "code";
+
+const LIFETIME_MS: Readonly<Record<SessionKind, number>> = {
+  console: 10 * 3_600_000,
+  login: 8 * 3_600_000,
+  code: 60_000,
+};
+const PREFIX: Readonly<Record<SessionKind, string>> = { console: "", login: "drs_adm_", code: "" };
+
+/** A person as a sign-in found them. */
+export interface SignedInPerson {
+  readonly person: string;
+  /** Key of the identity by which the person signed in. */
+  readonly identity: string;
+  readonly roles: readonly Role[];
+  /** When they gave proof to the identity provider, RFC 3339; `null`: it does not say. */
+  readonly authenticatedAt: string | null;
+}
+
+export interface AdminSession extends SignedInPerson {
+  readonly sessionId: string;
+  readonly expiresAt: string;
+}
+
+export interface StartedSession extends AdminSession {
+  /** Shown here and never again: only its hash is stored. */
+  readonly secret: string;
+}
+
+const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+
+const START = sql(
+  `insert into admin_session (secret_hash, session_id, kind, person, identity, roles, authenticated_at, code_challenge,
+      started_at, last_used_at, expires_at, mac)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`,
+  ["bytea", "uuid", "text", "text", "text", "text[]", "timestamptz?", "text?", "timestamptz", "timestamptz", "bytea"],
+);
+const DELETE_EXPIRED = sql("delete from admin_session where expires_at <= $1", ["timestamptz"]);
+
+const ROW = `session_id, person, identity, roles, ${instant("authenticated_at")}, ${instant("expires_at")},
+      code_challenge, mac`;
+const COLUMNS = {
+  session_id: "uuid",
+  person: "text",
+  identity: "text",
+  roles: "text[]",
+  authenticated_at: "text?",
+  expires_at: "text",
+  code_challenge: "text?",
+  mac: "bytea",
+} as const;
+
+const FIND = sql(
+  `select ${ROW}, last_used_at < $3::timestamptz - interval '1 minute' as is_use_due
+    from admin_session where secret_hash = $1 and kind = $2
+      -- guard(true): a session that has expired is refused
+      -- fails: packages/server/src/admin/sign-in.test.ts › ends after 10 hours
+      and expires_at > $3
+      -- guard(true): a console session that was not used for 30 minutes is refused
+      -- fails: packages/server/src/admin/sign-in.test.ts › is idle for 30 minutes
+      and (kind <> 'console' or last_used_at > $3::timestamptz - interval '30 minutes')`,
+  ["bytea", "text", "timestamptz"],
+  { ...COLUMNS, is_use_due: "bool" },
+);
+const RECORD_USE = sql("update admin_session set last_used_at = $2 where session_id = $1", ["uuid", "timestamptz"]);
+const TAKE_CODE = sql(
+  `delete from admin_session where secret_hash = $1 and kind = 'code' returning ${ROW}`,
+  ["bytea"],
+  COLUMNS,
+);
+const END = sql("delete from admin_session where session_id = $1 returning person", ["uuid"], { person: "text" });
+const END_WIDER = sql("delete from admin_session where identity = $1 and not roles <@ $2::text[]", ["text", "text[]"]);
+
+const LIST = sql(
+  `select session_id, kind, person, roles, ${instant("authenticated_at")}, ${instant("started_at")},
+      ${instant("last_used_at")}, ${instant("expires_at")}
+    from admin_session where kind <> 'code' and expires_at > $1
+      and (kind <> 'console' or last_used_at > $1::timestamptz - interval '30 minutes')
+    order by admin_session.started_at desc, session_id`,
+  ["timestamptz"],
+  {
+    session_id: "uuid",
+    kind: narrowed<"console" | "login">("text"),
+    person: "text",
+    roles: narrowed<Role[]>("text[]"),
+    authenticated_at: "text?",
+    started_at: "text",
+    last_used_at: "text",
+    expires_at: "text",
+  },
+);
+
+const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
+
+/** Active sessions, newest first. */
+export async function listSessions(executor: Executor, clock: Clock) {
+  return (await query(executor, LIST, [nowOf(clock)])).rows;
+}
+
+/** Ends a session: its next request is refused. @returns its person; `undefined`: there is no such session. */
+export async function endSession(executor: Executor, sessionId: string): Promise<string | undefined> {
+  return (await query(executor, END, [sessionId])).rows[0]?.person;
+}
+
+/** Ends the sessions that an identity began with roles that it does not have any more. */
+export async function endWiderSessions(executor: Executor, identity: string, roles: readonly Role[]): Promise<void> {
+  await query(executor, END_WIDER, [identity, [...roles]]);
+}
+
+/**
+ * The sessions of an installation. Each has a MAC under a key that the database does not hold: a login of the database
+ * can't give itself a session or a role.
+ */
+export class AdminSessions {
+  readonly #key: KeyObject;
+
+  constructor(key: KeyObject) {
+    this.#key = key;
+  }
+
+  /** @param codeChallenge of a code: its exchange needs the verifier (RFC 7636). */
+  async start(
+    executor: Executor,
+    clock: Clock,
+    kind: SessionKind,
+    signedIn: SignedInPerson,
+    codeChallenge: string | null = null,
+  ): Promise<StartedSession> {
+    const now = clock.now();
+    const secret = `${PREFIX[kind]}${randomBytes(32).toString("base64url")}`;
+    const session = {
+      ...signedIn,
+      sessionId: randomUUID(),
+      expiresAt: new Date(now + LIFETIME_MS[kind]).toISOString(),
+    };
+    await query(executor, DELETE_EXPIRED, [nowOf(clock)]);
+    const hash = hashOf(secret);
+    const { sessionId, person, identity, roles, authenticatedAt, expiresAt } = session;
+    await query(executor, START, [
+      hash,
+      sessionId,
+      kind,
+      person,
+      identity,
+      [...roles],
+      authenticatedAt,
+      codeChallenge,
+      nowOf(clock),
+      expiresAt,
+      this.#mac(hash, kind, session, codeChallenge),
+    ]);
+    return { ...session, secret };
+  }
+
+  /** Looks a session up, and records its use once a minute. */
+  async find(
+    executor: Executor,
+    clock: Clock,
+    kind: "console" | "login",
+    secret: string,
+  ): Promise<AdminSession | undefined> {
+    const hash = hashOf(secret);
+    const row = (await query(executor, FIND, [hash, kind, nowOf(clock)])).rows[0];
+    const session = row && this.#verified(hash, kind, row);
+    if (session && row.is_use_due) await query(executor, RECORD_USE, [session.sessionId, nowOf(clock)]);
+    return session;
+  }
+
+  /** Exchanges a code for a login, once: a wrong verifier ends the code, too. */
+  async exchange(
+    executor: Executor,
+    clock: Clock,
+    code: string,
+    codeVerifier: string,
+  ): Promise<StartedSession | undefined> {
+    const hash = hashOf(code);
+    const row = (await query(executor, TAKE_CODE, [hash])).rows[0];
+    const signedIn = row && this.#verified(hash, "code", row);
+    if (!signedIn || Date.parse(signedIn.expiresAt) <= clock.now()) return undefined;
+    // guard(false): only the command that began a login exchanges its code
+    // fails: packages/server/src/admin/cli-sign-in.test.ts › another verifier
+    if (row.code_challenge !== challengeOf(codeVerifier)) return undefined;
+    return this.start(executor, clock, "login", signedIn);
+  }
+
+  #verified(hash: Buffer, kind: SessionKind, row: SessionRow): AdminSession | undefined {
+    const session: AdminSession = {
+      sessionId: row.session_id,
+      person: row.person,
+      identity: row.identity,
+      roles: row.roles as readonly Role[],
+      authenticatedAt: row.authenticated_at,
+      expiresAt: row.expires_at,
+    };
+    const mac = this.#mac(hash, kind, session, row.code_challenge);
+    // guard(true): a session that a login of the database wrote is refused
+    // fails: packages/server/src/admin/sign-in.test.ts › written by a login of the database
+    return timingSafeEqual(mac, row.mac) ? session : undefined;
+  }
+
+  #mac(hash: Buffer, kind: SessionKind, session: AdminSession, codeChallenge: string | null): Buffer {
+    const { sessionId, person, identity, roles, authenticatedAt, expiresAt } = session;
+    const record = [
+      hash.toString("hex"),
+      kind,
+      sessionId,
+      person,
+      identity,
+      roles,
+      authenticatedAt,
+      expiresAt,
+      codeChallenge,
+    ];
+    return createHmac("sha256", this.#key).update(JSON.stringify(record)).digest();
+  }
+}
+
+interface SessionRow {
+  readonly session_id: string;
+  readonly person: string;
+  readonly identity: string;
+  readonly roles: readonly string[];
+  readonly authenticated_at: string | null;
+  readonly expires_at: string;
+  readonly code_challenge: string | null;
+  readonly mac: Buffer;
+}
+
+/** `S256` of RFC 7636. */
+const challengeOf = (codeVerifier: string): string => createHash("sha256").update(codeVerifier).digest("base64url");

@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Browser } from "../../../../e2e/support/browser.ts";
+import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "../../../../e2e/support/identity-provider.ts";
+import { Dependencies } from "../dependencies/dependencies.ts";
+import { identityProvider } from "./identity-provider.ts";
+
+const REDIRECT_URI = "http://127.0.0.1:9/admin/v1/sign-in/callback";
+const SECRETS = { state: "a".repeat(43), nonce: "b".repeat(43), codeVerifier: "c".repeat(43) };
+
+let provider: TestIdentityProvider;
+beforeAll(async () => {
+  provider = await startIdentityProvider();
+  provider.addRedirectUri(REDIRECT_URI);
+  provider.people.set("1", { groups: ["analysts"] });
+});
+afterAll(() => provider?.close());
+
+function clientOf({ clientSecret = CLIENT.secret as string, issuer = provider.issuer, timeoutMs = 5_000 } = {}) {
+  const dependency = new Dependencies(timeoutMs).get("identity_provider");
+  const options = { issuer, clientId: CLIENT.id, clientSecret, scopes: ["openid"], redirectUri: REDIRECT_URI };
+  return { dependency, client: identityProvider({ ...options, dependency }) };
+}
+
+/** What the provider gives the browser of a person who signed in. */
+async function answer(maxAge?: number): Promise<URLSearchParams> {
+  const { client } = clientOf();
+  const url = await client.authorizationUrl(SECRETS, maxAge);
+  const page = await new Browser().visit(url.href, "1", (next) => next.startsWith(REDIRECT_URI));
+  return new URL(page.url).searchParams;
+}
+
+describe("the answer of the identity provider", () => {
+  test("names the person, the claims and, where it is asked for, the time of the proof", async () => {
+    const { client } = clientOf();
+    const signedIn = await client.redeem((await answer()).toString(), SECRETS, undefined);
+    expect(signedIn).toMatchObject({
+      identity: { issuer: provider.issuer, sub: "1" },
+      claims: { groups: ["analysts"] },
+      authenticatedAt: undefined,
+    });
+    const recent = await client.redeem((await answer(300)).toString(), SECRETS, 300);
+    expect(Date.now() - ((recent as { authenticatedAt: number }).authenticatedAt ?? 0)).toBeLessThan(60_000);
+  });
+
+  test("is refused without the time of the proof that was asked for", async () => {
+    const { client } = clientOf();
+    expect(await client.redeem((await answer()).toString(), SECRETS, 300)).toBe("answer");
+  });
+
+  test.each([
+    ["another state", { ...SECRETS, state: "x".repeat(43) }],
+    ["another nonce", { ...SECRETS, nonce: "x".repeat(43) }],
+    ["another code verifier", { ...SECRETS, codeVerifier: "x".repeat(43) }],
+  ])("is refused with %s", async (_, secrets) => {
+    expect(await clientOf().client.redeem((await answer()).toString(), secrets, undefined)).toBe("answer");
+  });
+
+  test.each([
+    ["of another issuer", (query: URLSearchParams) => query.set("iss", "https://evil.example")],
+    ["of no issuer", (query: URLSearchParams) => query.delete("iss")],
+    ["with two codes", (query: URLSearchParams) => query.append("code", "another")],
+  ])("%s is refused, and its code is not sent anywhere", async (_, change) => {
+    const query = await answer();
+    const right = query.toString();
+    change(query);
+    const { client } = clientOf();
+    expect(await client.redeem(query.toString(), SECRETS, undefined)).toBe("answer");
+    expect(await client.redeem(right, SECRETS, undefined)).toMatchObject({ identity: { sub: "1" } });
+  });
+
+  test("can't be redeemed twice", async () => {
+    const query = (await answer()).toString();
+    const { client } = clientOf();
+    expect(await client.redeem(query, SECRETS, undefined)).toMatchObject({ identity: { sub: "1" } });
+    expect(await client.redeem(query, SECRETS, undefined)).toBe("answer");
+  });
+
+  test("to a client with a wrong secret says so", async () => {
+    const { client, dependency } = clientOf({ clientSecret: "wrong" });
+    expect(await client.redeem((await answer()).toString(), SECRETS, undefined)).toBe("client");
+    expect(dependency.isUp).toBe(true);
+  });
+});
+
+describe("an identity provider that", () => {
+  test.each([
+    ["can't be reached", "http://127.0.0.1:1", "can't be reached"],
+    ["is none", undefined, "can't be reached"],
+  ])("%s is named as a dependency that is down", async (_, issuer, problem) => {
+    const server = createServer((_request, response) => response.end("no metadata of a provider"));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { client, dependency } = clientOf({ issuer: issuer ?? other });
+    const error: unknown = await client.check().catch((caught: unknown) => caught);
+    server.close();
+    expect(error).toMatchObject({ code: "dependency-unavailable" });
+    expect(String(error)).not.toContain("no metadata of");
+    expect(dependency.health.problems).toEqual([problem]);
+  });
+
+  test("gives no answer is given up at the deadline", async () => {
+    const server = createServer(() => {});
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { client, dependency } = clientOf({ issuer, timeoutMs: 100 });
+    await expect(client.check()).rejects.toMatchObject({ code: "dependency-silent" });
+    expect(dependency.health.problems).toEqual(["does not answer"]);
+    server.close();
+    server.closeAllConnections();
+  });
+});

@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { OperatorError } from "../errors/operator-error.ts";
+import { readRoleMapping, type RoleMapping } from "./role-mapping.ts";
+
+/** A mapping file, read at the start and when an operator asks for it. */
+export class RoleFile {
+  current: RoleMapping;
+  readonly #path: string;
+
+  private constructor(path: string, mapping: RoleMapping) {
+    this.#path = path;
+    this.current = mapping;
+  }
+
+  /** @throws role-file-invalid */
+  static async open(path: string): Promise<RoleFile> {
+    return new RoleFile(path, await read(path));
+  }
+
+  /** Reads the file again; sessions keep their roles. @throws role-file-invalid, and the mapping remains as it was. */
+  async reload(): Promise<void> {
+    this.current = await read(this.#path);
+  }
+}
+
+async function read(path: string): Promise<RoleMapping> {
+  const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw new OperatorError("role-file-invalid", `DRS_OIDC_ROLE_FILE: ${path} can't be read (${cause.code})`, {
+      cause,
+    });
+  });
+  const result = readRoleMapping(text);
+  if (result.ok) return result.mapping;
+  const lines = result.problems.map((problem) => `  ${problem}`);
+  throw new OperatorError("role-file-invalid", [`DRS_OIDC_ROLE_FILE: ${path} is not valid:`, ...lines].join("\n"));
+}

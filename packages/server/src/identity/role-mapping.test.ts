@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { mapIdentity, readRoleMapping, type RoleMapping } from "./role-mapping.ts";
+
+const ISSUER = "https://login.example";
+const FILE = `
+roles:
+  drs-analysts: [analyst]
+  drs-privacy: [privacy, auditor]
+people:
+  - person: j.doe
+    identities:
+      - { issuer: ${ISSUER}, sub: "1" }
+      - { issuer: ${ISSUER}, sub: "2" }
+`;
+
+function mappingOf(text: string): RoleMapping {
+  const result = readRoleMapping(text);
+  if (!result.ok) throw new Error(result.problems.join("\n"));
+  return result.mapping;
+}
+
+function problemsOf(text: string): readonly string[] {
+  const result = readRoleMapping(text);
+  return result.ok ? [] : result.problems;
+}
+
+const sign = (claims: Record<string, unknown>, sub = "1", file = FILE) =>
+  mapIdentity(mappingOf(file), { issuer: ISSUER, sub }, claims, "groups");
+
+describe("a person who signs in", () => {
+  test("has the roles of every value of the claim, each once", () => {
+    const groups = ["drs-analysts", "drs-privacy", "other"];
+    expect(sign({ groups })).toEqual({ ok: true, person: "j.doe", roles: ["analyst", "privacy", "auditor"] });
+    expect(sign({ groups: "drs-analysts" })).toMatchObject({ roles: ["analyst"] });
+  });
+
+  test("is the same person by each linked identity", () => {
+    expect(sign({ groups: ["drs-privacy"] }, "2")).toMatchObject({ person: "j.doe" });
+  });
+
+  test("by an identity that the file does not list is refused, unless the file admits it under a name of its own", () => {
+    const claims = { groups: ["drs-analysts"] };
+    expect(sign(claims, "3")).toMatchObject({ ok: false });
+    const admitted = sign(claims, "3", `${FILE}unlisted: admit`);
+    expect(admitted).toMatchObject({ ok: true, roles: ["analyst"] });
+    expect((admitted as { person: string }).person).toMatch(/^oidc-[0-9a-f]{16}$/);
+  });
+
+  test.each([
+    ["no claim", {}, "no claim groups"],
+    ["a claim of another type", { groups: [1] }, "no claim groups"],
+    ["a value that has no role", { groups: ["other"] }, "gives a role to no value"],
+    ["Entra's overage marker", { _claim_names: { groups: "src1" } }, "too many values"],
+    ["Entra's short overage marker", { hasgroups: true, groups: ["drs-analysts"] }, "too many values"],
+    ["201 values", { groups: ["drs-analysts", ...Array.from({ length: 200 }, (_, n) => `g${n}`)] }, "more than 200"],
+  ])("with %s is refused with advice", (_, claims, advice) => {
+    expect(sign(claims)).toEqual({ ok: false, advice: expect.stringContaining(advice) });
+  });
+
+  test("is not someone else by a member of the prototype", () => {
+    expect(sign({ groups: ["constructor", "__proto__"] })).toMatchObject({ ok: false });
+  });
+});
+
+describe("a role file", () => {
+  test.each([
+    ["no YAML", "roles: [", /./],
+    ["an alias", "a: &a {}\nroles: *a", /^the file: must be a mapping/],
+    ["a member that is none", `${FILE}groups: {}`, /^groups: is not a member/],
+    ["no roles", "people: []", /^roles: must be a mapping/],
+    ["an unknown role", "roles: { a: [admin] }", /^roles\.a\.0: is not a role; roles are operator/],
+    ["a value with no role", "roles: { a: [] }", /^roles\.a: must be a list/],
+    ["people that are no list", "roles: { a: [analyst] }\npeople: {}", /^people: must be a list/],
+    ["a wrong way with the unlisted", `${FILE}unlisted: maybe`, /^unlisted: must be refuse or admit/],
+    [
+      "a subject without quotes",
+      person("j", `{ issuer: ${ISSUER}, sub: 1 }`),
+      /^people\.0\.identities\.0\.sub: .* quotes/,
+    ],
+    ["a name with parentheses", person("j (x", identity("1")), /^people\.0\.person: /],
+    ["a name of the unlisted", person("oidc-1", identity("1")), /^people\.0\.person: /],
+    ["a person without an identity", person("j", ""), /^people\.0\.identities: must be a list/],
+    [
+      "an identity of two people",
+      `${person("j", identity("1"))}\n  - { person: k, identities: [${identity("1")}] }`,
+      /^people\.1\.identities\.0: is listed twice/,
+    ],
+    [
+      "a person twice",
+      `${person("j", identity("1"))}\n  - { person: j, identities: [${identity("2")}] }`,
+      /^people\.1\.person: is listed twice/,
+    ],
+  ])("with %s is refused", (_, text, problem) => {
+    expect(problemsOf(text)).toContainEqual(expect.stringMatching(problem));
+  });
+
+  test("has all of its problems named at once", () => {
+    expect(problemsOf("roles: { a: [admin], b: [] }\nunlisted: 1")).toHaveLength(3);
+  });
+});
+
+function identity(sub: string): string {
+  return `{ issuer: ${ISSUER}, sub: "${sub}" }`;
+}
+
+function person(name: string, identities: string): string {
+  return `roles: { a: [analyst] }\npeople:\n  - { person: "${name}", identities: [${identities}] }`;
+}

@@ -1,0 +1,188 @@
+/** Who a person is and which roles they have, by a reviewed file and the claims of the identity provider. */
+import { createHash } from "node:crypto";
+import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
+import { isMapping, readYaml, refuseUnknown, type Report } from "../files/read-yaml.ts";
+
+/** What identifies an account at an identity provider, for ever: names and addresses change hands. */
+export interface Identity {
+  readonly issuer: string;
+  readonly sub: string;
+}
+
+export interface RoleMapping {
+  /** Roles by value of the claim. */
+  readonly roles: ReadonlyMap<string, readonly Role[]>;
+  /** Persons by the key of an identity. */
+  readonly people: ReadonlyMap<string, string>;
+  /** Whether an identity that the file does not list is a person of its own. */
+  readonly admitsUnlisted: boolean;
+}
+
+export type RoleMappingResult =
+  { readonly ok: true; readonly mapping: RoleMapping } | { readonly ok: false; readonly problems: readonly string[] };
+
+const MEMBERS = ["roles", "people", "unlisted"];
+const PERSON_MEMBERS = ["person", "identities"];
+const IDENTITY_MEMBERS = ["issuer", "sub"];
+/** The names of unlisted people start with it. */
+const UNLISTED = "oidc-";
+const MAX_PERSON = 128;
+/** From this number on, Entra leaves the claim out; other providers may cut it off. */
+const MAX_VALUES = 200;
+
+/** One text for an identity, which no other identity has. It shows neither issuer nor subject. */
+export const identityKey = ({ issuer, sub }: Identity): string =>
+  createHash("sha256")
+    .update(JSON.stringify([issuer, sub]))
+    .digest("hex");
+
+/** Reads a mapping file (YAML 1.2). Every problem is named at once, with its path. */
+export function readRoleMapping(text: string): RoleMappingResult {
+  const yaml = readYaml(text);
+  if (!yaml.ok) return yaml;
+  const { content } = yaml;
+  if (!isMapping(content)) {
+    return { ok: false, problems: ["the file: must be a mapping with roles and people, without aliases"] };
+  }
+  const problems: string[] = [];
+  const report: Report = (path, message) => void problems.push(`${path}: ${message}`);
+  refuseUnknown(content, MEMBERS, "", report);
+  const { unlisted = "refuse" } = content;
+  if (unlisted !== "refuse" && unlisted !== "admit") report("unlisted", "must be refuse or admit");
+  const mapping = {
+    roles: readRoles(content["roles"], report),
+    people: readPeople(content["people"] ?? [], report),
+    admitsUnlisted: unlisted === "admit",
+  };
+  return problems.length === 0 ? { ok: true, mapping } : { ok: false, problems };
+}
+
+function readRoles(value: unknown, report: Report): ReadonlyMap<string, readonly Role[]> {
+  if (!isMapping(value) || Object.keys(value).length === 0) {
+    report("roles", "must be a mapping of one value of the claim or more to lists of roles");
+    return new Map();
+  }
+  return new Map(Object.entries(value).map(([name, roles]) => [name, readRoleList(roles, `roles.${name}`, report)]));
+}
+
+function readRoleList(value: unknown, path: string, report: Report): readonly Role[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    report(path, "must be a list of one role or more");
+    return [];
+  }
+  return value.flatMap((name: unknown, index) => {
+    const role = ROLE_NAMES.find((known) => known === name);
+    if (role === undefined) report(`${path}.${index}`, `is not a role; roles are ${ROLE_NAMES.join(", ")}`);
+    return role ?? [];
+  });
+}
+
+function readPeople(value: unknown, report: Report): ReadonlyMap<string, string> {
+  const people = new Map<string, string>();
+  const names = new Set<string>();
+  if (!Array.isArray(value)) {
+    report("people", "must be a list of people");
+    return people;
+  }
+  for (const [index, member] of value.entries()) {
+    const path = `people.${index}`;
+    const person = readPerson(member, path, report);
+    if (names.has(person.name)) report(`${path}.person`, "is listed twice: put the identities of one person together");
+    names.add(person.name);
+    for (const [at, identity] of person.identities.entries()) {
+      const key = identityKey(identity);
+      if (people.has(key)) report(`${path}.identities.${at}`, "is listed twice: an identity belongs to one person");
+      people.set(key, person.name);
+    }
+  }
+  return people;
+}
+
+function readPerson(value: unknown, path: string, report: Report) {
+  const members = isMapping(value) ? value : {};
+  if (!isMapping(value)) report(path, "must be a mapping");
+  refuseUnknown(members, PERSON_MEMBERS, `${path}.`, report);
+  const { person: name, identities } = members;
+  if (!isPersonName(name)) {
+    report(
+      `${path}.person`,
+      `must be 1 to ${MAX_PERSON} characters without parentheses, and not start with ${UNLISTED}`,
+    );
+  }
+  if (!Array.isArray(identities) || identities.length === 0) {
+    report(`${path}.identities`, "must be a list of one identity or more");
+  }
+  const list: readonly unknown[] = Array.isArray(identities) ? identities : [];
+  return {
+    name: String(name),
+    identities: list.map((identity, index) => readIdentity(identity, `${path}.identities.${index}`, report)),
+  };
+}
+
+const isPersonName = (name: unknown): name is string =>
+  typeof name === "string" &&
+  /^[^()\p{Cc}]+$/u.test(name) &&
+  name.trim() === name &&
+  [...name].length <= MAX_PERSON &&
+  !name.startsWith(UNLISTED);
+
+function readIdentity(value: unknown, path: string, report: Report): Identity {
+  const members = isMapping(value) ? value : {};
+  refuseUnknown(members, IDENTITY_MEMBERS, `${path}.`, report);
+  const { issuer, sub } = members;
+  for (const name of IDENTITY_MEMBERS) {
+    const text = members[name];
+    // A number would lose digits.
+    if (typeof text !== "string" || text === "") report(`${path}.${name}`, "must be a text; put digits in quotes");
+  }
+  return { issuer: String(issuer), sub: String(sub) };
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** A person who signed in, or what to do so that this identity may. The advice holds no claim. */
+export type Mapped =
+  | { readonly ok: true; readonly person: string; readonly roles: readonly Role[] }
+  | { readonly ok: false; readonly advice: string };
+
+/** @param claim the name of the claim that has the values. */
+export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Claims, claim: string): Mapped {
+  const key = identityKey(identity);
+  const listed = mapping.people.get(key);
+  // guard(false): only a listed identity is a person
+  // fails: packages/server/src/identity/role-mapping.test.ts › that the file does not list
+  if (listed === undefined && !mapping.admitsUnlisted) return refused("The role file does not list this identity.");
+  const values = valuesOf(claims, claim);
+  if (!values.ok) return values;
+  const roles = ROLE_NAMES.filter((role) => values.values.some((value) => mapping.roles.get(value)?.includes(role)));
+  if (roles.length === 0) return refused(`The role file gives a role to no value of the claim ${claim}.`);
+  return { ok: true, person: listed ?? `${UNLISTED}${key.slice(0, 16)}`, roles };
+}
+
+const refused = (advice: string) => ({ ok: false, advice }) as const;
+
+const FEWER = "Let the identity provider send application roles, or only the groups that are assigned to this client.";
+
+function valuesOf(claims: Claims, claim: string): { ok: true; values: readonly string[] } | ReturnType<typeof refused> {
+  // guard(false): an overage marker is no empty list of groups
+  // fails: packages/server/src/identity/role-mapping.test.ts › overage
+  if (isOverage(claims, claim))
+    return refused(`The ID token has too many values of the claim ${claim} to list. ${FEWER}`);
+  const value = claims[claim];
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (value === undefined || !values.every((item) => typeof item === "string")) {
+    return refused(
+      `The ID token has no claim ${claim} with texts. Let the identity provider add it, or name another in DRS_OIDC_ROLES_CLAIM.`,
+    );
+  }
+  // guard(false): a list that may have been cut off gives no role
+  // fails: packages/server/src/identity/role-mapping.test.ts › 201 values
+  if (values.length > MAX_VALUES) return refused(`The claim ${claim} has more than ${MAX_VALUES} values. ${FEWER}`);
+  return { ok: true, values };
+}
+
+/** Entra's markers: https://learn.microsoft.com/entra/identity-platform/id-token-claims-reference#groups-overage-claim */
+function isOverage(claims: Claims, claim: string): boolean {
+  const names = claims["_claim_names"];
+  return (isMapping(names) && Object.hasOwn(names, claim)) || String(claims["hasgroups"]) === "true";
+}

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { BASE_PATH } from "@device-risk-signals/admin-api";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { type AuditEntry, writeAudit } from "../audit/audit.ts";
+import { writeAudit } from "../audit/audit.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { type AdminSessions, endSession, endWiderSessions, type SignedInPerson } from "../identity/admin-sessions.ts";
 import { actorPrefix } from "../identity/caller.ts";
@@ -19,7 +19,6 @@ import {
 } from "../identity/sign-in-attempts.ts";
 import { failureThrottle } from "../ingest/throttle.ts";
 import { inTransaction } from "../postgres/database.ts";
-import type { Transaction } from "../postgres/executor.ts";
 import { cookieOf, cookiesOf, noCookie, SESSION_COOKIE, SIGN_IN_COOKIE } from "./operations/cookies.ts";
 import type { AdminPorts } from "./operations/ports.ts";
 import { AdminError } from "./operations/problem.ts";
@@ -70,17 +69,17 @@ const CODE = Type.Object(
   closed,
 );
 
-interface Ports extends Pick<AdminPorts, "pool" | "clock" | "monotonic"> {
+interface Ports extends Pick<AdminPorts, "pool" | "clock" | "monotonic" | "keys"> {
   readonly adminSessions: AdminSessions;
 }
 
 export function addSignIn(
   app: FastifyInstance,
-  { pool, clock, monotonic }: AdminPorts,
+  { pool, clock, monotonic, keys }: AdminPorts,
   adminSessions: AdminSessions,
   signIn: SignInPorts,
 ): void {
-  const ports = { pool, clock, monotonic, adminSessions };
+  const ports = { pool, clock, monotonic, keys, adminSessions };
   const throttle = failureThrottle(RATE, BURST, ports.monotonic);
   const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
     const seconds = throttle.take(sourceOf(raw.socket.remoteAddress ?? ""));
@@ -135,7 +134,7 @@ const CLIENT_REFUSED =
 
 /** Ends the sessions of roles that the identity has lost. @throws AdminError sign-in-refused */
 async function mapPerson(
-  { pool, clock }: Ports,
+  { pool, keys }: Ports,
   { roleFile, rolesClaim }: SignInPorts,
   { identity, claims, authenticatedAt }: SignedIn,
 ): Promise<SignedInPerson> {
@@ -149,7 +148,8 @@ async function mapPerson(
     return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
   }
   const actor = `identity ${key.slice(0, 16)}`;
-  await writeAudit(pool, clock, { actor, via: "console", operation: SIGN_IN, outcome: "denied" });
+  const { audit } = await keys();
+  await writeAudit(pool, audit, { actor, via: "console", operation: SIGN_IN, outcome: "denied" });
   throw new AdminError("sign-in-refused", { detail: mapped.advice });
 }
 
@@ -157,12 +157,13 @@ const SIGN_IN = "session.sign_in";
 
 /** Starts a session with a new id, and ends the one that the browser had. */
 async function openConsole(
-  { pool, clock, adminSessions }: Ports,
+  { pool, clock, keys, adminSessions }: Ports,
   person: SignedInPerson,
   path: string,
   earlier: readonly string[],
   reply: FastifyReply,
 ) {
+  const { audit } = await keys();
   const session = await inTransaction(pool, async (transaction) => {
     for (const secret of earlier) {
       const found = await adminSessions.find(transaction, clock, "console", secret);
@@ -170,7 +171,8 @@ async function openConsole(
     }
     const started = await adminSessions.start(transaction, clock, "console", person);
     const actor = `${actorPrefix(person.person)}console session ${started.sessionId})`;
-    await audit(transaction, { clock }, { actor, via: "console", roles: person.roles, operation: SIGN_IN });
+    const entry = { actor, via: "console", roles: person.roles, operation: SIGN_IN, outcome: "done" } as const;
+    await writeAudit(transaction, audit, entry);
     return started;
   });
   return reply
@@ -178,9 +180,6 @@ async function openConsole(
     .type("text/html; charset=utf-8")
     .send(page(path));
 }
-
-const audit = (transaction: Transaction, { clock }: Pick<Ports, "clock">, entry: Omit<AuditEntry, "outcome">) =>
-  writeAudit(transaction, clock, { ...entry, outcome: "done" });
 
 /**
  * The browser continues from this page, not by a redirect: the next request is one of this origin, while a redirect would
@@ -205,12 +204,14 @@ async function answerCommand(
   return reply.redirect(url.href, 303);
 }
 
-async function exchange({ pool, clock, adminSessions }: Ports, code: string, verifier: string) {
+async function exchange({ pool, clock, keys, adminSessions }: Ports, code: string, verifier: string) {
+  const { audit } = await keys();
   const login = await inTransaction(pool, async (transaction) => {
     const started = await adminSessions.exchange(transaction, clock, code, verifier);
     if (!started) return undefined;
     const actor = `${actorPrefix(started.person)}login ${started.sessionId})`;
-    await audit(transaction, { clock }, { actor, via: "cli", roles: started.roles, operation: SIGN_IN });
+    const entry = { actor, via: "cli", roles: started.roles, operation: SIGN_IN, outcome: "done" } as const;
+    await writeAudit(transaction, audit, entry);
     return started;
   });
   if (!login) throw new AdminError("sign-in-invalid");

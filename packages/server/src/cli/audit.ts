@@ -2,7 +2,6 @@ import { Command } from "commander";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { auditLogCommands } from "./audit-log.ts";
 import { withCalls } from "./call.ts";
-import { auditLogCommands } from "./audit-log.ts";
 import { type Context, printRows } from "./context.ts";
 import { account, count, example, uuid } from "./options.ts";
 import { pagesOf } from "./pages.ts";

@@ -80,7 +80,7 @@ const ASK_FOR_APPROVAL = `insert into drs.approval (approval_id, operation, para
 
 describe("on an outdated schema", () => {
   /** Commands that work on an outdated schema. */
-  const WITHOUT_SCHEMA = new Set(["migrate", "serve", "config", "receipt verify"]);
+  const WITHOUT_SCHEMA = new Set(["migrate", "serve", "config", "receipt verify", "login", "logout"]);
   const commands = leafCommands().filter((name) => !WITHOUT_SCHEMA.has(name));
   const lines = [...commands.map((name) => [...name.split(" "), ...(REQUIRED[name] ?? [])]), ["serve", "--no-migrate"]];
 
@@ -304,6 +304,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
   const reading = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
     "token list": [[], ["--account", "stays"]],
     "admin-token list": [[]],
+    "session list": [[]],
     "approval list": [[]],
     "approval show": [[approval]],
     "action list": [[]],
@@ -348,11 +349,12 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "config",
     "receipt verify",
     "doctor",
-    "approval show",
     "audit verify",
     "audit export",
     "audit proof",
     "audit key",
+    "login",
+    "logout",
   ]);
 
   test("every command that only reads prints what it prints on the primary", async () => {

@@ -75,6 +75,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "approval deny": [NO_ID],
   "admin-token issue": ["--person", "a", "--role", "auditor"],
   "admin-token revoke": [NO_ID],
+  "session revoke": [NO_ID],
   "key destroy": ["0123456789abcdef"],
   "key accept-loss": ["--reason", "no copy has them"],
   "request add": ["--account", "a", "--kind", "erasure"],

@@ -31,7 +31,8 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] => !entry[0].startsWith("DRS_") && entry[1] !== undefined,
   );
-  return { ...Object.fromEntries(inherited), ...environment };
+  // A login of the person who runs the tests is not the commands'.
+  return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...environment };
 }
 
 const drs = (root: string): string => join(root, "packages/server/bin/drs.js");

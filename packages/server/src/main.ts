@@ -1,4 +1,7 @@
 /** Reads the environment and the command line; everything else takes them as values. */
+import { spawn } from "node:child_process";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { createProgram } from "./cli/program.ts";
 import { runProgram } from "./cli/run-program.ts";
@@ -33,6 +36,26 @@ function onInterrupt(listener: () => void): void {
   }
 }
 
+/** Follows the XDG Base Directory Specification, which ignores relative paths; on Windows, its own convention. */
+function configDirectory(): string {
+  const { XDG_CONFIG_HOME: xdg = "", APPDATA: windows = "" } = process.env;
+  const base = [xdg, windows].find(isAbsolute) ?? join(homedir(), ".config");
+  return join(base, "drs");
+}
+
+const OPENERS: Partial<Readonly<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+function openBrowser(url: string): void {
+  const [program, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
+  const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
+  // The page's address is printed, too.
+  child.on("error", () => {});
+  child.unref();
+}
+
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -52,6 +75,8 @@ export async function main(args: readonly string[]): Promise<number> {
     stdout: process.stdout,
     stderr: process.stderr,
     isTerminal: process.stdout.isTTY,
+    configDirectory: configDirectory(),
+    openBrowser,
     ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
     kill,
     onInterrupt,

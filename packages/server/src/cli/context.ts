@@ -23,6 +23,10 @@ export interface Context {
   readonly stderr: Writable;
   /** Whether a person reads standard output. */
   readonly isTerminal: boolean;
+  /** The folder of this user's settings for `drs`; absent where the user has none. */
+  readonly configDirectory?: string;
+  /** Opens a page in the user's browser, if there is one. */
+  readonly openBrowser?: (url: string) => void;
   /** Asks a person; absent where there is none at a terminal. */
   readonly ask?: (question: string) => Promise<string>;
   /** Ends the process at once, also where a thread hangs in it. */

@@ -1,4 +1,9 @@
+/** Which admin API commands go through, and the login that `drs login` has stored. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { readSetting } from "../config/config.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { makeFolder, replaceFile, unlinkIfThere } from "../files/durable-file.ts";
 import type { Context } from "./context.ts";
 
 /** The admin API that commands go through. */
@@ -7,9 +12,75 @@ export interface Login {
   readonly token: string;
 }
 
-/** @returns `undefined` where no admin API is configured: then commands work on the database. */
-export function findLogin({ environment }: Context): Login | undefined {
+export interface StoredLogin extends Login {
+  /** When the token expires; RFC 3339. */
+  readonly expires_at: string;
+}
+
+const FILE = "login.json";
+/** Permissions of anyone but the owner of the file. */
+const OTHERS = 0o077;
+
+/**
+ * The variables come first, then what `drs login` has stored.
+ * @returns `undefined` where no admin API is configured: then commands work on the database.
+ * @throws login-unusable where one is configured, and there is no valid token for it.
+ */
+export function findLogin(context: Context): Login | undefined {
+  const { environment, clock } = context;
   const url = readSetting("service.remote.url", environment);
   const token = readSetting("service.remote.token", environment);
-  return url === undefined || token === undefined ? undefined : { url, token };
+  if (url !== undefined && token !== undefined) return { url, token };
+  const stored = readLogin(context);
+  if (!stored || (url !== undefined && !isSameServer(url, stored.url))) {
+    if (url === undefined) return undefined;
+    throw unusable("There is no token for the admin API of DRS_ADMIN_URL");
+  }
+  if (Date.parse(stored.expires_at) <= clock.now()) throw unusable(`The login ended at ${stored.expires_at}`);
+  return { url: stored.url, token: stored.token };
+}
+
+const unusable = (why: string): OperatorError =>
+  new OperatorError("login-unusable", `${why}: run drs login, or set DRS_ADMIN_URL and DRS_ADMIN_TOKEN.`);
+
+const isSameServer = (one: string, other: string): boolean => new URL(one).origin === new URL(other).origin;
+
+/** @throws login-unusable */
+export function readLogin({ configDirectory }: Context): StoredLogin | undefined {
+  if (configDirectory === undefined) return undefined;
+  const path = join(configDirectory, FILE);
+  try {
+    // guard(false): a token that others may have read is not used
+    // fails: e2e/commands/login.test.ts › others can read
+    if (process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0) {
+      throw unusable(`Others can read ${path}, which holds a token`);
+    }
+    const stored: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (isLogin(stored)) return stored;
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+  }
+  throw unusable(`${path} can't be read`);
+}
+
+function isLogin(value: unknown): value is StoredLogin {
+  const { url, token, expires_at } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof url === "string" && URL.canParse(url) && typeof token === "string" && typeof expires_at === "string";
+}
+
+/** Only the user of the command can read the file. */
+export async function storeLogin(context: Context, login: StoredLogin): Promise<void> {
+  const folder = folderOf(context);
+  await makeFolder(folder);
+  await replaceFile(join(folder, FILE), Buffer.from(`${JSON.stringify(login)}\n`));
+}
+
+export async function deleteLogin(context: Context): Promise<void> {
+  await unlinkIfThere(join(folderOf(context), FILE));
+}
+
+function folderOf({ configDirectory }: Context): string {
+  if (configDirectory !== undefined) return configDirectory;
+  throw new OperatorError("wrong-usage", "The user has no folder for settings: set XDG_CONFIG_HOME.");
 }

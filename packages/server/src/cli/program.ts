@@ -20,6 +20,8 @@ import { receiptCommand } from "./receipt.ts";
 import { rejectionCommand } from "./rejection.ts";
 import { requestCommand } from "./request.ts";
 import { restrictionCommand } from "./restriction.ts";
+import { sessionCommand } from "./session.ts";
+import { loginCommand, logoutCommand } from "./sign-in.ts";
 import { retentionCommand } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { tokenCommand } from "./token.ts";
@@ -53,6 +55,9 @@ export function createProgram(context: Context): Command {
     configCommand,
     doctorCommand,
     tokenCommand,
+    loginCommand,
+    logoutCommand,
+    sessionCommand,
     adminTokenCommand,
     actionCommand,
     eventCommand,

@@ -243,6 +243,10 @@ export const OPERATOR_ERRORS = {
     retryable: true,
     when: "A second person must approve the operation; the message names the approval. Nothing was changed.",
   },
+  "login-unusable": {
+    ...FAILED,
+    when: "Commands shall go through the admin API, and there is no valid token for it. Run `drs login`.",
+  },
   "access-denied": {
     ...FAILED,
     when: "The admin API refused the token, or its roles may not do this. See `docs/permissions.md`.",

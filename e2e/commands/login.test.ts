@@ -1,0 +1,162 @@
+/** `drs login`, from the command to the identity provider and back. */
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createProgram } from "../../packages/server/src/cli/program.ts";
+import { runProgram } from "../../packages/server/src/cli/run-program.ts";
+import { Browser } from "../support/browser.ts";
+import { contextWith, objects, runInProcess } from "../support/command.ts";
+import { sharedDatabase, type TestDatabase } from "../support/database.ts";
+import { until } from "../support/embedded.ts";
+import { runDrs } from "../support/server.ts";
+import { rolesOf, type SignInServer, startSignInServer } from "../support/sign-in-server.ts";
+import { useFolder } from "../support/use-folder.ts";
+
+const folder = useFolder();
+let database: TestDatabase;
+let environment: Record<string, string>;
+let scene: SignInServer;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  environment = await database.environment();
+  scene = await startSignInServer(environment, folder());
+});
+afterAll(async () => {
+  await scene?.stop();
+  await database?.close();
+});
+
+class Output extends Writable {
+  text = "";
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+const loginFile = (): string => join(folder(), "drs", "login.json");
+const publicUrl = (): string => scene.environment["DRS_ADMIN_PUBLIC_URL"] ?? "";
+const readToken = async (): Promise<string> =>
+  (JSON.parse(await readFile(loginFile(), "utf8")) as { token: string }).token;
+
+/** Runs `drs` for a user whose settings are in the folder of the test. */
+function drs(...args: readonly string[]) {
+  const [stdout, stderr] = [new Output(), new Output()];
+  const context = { ...contextWith(environment, stdout, stderr), configDirectory: join(folder(), "drs") };
+  return { stdout, stderr, code: runProgram(createProgram(context), args) };
+}
+
+/** @param before what happens before the person signs in, with the page that the command prints. */
+async function login(before: (page: string) => Promise<void> = async () => {}): Promise<Browser> {
+  const run = drs("login", "--url", publicUrl());
+  await until(async () => run.stdout.text.includes("\n"));
+  const page = /http\S+/.exec(run.stdout.text)?.[0] ?? "";
+  await before(page);
+  const browser = new Browser();
+  const last = await browser.visit(page, "1");
+  expect(last.text).toContain("Return to the terminal");
+  expect(await run.code, run.stderr.text).toBe(0);
+  expect(run.stdout.text).toMatch(/Signed in as j\.doe \(operator, privacy, auditor\), until /);
+  return browser;
+}
+
+describe("drs login", () => {
+  test("signs a person in by a browser; commands then go through the admin API, until drs logout", async () => {
+    const browser = await login();
+    expect((await stat(loginFile())).mode & 0o777).toBe(0o600);
+    const token = await readToken();
+
+    // Without settings of a database: only the admin API can answer.
+    const listed = await runDrs({ XDG_CONFIG_HOME: folder() }, ["session", "list", "--json"]);
+    expect(listed.code, listed.stderr).toBe(0);
+    expect(objects(listed.stdout.toString())).toMatchObject([{ person: "j.doe", kind: "login" }]);
+
+    const logged = `${scene.server.stdout()} ${scene.server.stderr()} ${browser.visited.join(" ")}`;
+    expect(logged).not.toContain(token);
+    expect(scene.server.stderr()).not.toMatch(/code=|state=/);
+
+    const out = drs("logout");
+    expect([await out.code, out.stdout.text]).toEqual([0, "Signed out.\n"]);
+    await expect(stat(loginFile())).rejects.toMatchObject({ code: "ENOENT" });
+    const refused = await runInProcess(
+      { DRS_ADMIN_URL: scene.server.adminUrl, DRS_ADMIN_TOKEN: token },
+      "session",
+      "list",
+    );
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(await drs("logout").code).toBe(0);
+  });
+
+  test("takes no code of a page with another state", async () => {
+    await login(async (page) => {
+      const redirectUri = new URL(page).searchParams.get("redirect_uri") ?? "";
+      expect((await fetch(`${redirectUri}?code=planted&state=another`)).status).toBe(400);
+      expect((await fetch(redirectUri)).status).toBe(400);
+    });
+  });
+
+  test("stores a token that is not used where others can read it", async () => {
+    await login();
+    await chmod(loginFile(), 0o644);
+    const run = drs("session", "list");
+    expect(await run.code).toBe(1);
+    expect(run.stderr.text).toContain("Others can read");
+    await chmod(loginFile(), 0o600);
+    expect(await drs("session", "list").code).toBe(0);
+  });
+
+  test("that has ended is not passed over: commands say so", async () => {
+    const ended = { url: publicUrl(), token: "drs_adm_x", expires_at: "2026-01-01T00:00:00.000Z" };
+    await writeFile(loginFile(), JSON.stringify(ended), { mode: 0o600 });
+    const run = drs("token", "list");
+    expect(await run.code).toBe(1);
+    expect(run.stderr.text).toMatch(/The login ended at .*: run drs login/);
+  });
+
+  test("is of one server: another one gets no token of it", async () => {
+    await login();
+    const run = await runDrs({ XDG_CONFIG_HOME: folder(), DRS_ADMIN_URL: "http://127.0.0.1:9" }, ["token", "list"]);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain("There is no token for the admin API of DRS_ADMIN_URL");
+  });
+
+  test("whose file is damaged is not used", async () => {
+    await writeFile(loginFile(), '{"url":"x"}', { mode: 0o600 });
+    const run = drs("token", "list");
+    expect(await run.code).toBe(1);
+    expect(run.stderr.text).toContain("can't be read: run drs login");
+  });
+
+  test("needs the address of an admin API", async () => {
+    const run = drs("login");
+    expect(await run.code).toBe(2);
+    expect(run.stderr.text).toContain("--url or DRS_ADMIN_URL");
+  });
+});
+
+describe("the role file of a server", () => {
+  const signIn = async () => (await new Browser().visit(`${publicUrl()}/admin/v1/sign-in`, "1")).status;
+  const reload = async (message: string): Promise<void> => {
+    scene.server.process.kill("SIGHUP");
+    await until(async () => scene.server.stderr().includes(message));
+  };
+
+  test("is read again on SIGHUP; an invalid one changes nothing", async () => {
+    await scene.writeRoles("roles: { staff: [admin] }");
+    await reload("reload role file failed");
+    expect(scene.server.stderr()).toContain("roles.staff.0: is not a role");
+    expect(await signIn()).toBe(200);
+    await scene.writeRoles(rolesOf("https://another.example"));
+    await reload("role file reloaded");
+    expect(await signIn()).toBe(403);
+  });
+
+  test("stops the start where it is invalid", async () => {
+    await scene.writeRoles("roles: {}");
+    const run = await runDrs({ ...scene.environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" }, ["serve"]);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain("roles: must be a mapping of one value of the claim or more");
+  });
+});

@@ -1,0 +1,68 @@
+/** A server to which people sign in by an identity provider on loopback. */
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "./identity-provider.ts";
+import { type ServerProcess, startServer } from "./server.ts";
+
+export interface SignInServer {
+  readonly server: ServerProcess;
+  readonly provider: TestIdentityProvider;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Replaces the role file; the server reads it on SIGHUP. */
+  writeRoles(text: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Subject 1 is `j.doe`, with the roles of the group `staff`. */
+export const rolesOf = (issuer: string): string => `
+roles:
+  staff: [operator, privacy, auditor]
+people:
+  - person: j.doe
+    identities: [{ issuer: "${issuer}", sub: "1" }]
+`;
+
+/** @param folder where the role file is. */
+export async function startSignInServer(environment: Record<string, string>, folder: string): Promise<SignInServer> {
+  const provider = await startIdentityProvider();
+  provider.people.set("1", { groups: ["staff"] });
+  const port = await freePort();
+  const publicUrl = `http://localhost:${port}`;
+  provider.addRedirectUri(`${publicUrl}/admin/v1/sign-in/callback`);
+  const roleFile = join(folder, "roles.yaml");
+  const writeRoles = (text: string): Promise<void> => writeFile(roleFile, text);
+  await writeRoles(rolesOf(provider.issuer));
+  const settings = {
+    ...environment,
+    DRS_ADMIN_PORT: String(port),
+    DRS_ADMIN_PUBLIC_URL: publicUrl,
+    DRS_OIDC_ISSUER: provider.issuer,
+    DRS_OIDC_CLIENT_ID: CLIENT.id,
+    DRS_OIDC_CLIENT_SECRET: CLIENT.secret,
+    DRS_OIDC_ROLE_FILE: roleFile,
+  };
+  const server = await startServer(settings);
+  return {
+    server,
+    provider,
+    environment: settings,
+    writeRoles,
+    async stop() {
+      await server.stop();
+      await provider.close();
+    },
+  };
+}
+
+/** A port that was free a moment ago: the redirect URI must be known before the server starts. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

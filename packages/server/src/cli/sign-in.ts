@@ -1,0 +1,129 @@
+/** `drs login` and `drs logout`: a person signs in by a browser, and the commands get a token (RFC 8252). */
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AdminRequestError, BASE_PATH, createAdminClient } from "@device-risk-signals/admin-api";
+import { Command, InvalidArgumentError } from "commander";
+import { readSetting } from "../config/config.ts";
+import { webUrl } from "../config/values.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { type Context, escapeControls, print } from "./context.ts";
+import { deleteLogin, readLogin, storeLogin } from "./login.ts";
+import { example } from "./options.ts";
+
+/** How long a person may take. */
+const SIGN_IN_MS = 600_000;
+const EXCHANGE_MS = 30_000;
+
+export function loginCommand(context: Context): Command {
+  return new Command("login")
+    .description("Sign in by a browser; commands then go through the admin API for 8 hours.")
+    .option("--url <url>", "address of the admin API; default: DRS_ADMIN_URL", adminUrl)
+    .option("--no-browser", "only print the address to open")
+    .addHelpText("after", example("drs login --url https://admin.example"))
+    .action(async ({ url, browser }: { url?: string; browser: boolean }) => {
+      const target = url ?? readSetting("service.remote.url", context.environment);
+      if (target === undefined) throw new OperatorError("wrong-usage", "Name the admin API: --url or DRS_ADMIN_URL.");
+      const { token, person, roles, expires_at } = await signIn(context, target, browser);
+      await storeLogin(context, { url: target, token, expires_at });
+      print(context, escapeControls(`Signed in as ${person} (${roles.join(", ")}), until ${expires_at}.`));
+    });
+}
+
+export function logoutCommand(context: Context): Command {
+  return new Command("logout")
+    .description("End the login of `drs login`, and delete its token.")
+    .addHelpText("after", example("drs logout"))
+    .action(async () => {
+      const stored = readLogin(context);
+      if (!stored) return print(context, "There is no login.");
+      await deleteLogin(context);
+      await createAdminClient(stored)
+        .call("signOut", {})
+        .catch((cause: unknown) => {
+          // The session has ended already.
+          if (cause instanceof AdminRequestError && cause.status === 401) return;
+          const left = `The token is deleted here and valid until ${stored.expires_at}: revoke it by drs session revoke.`;
+          throw new OperatorError("dependency-unavailable", `The admin API did not end the login. ${left}`, { cause });
+        });
+      print(context, "Signed out.");
+    });
+}
+
+function adminUrl(text: string): string {
+  const result = webUrl.read(text);
+  if ("value" in result) return result.value;
+  throw new InvalidArgumentError(`It ${result.problem}.`);
+}
+
+interface Issued {
+  readonly token: string;
+  readonly person: string;
+  readonly roles: readonly string[];
+  readonly expires_at: string;
+}
+
+async function signIn(context: Context, target: string, opensBrowser: boolean): Promise<Issued> {
+  const state = randomBytes(16).toString("base64url");
+  const verifier = randomBytes(32).toString("base64url");
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const query = new URLSearchParams({
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    });
+    const page = new URL(`${BASE_PATH}/cli-sign-in?${query.toString()}`, target).href;
+    print(context, `Sign in with a browser on this machine: ${page}`);
+    if (opensBrowser && context.isTerminal) context.openBrowser?.(page);
+    return await exchange(target, await codeOf(server, state), verifier);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+const DONE =
+  '<!doctype html><html lang="en"><title>drs</title><p>Return to the terminal. You can close this page.</p></html>\n';
+
+/** The code of the first request that repeats the state. @throws login-unusable after ten minutes. */
+function codeOf(server: Server, state: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new OperatorError("login-unusable", "No person signed in within ten minutes: run drs login again.")),
+      SIGN_IN_MS,
+    );
+    server.on("request", (request, response) => {
+      const query = URL.parse(request.url ?? "", "http://127.0.0.1")?.searchParams;
+      const code = query?.get("code");
+      // guard(false): a page that does not know the state can't give the command a code
+      // fails: e2e/commands/login.test.ts › another state
+      if (query?.get("state") !== state || typeof code !== "string") {
+        response.writeHead(400).end();
+        return;
+      }
+      clearTimeout(timer);
+      response.writeHead(200, { "Content-Type": "text/html; charset=utf-8", "Referrer-Policy": "no-referrer" });
+      response.end(DONE, () => resolve(code));
+    });
+  });
+}
+
+/** @throws dependency-unavailable, access-denied */
+async function exchange(target: string, code: string, verifier: string): Promise<Issued> {
+  const response = await fetch(new URL(`${BASE_PATH}/cli-sign-in/token`, target), {
+    method: "POST",
+    redirect: "error",
+    signal: AbortSignal.timeout(EXCHANGE_MS),
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ code, code_verifier: verifier }),
+  }).catch((cause: unknown) => {
+    throw new OperatorError("dependency-unavailable", `The admin API at ${target} can't be reached.`, { cause });
+  });
+  if (response.ok) return (await response.json()) as Issued;
+  throw new OperatorError("access-denied", `The admin API answered the sign-in with ${response.status}.`);
+}

@@ -10,8 +10,8 @@ export type Suite = "unit" | "integration" | "e2e";
 
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
-/** A folder with a lock file and a check of its own. */
-const OWN_LOCK = "tools/pack/";
+/** Folders with a lock file and a check of their own. */
+const OWN_LOCK = ["tools/pack/", "tools/browser-check/"];
 
 /** Support code that opens a system, or a part of one, in the process of the test. */
 const IN_PROCESS =
@@ -29,6 +29,6 @@ export function suiteOf(file: string, text: string): Suite {
 export function filesOf(suite: Suite, root: string): string[] {
   return globSync(TEST_FILES, { cwd: root, exclude: (name) => name === "node_modules" })
     .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => !file.startsWith(OWN_LOCK))
+    .filter((file) => !OWN_LOCK.some((folder) => file.startsWith(folder)))
     .filter((file) => suiteOf(file, readFileSync(join(root, file), "utf8")) === suite);
 }

@@ -1,0 +1,104 @@
+/** What only a real browser decides: which cookies it keeps and sends, and what it says of the page that asks. */
+import { existsSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sharedDatabase, type TestDatabase } from "../../e2e/support/database.ts";
+import { type SignInServer, startSignInServer } from "../../e2e/support/sign-in-server.ts";
+import { useFolder } from "../../e2e/support/use-folder.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const folder = useFolder();
+const hasChromium = existsSync(CHROMIUM);
+let database: TestDatabase;
+let scene: SignInServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  database = await sharedDatabase();
+  scene = await startSignInServer(await database.environment(), folder());
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+});
+afterAll(async () => {
+  await browser?.close();
+  await scene?.stop();
+  await database?.close();
+});
+
+const at = (path: string): string => `${scene.environment["DRS_ADMIN_PUBLIC_URL"]}/admin/v1${path}`;
+
+/** A page of the person who has signed in, where the sign-in ended. */
+async function signIn(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(at("/sign-in"));
+  await page.fill("input[name=name]", "1");
+  await page.click("button");
+  await page.waitForURL(at("/session"));
+  return page;
+}
+
+const personOf = async (page: Page): Promise<unknown> =>
+  (JSON.parse(await page.locator("body").innerText()) as { person?: unknown }).person;
+
+/** A page of another site. */
+async function servePage(html: string): Promise<{ readonly url: string; readonly server: Server }> {
+  const server = createServer((_, response) => response.writeHead(200, { "Content-Type": "text/html" }).end(html));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+}
+
+describe.skipIf(!hasChromium)("a person who signs in by Chromium (skipped without /usr/bin/chromium)", () => {
+  test("has a session, by a cookie that no script reads", async () => {
+    const context = await browser.newContext();
+    const page = await signIn(context);
+    expect(await personOf(page)).toBe("j.doe");
+    const cookies = (await context.cookies()).filter(({ name }) => name.startsWith("__Host-drs"));
+    expect(cookies).toMatchObject([{ name: "__Host-drs-session", httpOnly: true, secure: true, sameSite: "Lax" }]);
+    expect(await page.evaluate("document.cookie")).toBe("");
+    await context.close();
+  });
+
+  test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])(
+    "keeps it when a page of another site posts a form of %s",
+    async (type) => {
+      const context = await browser.newContext();
+      await signIn(context);
+      const form = `<form id="f" method="post" enctype="${type}" action="${at("/sign-out")}"><input name='{"a"' value='1}'></form>`;
+      const { url, server } = await servePage(`${form}<script>f.submit()</script>`);
+      const other = await context.newPage();
+      const answered = other.waitForResponse(at("/sign-out"));
+      await other.goto(url);
+      expect((await answered).status()).toBe(403);
+      server.close();
+      const page = await context.newPage();
+      await page.goto(at("/session"));
+      expect(await personOf(page)).toBe("j.doe");
+      await context.close();
+    },
+  );
+
+  test("signs out by a page of the same origin", async () => {
+    const context = await browser.newContext();
+    const page = await signIn(context);
+    // Answers of the API let no script connect.
+    await page.goto(`${scene.environment["DRS_ADMIN_PUBLIC_URL"]}/livez`);
+    const status = "fetch('/admin/v1/sign-out', { method: 'POST' }).then(({ status }) => status)";
+    expect(await page.evaluate(status)).toBe(200);
+    expect(await context.cookies(at("/session"))).toEqual([]);
+    await context.close();
+  });
+});

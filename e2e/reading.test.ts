@@ -309,6 +309,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "approval show": [[approval]],
     "action list": [[]],
     "audit list": [["--limit", "0"]],
+    "case list": [[]],
     "drift list": [[]],
     "outcome list": [["--limit", "0"]],
     "rejection list": [[]],

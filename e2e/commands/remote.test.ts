@@ -72,6 +72,9 @@ const READING: readonly (readonly string[])[] = [
   ["purpose", "record"],
   ["purpose", "record", "--json"],
   ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
+  ["case", "list"],
+  ["event", "list"],
+  ["event", "list", "--account", "customer-1", "--limit", "0", "--json"],
   ["drift", "list"],
   ["admin-token", "list"],
 ];
@@ -122,6 +125,45 @@ describe("a command through the admin API", () => {
     expect(refused.stderr).toContain("is not a policy:\n  purposes.0.raw_retention: ");
     expect(refused).toEqual(await runInProcess(environment, ...wrong));
     expect(await runInProcess(await through("auditor", "operator"), ...apply)).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  test("opens events with a case or a reason", async () => {
+    const investigator = await through("investigator");
+    const get = ["event", "get", event.eventId];
+    expect(await runInProcess(investigator, ...get)).toEqual(await runInProcess(environment, ...get));
+    expect(await runInProcess(investigator, ...get, "--json")).toEqual(
+      await runInProcess(environment, ...get, "--json"),
+    );
+    const why = ["--category", "dispute", "--reason", "dispute 4711"];
+    const raw = { code: 0, stdout: event.exact, stderr: "" };
+    for (const through of [investigator, environment]) {
+      expect(await runInProcess(through, ...get, "--raw", ...why, "--ticket", "T-1")).toEqual(raw);
+      const opened = await runInProcess(through, "case", "open", "--account", "customer-1", ...why);
+      const [caseId = ""] = opened.stdout.split("\n");
+      const withCase = [...get, "--raw", "--case", caseId];
+      expect(await runInProcess(through, ...withCase)).toEqual(raw);
+      expect((await runInProcess(through, "case", "list", "--open")).stdout).toContain(caseId);
+      expect(await runInProcess(through, "case", "close", caseId)).toMatchObject({ code: 0, stderr: "" });
+      expect(await runInProcess(through, ...withCase)).toMatchObject({ code: 1, stdout: "" });
+      expect(await runInProcess(through, "case", "close", caseId)).toMatchObject({ code: 1, stdout: "" });
+    }
+    const listed = await runInProcess(environment, "audit", "list", "--event", event.eventId, "--json");
+    const entries = objects<{ operation: string; via: string; ticket: string | null }>(listed.stdout);
+    const read = entries.filter(({ operation }) => operation === "event.read_raw");
+    expect(read.map(({ via, ticket }) => `${via} ${ticket}`)).toEqual([
+      "direct null",
+      "direct T-1",
+      "api null",
+      "api T-1",
+    ]);
+    const away = ["event", "get", "019a0000-0000-7000-8000-000000000000"];
+    expect(await runInProcess(investigator, ...away)).toMatchObject({ code: 1, stdout: "" });
+    const restricted = await runInProcess(investigator, ...get, "--include-restricted", "--reason", "dispute 4711");
+    expect(restricted).toMatchObject({ code: 2, stdout: "" });
+    expect(await runInProcess(await through("analyst"), ...get, "--raw", ...why)).toMatchObject({
+      code: 1,
+      stdout: "",
+    });
   });
 
   test("registers and revokes actions as on the database", async () => {

@@ -65,6 +65,8 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "action revoke": ["act_1", "--account", "a"],
   "event get": [NO_ID],
   "event timeline": ["--account", "a", "--idempotency-key", "k"],
+  "case open": ["--account", "a", "--category", "dispute", "--reason", "request 17"],
+  "case close": [NO_ID],
   "erase plan": ["--account", "a"],
   "erase run": ["--account", "a", "--reason", "request 17", "--yes"],
   "erase accept-loss": ["--entry", "1", "--reason", "the disk failed", "--yes"],

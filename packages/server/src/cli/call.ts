@@ -66,11 +66,11 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
   };
 }
 
-/** A command checks its options before it calls: what the operation still refuses is wrong usage. */
 function asOperatorError(error: unknown): never {
   if (!(error instanceof AdminError)) throw error;
-  const places = error.problem.errors?.map(({ where, detail }) => `${where}: ${detail}`) ?? [];
-  throw new OperatorError("wrong-usage", [error.message, ...places].join("\n"), { cause: error });
+  const { status, errors = [] } = error.problem;
+  const places = errors.map(({ where, detail }) => `${where}: ${detail}`);
+  throw ofStatus(status, [error.message, ...places].join("\n"), error);
 }
 
 function remotely(client: AdminClient, url: string): Call {
@@ -86,6 +86,11 @@ function answered(error: AdminRequestError): OperatorError {
   if (problem?.code !== undefined && isOperatorErrorCode(problem.code)) {
     return new OperatorError(problem.code as "not-found", message, { cause: error });
   }
+  return ofStatus(status, message, error);
+}
+
+/** A command checks its options before it calls: what the operation still refuses is wrong usage. */
+function ofStatus(status: number, message: string, error: unknown): OperatorError {
   if (status === 401 || status === 403) return new OperatorError("access-denied", message, { cause: error });
   if (status === 400) return new OperatorError("wrong-usage", message, { cause: error });
   if (status === 503 || status === 429) return new OperatorError("dependency-unavailable", message, { cause: error });

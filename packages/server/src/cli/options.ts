@@ -28,6 +28,9 @@ export function written(what: string, maxLength: number): (text: string) => stri
   return (text) => read(text.trim());
 }
 
+/** The ticket that a case has in another system. */
+export const ticket = name("a ticket", 128);
+
 export function ttl(text: string): number {
   const result = duration.read(text);
   if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);

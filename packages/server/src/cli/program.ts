@@ -4,6 +4,7 @@ import { actionCommand } from "./action.ts";
 import { adminTokenCommand } from "./admin-token.ts";
 import { approvalCommand } from "./approval.ts";
 import { auditCommand } from "./audit.ts";
+import { caseCommand } from "./case.ts";
 import { configCommand } from "./config.ts";
 import type { Context } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -61,6 +62,7 @@ export function createProgram(context: Context): Command {
     adminTokenCommand,
     actionCommand,
     eventCommand,
+    caseCommand,
     approvalCommand,
     auditCommand,
     driftCommand,

@@ -21,6 +21,7 @@ import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { reasonOf } from "./cases.ts";
+import { openEvent } from "./open-event.ts";
 
 const LIMIT = 50;
 /** Time of a search that no index serves. */
@@ -98,10 +99,10 @@ async function reveal(
 ): Promise<{ readonly exact: Uint8Array; readonly entryId: string; readonly event: ListedEvent }> {
   const { ports, caller } = call;
   const event = await requireEvent(call, operation);
-  const { audit, sealer } = await ports.keys();
+  const keys = await ports.keys();
   const entryId = await inTransaction(ports.pool, async (transaction) => {
     const { case_id, category, ticket, reason } = await justify(call, transaction, event);
-    return writeAudit(transaction, audit, {
+    return writeAudit(transaction, keys.audit, {
       ...agentOf(caller),
       operation,
       outcome: "done",
@@ -115,7 +116,7 @@ async function reveal(
   });
   const stored = await revealEvent(ports.pool, entryId, event);
   if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
-  return { exact: await sealer.open(stored, stored.sealedUnder, stored.payload), entryId, event };
+  return { exact: await openEvent(keys, ports.pool, stored), entryId, event };
 }
 
 /** The open case that covers the event, or a new one of this event alone. */

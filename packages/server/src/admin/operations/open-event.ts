@@ -1,0 +1,21 @@
+import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
+import type { Keys } from "../../app/open-keys.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { areKeysDestroyed, type StoredEvent } from "../../ports.ts";
+import type { Executor } from "../../postgres/executor.ts";
+
+/** Decrypts a stored event. @throws keys-destroyed, which says so where the secrets were lost and the loss accepted. */
+export function openEvent(
+  { sealer }: Pick<Keys, "sealer">,
+  executor: Executor,
+  event: StoredEvent,
+): Promise<Uint8Array> {
+  return sealer.open(event, event.sealedUnder, event.payload).catch(async (error: unknown) => {
+    if (!areKeysDestroyed(error) || !(await isAcceptedLoss(executor, error.detail.secrets))) throw error;
+    throw new OperatorError(
+      "keys-destroyed",
+      "The secrets of this event were lost, and the loss was accepted: its attributes are all that can be read.",
+      { detail: error.detail },
+    );
+  });
+}

@@ -1,0 +1,87 @@
+import { CATEGORIES, type Input } from "@device-risk-signals/admin-api";
+import { LIMITS } from "@device-risk-signals/contract";
+import { Command, Option } from "commander";
+import { call } from "./call.ts";
+import { type Context, escapeControls, print, printJson, printRows } from "./context.ts";
+import { account, example, name, ticket, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
+
+interface OpenOptions {
+  readonly category: (typeof CATEGORIES)[number];
+  readonly reason: string;
+  readonly ticket?: string;
+  readonly account?: string;
+  readonly action?: string;
+  readonly event?: string;
+  readonly json?: boolean;
+}
+
+export function caseCommand(context: Context): Command {
+  const command = new Command("case")
+    .description("Cases: why a person opens events.")
+    .addHelpText("after", example('drs case open --account customer-1 --category dispute --reason "dispute 4711"'));
+
+  command
+    .command("open")
+    .description("Open a case for an account, an action or an event, for 8 hours.")
+    .addOption(new Option("--category <category>", "its kind").choices(CATEGORIES).makeOptionMandatory())
+    .requiredOption("--reason <text>", "why events are opened", reasonReader(context))
+    .option("--ticket <ticket>", "its ticket of another system", ticket)
+    .option("--account <account>", "covers the events of this account", account)
+    .option("--action <id>", "covers the events of this action", name("an action id", LIMITS.actionId))
+    .option("--event <event-id>", "covers this event", uuid)
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      example('drs case open --account customer-1 --category dispute --reason "dispute 4711" --ticket T-1 --json'),
+    )
+    .action(async (options: OpenOptions, self: Command) => {
+      const covered = coveredBy(options);
+      if (!covered) return self.error("error: a case covers exactly one of --account, --action and --event");
+      const { category, reason, ticket: of } = options;
+      const opened = await call(context, "openCase", {
+        category,
+        reason,
+        ...(of !== undefined && { ticket: of }),
+        ...covered,
+      });
+      if (options.json) return printJson(context, opened);
+      print(context, opened.case_id);
+      print(context, escapeControls(`For the ${opened.scope} ${opened.subject}, until ${opened.expires_at}.`));
+    });
+
+  command
+    .command("list")
+    .description("List cases, newest first.")
+    .option("--open", "only open cases")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs case list --open"))
+    .action(async ({ open, json = false }: { open?: boolean; json?: boolean }) => {
+      const { cases } = await call(context, "listCases", open ? { open } : {});
+      printRows(context, cases, json, "No cases.");
+    });
+
+  command
+    .command("close")
+    .description("Close a case: it opens no more events.")
+    .argument("<case-id>", "the case_id that `list` shows", uuid)
+    .addHelpText("after", example("drs case close 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
+    .action(async (caseId: string) => {
+      await call(context, "closeCase", { case_id: caseId });
+      print(context, `Closed ${caseId}.`);
+    });
+
+  return command;
+}
+
+type Covered = Pick<Input<"openCase">, "account" | "action_id" | "event_id">;
+
+/** @returns `undefined` where the options name none, or more than one. */
+function coveredBy({ account: of, action, event }: OpenOptions): Covered | undefined {
+  const covered: Covered = {
+    ...(of !== undefined && { account: of }),
+    ...(action !== undefined && { action_id: action }),
+    ...(event !== undefined && { event_id: event }),
+  };
+  return Object.keys(covered).length === 1 ? covered : undefined;
+}

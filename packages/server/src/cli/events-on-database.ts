@@ -1,0 +1,192 @@
+/** `drs event get` and `drs event list` on the database: an audit entry for each command. */
+import type { Event } from "@device-risk-signals/admin-api";
+import { openEvent } from "../admin/operations/open-event.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { releasingLocks } from "../events/partition-slices.ts";
+import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
+import { readPurposeIds } from "../policy/policy-table.ts";
+import type { StoredEvent } from "../ports.ts";
+import { inSnapshot } from "../postgres/database.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { auditRead, withReplayed } from "./audit-read.ts";
+import type { Context } from "./context.ts";
+
+/** Rows that one query of a long listing fetches. */
+const PAGE = 1_000;
+
+export interface Reading {
+  readonly raw?: boolean;
+  readonly includeRestricted?: boolean;
+  readonly reason?: string;
+}
+
+/** Called after the audit entry is durable. */
+export type Show = (event: Event) => void;
+
+/** Shows an event, or writes its exact bytes. */
+export function getOnDatabase(context: Context, eventId: string, options: Reading, show: Show): Promise<void> {
+  return withReplayed(context, async (installation) => {
+    const { includeRestricted = false, reason, raw } = options;
+    const event = await findEvent(installation.pool, eventId, { includeRestricted });
+    const read = {
+      operation: raw ? "event.read_raw" : "event.read",
+      eventId,
+      reason,
+      ...(includeRestricted && { detail: { include_restricted: true, restricted: event?.restricted } }),
+    };
+    if (!event) {
+      await auditRead(context, installation, { ...read, outcome: "not-found" });
+      throw noEvent(eventId, includeRestricted);
+    }
+    const audit = (): Promise<void> =>
+      auditRead(context, installation, { ...read, outcome: "done", account: event.account });
+    if (options.raw) await writeRaw(context, installation, event, audit);
+    else await showAttributes(installation, event, audit, show);
+  });
+}
+
+/** The same answer for an event that is restricted and for one that does not exist. */
+const noEvent = (eventId: string, includeRestricted: boolean): OperatorError =>
+  new OperatorError(
+    "not-found",
+    `There is no event ${eventId}${includeRestricted ? "." : ", or it is restricted: see --include-restricted."}`,
+  );
+
+/** @param audit durable before the first byte leaves. */
+async function writeRaw(
+  context: Context,
+  installation: Installation,
+  event: StoredEvent,
+  audit: () => Promise<void>,
+): Promise<void> {
+  const exact = await openEvent(installation, installation.pool, event);
+  await audit();
+  await new Promise<void>((resolve, reject) => {
+    context.stdout.write(exact, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+async function showAttributes(
+  { pool }: Installation,
+  event: FoundEvent,
+  audit: () => Promise<void>,
+  show: Show,
+): Promise<void> {
+  const purposes = await readPurposeIds(pool);
+  await audit();
+  show({
+    event_id: event.eventId,
+    idempotency_key: event.idempotencyKey,
+    account: event.account,
+    action_id: event.actionId,
+    action_type: event.actionType,
+    purpose: purposes.get(event.purpose) ?? String(event.purpose),
+    session_id: event.sessionId,
+    event_type: event.eventType,
+    schema_version: event.schemaVersion,
+    sdk_version: event.sdkVersion,
+    platform: event.platform,
+    app_version: event.appVersion,
+    collected_at: event.collectedAt,
+    received_at: new Date(event.receivedAt).toISOString(),
+    held: event.held,
+    restricted: event.restricted,
+  });
+}
+
+export interface Listing {
+  readonly account?: string;
+  readonly action?: string;
+  readonly actionType?: string;
+  readonly sdkVersion?: string;
+  readonly includeRestricted?: boolean;
+  readonly reason?: string;
+  /** Maximum number of rows; 0 = no limit. */
+  readonly limit: number;
+  readonly after?: string;
+}
+
+/** Called with each page. */
+export type Take = (page: readonly Event[]) => void;
+
+/**
+ * Lists on the database. The audit entry is durable before the first row leaves, and counts the rows of the snapshot
+ * that the rows come from.
+ */
+export function listOnDatabase(context: Context, options: Listing, take: Take): Promise<void> {
+  return withReplayed(context, (installation) =>
+    inSnapshot(installation.database, (snapshot) => listSnapshot(context, installation, snapshot, options, take)),
+  );
+}
+
+async function listSnapshot(
+  context: Context,
+  installation: Installation,
+  snapshot: Transaction,
+  options: Listing,
+  take: Take,
+): Promise<void> {
+  const reading = releasingLocks(snapshot);
+  const limit = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
+  const filter = filterOf(options);
+  const purposes = await readPurposeIds(reading);
+  const first = await listEvents(reading, filter, Math.min(PAGE, limit), options.after);
+  const behind = first.length === PAGE ? first.at(-1)?.event_id : undefined;
+  let rest = 0;
+  for await (const page of pagesBehind(reading, filter, limit - first.length, behind)) rest += page.length;
+  await auditRead(context, installation, {
+    operation: "event.list",
+    outcome: "done",
+    account: options.account,
+    reason: options.reason,
+    detail: { filter: shownFilter(options), limit: options.limit, count: first.length + rest },
+  });
+  const named = (page: readonly ListedEvent[]): readonly Event[] =>
+    page.map((row) => ({ ...row, purpose: purposes.get(row.purpose) ?? String(row.purpose) }));
+  take(named(first));
+  for await (const page of pagesBehind(reading, filter, rest, behind)) {
+    if (context.stdout.destroyed) break;
+    take(named(page));
+  }
+}
+
+const filterOf = ({ account, action, actionType, sdkVersion, includeRestricted = false }: Listing): EventFilter => ({
+  includeRestricted,
+  ...(account !== undefined && { account }),
+  ...(action !== undefined && { actionId: action }),
+  ...(actionType !== undefined && { actionType }),
+  ...(sdkVersion !== undefined && { sdkVersion }),
+});
+
+/**
+ * Yields pages of the events after the event `behind`: at most `limit` events in total, and nothing if `behind` is
+ * undefined.
+ */
+async function* pagesBehind(
+  executor: Executor,
+  filter: EventFilter,
+  limit: number,
+  behind: string | undefined,
+): AsyncGenerator<readonly ListedEvent[]> {
+  let [left, after] = [limit, behind];
+  while (left > 0 && after !== undefined) {
+    const wanted = Math.min(PAGE, left);
+    const page = await listEvents(executor, filter, wanted, after);
+    if (page.length > 0) yield page;
+    left -= page.length;
+    after = page.length < wanted ? undefined : page.at(-1)?.event_id;
+  }
+}
+
+/** The filter for the audit, which names the account in a column of its own. */
+function shownFilter({ action, actionType, sdkVersion, after, includeRestricted }: Listing): object {
+  const filter = {
+    action_id: action,
+    action_type: actionType,
+    sdk_version: sdkVersion,
+    after,
+    include_restricted: includeRestricted,
+  };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}

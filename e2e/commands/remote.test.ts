@@ -76,6 +76,10 @@ const READING: readonly (readonly string[])[] = [
   ["event", "list"],
   ["event", "list", "--account", "customer-1", "--limit", "0", "--json"],
   ["drift", "list"],
+  ["outcome", "list", "--probe", "network"],
+  ["outcome", "list", "--from", "2020-01-31", "--limit", "0", "--json"],
+  ["rejection", "list"],
+  ["rejection", "list", "--problem", "request-invalid", "--to", "2999-01-31", "--json"],
   ["admin-token", "list"],
 ];
 
@@ -134,6 +138,10 @@ describe("a command through the admin API", () => {
     expect(await runInProcess(investigator, ...get, "--json")).toEqual(
       await runInProcess(environment, ...get, "--json"),
     );
+    for (const key of [event.idempotencyKey, "unknown"]) {
+      const timeline = ["event", "timeline", "--account", "customer-1", "--idempotency-key", key];
+      expect(await runInProcess(investigator, ...timeline)).toEqual(await runInProcess(environment, ...timeline));
+    }
     const why = ["--category", "dispute", "--reason", "dispute 4711"];
     const raw = { code: 0, stdout: event.exact, stderr: "" };
     for (const through of [investigator, environment]) {

@@ -4,6 +4,7 @@ import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
 import { APPROVAL_ROUTES } from "./routes/approvals.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { CASE_ROUTES } from "./routes/cases.ts";
+import { COUNTER_ROUTES } from "./routes/counters.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
@@ -22,6 +23,7 @@ export const ROUTES = {
   ...ACTION_ROUTES,
   ...PURPOSE_ROUTES,
   ...DRIFT_ROUTES,
+  ...COUNTER_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;

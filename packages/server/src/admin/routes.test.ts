@@ -78,6 +78,9 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readProcessingRecord: {},
   applyPolicy: { name: "policy", policy: POLICY, dry_run: true },
   listDrift: {},
+  listOutcomes: {},
+  listRejections: {},
+  readTimeline: { account: "customer-1", idempotency_key: event.idempotencyKey },
 });
 
 async function call(id: RouteId, authorization: string | undefined): Promise<number> {
@@ -278,6 +281,38 @@ describe("what the admin API shows", () => {
     } while (after !== null && seen.length < 12);
     expect(newest(seen)).toEqual(newest(all));
     await expect(client.call("listAudit", { after: "x" })).rejects.toMatchObject({ code: "request-invalid" });
+  });
+
+  it("pages through counts without a gap", async () => {
+    await scene.system.pool.query(
+      `insert into probe_outcome (hour, platform, sdk_version, os_major, probe, state, reason, occurrences)
+        select '2026-01-01T00:00:00Z'::timestamptz - interval '1 hour' * (n / 2), 'ios', '1.0.0', '', 'network', 'state-' || n, '', n
+        from generate_series(1, 5) n`,
+    );
+    const client = await listener.client(["analyst"]);
+    const all = await client.call("listOutcomes", { platform: "ios" });
+    expect(all).toMatchObject({ next: null });
+    const seen: Answer<"listOutcomes">["outcomes"] = [];
+    let after: string | null = null;
+    do {
+      const wanted = { platform: "ios", limit: 2, ...(after !== null && { after }) } as const;
+      const page: Answer<"listOutcomes"> = await client.call("listOutcomes", wanted);
+      seen.push(...page.outcomes);
+      after = page.next;
+    } while (after !== null);
+    expect(seen).toHaveLength(5);
+    expect(seen).toEqual(all.outcomes);
+  });
+
+  it.each([
+    "x",
+    "bnVsbA",
+    Buffer.from(JSON.stringify(["x", "", "", "", ""])).toString("base64url"),
+    Buffer.from(JSON.stringify(["2026-01-01T00:00:00Z"])).toString("base64url"),
+    Buffer.from(JSON.stringify(["2026-01-01T00:00:00Z", "\0", "", "", ""])).toString("base64url"),
+  ])("refuses %s as the start of a page of counts", async (after) => {
+    const client = await listener.client(["analyst"]);
+    await expect(client.call("listRejections", { after })).rejects.toMatchObject({ code: "request-invalid" });
   });
 
   it("pages through events without a gap", async () => {

@@ -1,10 +1,9 @@
 import { Command } from "commander";
-import type { Answer } from "@device-risk-signals/admin-api";
 import { auditLogCommands } from "./audit-log.ts";
 import { withCalls } from "./call.ts";
-import { type Context, printRows } from "./context.ts";
+import type { Context } from "./context.ts";
 import { account, count, example, uuid } from "./options.ts";
-import { pagesOf } from "./pages.ts";
+import { printPages } from "./pages.ts";
 
 interface ListOptions {
   readonly event?: string;
@@ -30,15 +29,17 @@ export function auditCommand(context: Context): Command {
         ...(options.event !== undefined && { event_id: options.event }),
         ...(options.account !== undefined && { account: options.account }),
       };
-      const rows: Answer<"listAudit">["entries"] = [];
-      await withCalls(context, "read", async (call) => {
-        const pages = pagesOf(options.limit, async (page) => {
-          const { entries, next } = await call("listAudit", { ...filter, ...page });
-          return { rows: entries, next };
-        });
-        for await (const page of pages) rows.push(...page);
-      });
-      printRows(context, rows, options.json ?? false, "No audit entries.");
+      await withCalls(context, "read", (call) =>
+        printPages(
+          context,
+          async (page) => {
+            const { entries, next } = await call("listAudit", { ...filter, ...page });
+            return { rows: entries, next };
+          },
+          options,
+          "No audit entries.",
+        ),
+      );
     });
   for (const one of auditLogCommands(context)) command.addCommand(one);
   return command;

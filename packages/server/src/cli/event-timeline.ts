@@ -1,13 +1,13 @@
 import { LIMITS } from "@device-risk-signals/contract";
+import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
-import { type Timeline, timelineOfIdempotencyKey } from "../audit/timeline.ts";
-import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
-import { auditRead, withReplayed } from "./audit-read.ts";
+import { call } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, count, example, name } from "./options.ts";
 
-const ALL = 1_000_000_000;
+/** Maximum number of entries that the route lists. */
+const ALL = 100_000;
 
 interface Options {
   readonly account: string;
@@ -25,27 +25,15 @@ export function timelineCommand(context: Context): Command {
     .option("--limit <n>", "maximum number of entries; 0 = no limit", count, 100)
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs event timeline --account customer-1 --idempotency-key 7d3f…"))
-    .action(({ account: sender, idempotencyKey, limit, json = false }: Options) =>
-      withReplayed(context, async (installation) => {
-        const timeline = await timelineOfIdempotencyKey(
-          installation.pool,
-          installation.audit.named(sender),
-          idempotencyKey,
-          limit || ALL,
-        );
-        const read = { operation: "event.timeline", account: sender };
-        if (!timeline) {
-          await auditRead(context, installation, { ...read, outcome: "not-found" });
-          throw new OperatorError("not-found", "No event of this account holds this idempotency key.");
-        }
-        await auditRead(context, installation, { ...read, outcome: "done", eventId: timeline.event_id });
-        if (json) printJson(context, timeline);
-        else printTimeline(context, timeline);
-      }),
-    );
+    .action(async ({ account: sender, idempotencyKey: idempotency_key, limit, json = false }: Options) => {
+      const wanted = limit === 0 ? ALL : Math.min(limit, ALL);
+      const timeline = await call(context, "readTimeline", { account: sender, idempotency_key, limit: wanted });
+      if (json) printJson(context, timeline);
+      else printTimeline(context, timeline);
+    });
 }
 
-function printTimeline(context: Context, { event_id, entries, more, unnamed }: Timeline): void {
+function printTimeline(context: Context, { event_id, entries, more, unnamed }: Answer<"readTimeline">): void {
   print(context, `Event ${event_id}`);
   printRows(context, entries, false, "No audit entries.");
   if (more) print(context, "There are more entries: see --limit.");

@@ -1,12 +1,21 @@
 import { LIMITS, PLATFORMS } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import { Command } from "commander";
-import { listOutcomes, type OutcomeFilter, type OutcomeRow, type PageOf } from "../counters/list-counts.ts";
-import { type Context, withConnection } from "./context.ts";
+import { withCalls } from "./call.ts";
+import type { Context } from "./context.ts";
 import { count, example, name, time, wordOf } from "./options.ts";
-import { type PageOptions, printPages } from "./print-pages.ts";
+import { type PageOptions, printPages } from "./pages.ts";
 
 const PROBES = [...CATALOG.map(({ id }) => id), "other"];
+
+interface ListOptions extends PageOptions {
+  /** Milliseconds since the Unix epoch. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly sdkVersion?: string;
+  readonly platform?: (typeof PLATFORMS)[number];
+  readonly probe?: string;
+}
 
 export function outcomeCommand(context: Context): Command {
   const command = new Command("outcome")
@@ -23,15 +32,25 @@ export function outcomeCommand(context: Context): Command {
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs outcome list --probe geolocation --from 2027-01-31"))
-    .action(({ limit, json, ...filter }: OutcomeFilter & PageOptions) =>
-      withConnection(context, "read", ({ pool }) =>
+    .action(({ from, to, sdkVersion, probe, platform, ...page }: ListOptions) => {
+      const filter = {
+        ...(from !== undefined && { from: new Date(from).toISOString() }),
+        ...(to !== undefined && { to: new Date(to).toISOString() }),
+        ...(sdkVersion !== undefined && { sdk_version: sdkVersion }),
+        ...(probe !== undefined && { probe }),
+        ...(platform !== undefined && { platform }),
+      };
+      return withCalls(context, "read", (call) =>
         printPages(
           context,
-          (page: PageOf<OutcomeRow>) => listOutcomes(pool, filter, page),
-          { limit, ...(json && { json }) },
+          async (of) => {
+            const { outcomes, next } = await call("listOutcomes", { ...filter, ...of });
+            return { rows: outcomes, next };
+          },
+          page,
           "No outcomes.",
         ),
-      ),
-    );
+      );
+    });
   return command;
 }

@@ -1,3 +1,5 @@
+import { type Context, printJson, printRows } from "./context.ts";
+
 /** Maximum number of rows that one call lists. */
 const PAGE = 1_000;
 
@@ -8,13 +10,15 @@ export interface Page {
   readonly after?: string;
 }
 
+export type ReadPage<Row> = (page: Page) => Promise<{ readonly rows: readonly Row[]; readonly next: string | null }>;
+
 /**
  * Yields the pages of a list.
  * @param limit maximum number of rows in total; 0 = no limit.
  */
 export async function* pagesOf<Row>(
   limit: number,
-  read: (page: Page) => Promise<{ readonly rows: readonly Row[]; readonly next: string | null }>,
+  read: ReadPage<Row>,
   after?: string,
 ): AsyncGenerator<readonly Row[]> {
   let left = limit === 0 ? Number.POSITIVE_INFINITY : limit;
@@ -25,4 +29,26 @@ export async function* pagesOf<Row>(
     left -= rows.length;
     cursor = next;
   } while (left > 0 && cursor !== null);
+}
+
+export interface PageOptions {
+  /** Maximum number of rows; 0 = no limit. */
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** Prints a list page by page. JSON is printed as it is read; a table needs all rows for its widths. */
+export async function printPages<Row extends object>(
+  context: Context,
+  read: ReadPage<Row>,
+  { limit, json = false }: PageOptions,
+  empty: string,
+): Promise<void> {
+  const collected: Row[] = [];
+  for await (const page of pagesOf(limit, read)) {
+    if (json) for (const row of page) printJson(context, row);
+    else collected.push(...page);
+    if (context.stdout.destroyed) break;
+  }
+  if (!json) printRows(context, collected, false, empty);
 }

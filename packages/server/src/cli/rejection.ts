@@ -1,9 +1,17 @@
 import { LIMITS, type ProblemCode, PROBLEMS } from "@device-risk-signals/contract";
 import { Command } from "commander";
-import { listRejections, type RejectionFilter, type RejectionRow, type PageOf } from "../counters/list-counts.ts";
-import { type Context, withConnection } from "./context.ts";
+import { withCalls } from "./call.ts";
+import type { Context } from "./context.ts";
 import { count, example, name, time, wordOf } from "./options.ts";
-import { type PageOptions, printPages } from "./print-pages.ts";
+import { type PageOptions, printPages } from "./pages.ts";
+
+interface ListOptions extends PageOptions {
+  /** Milliseconds since the Unix epoch. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly sdkVersion?: string;
+  readonly problem?: ProblemCode;
+}
 
 export function rejectionCommand(context: Context): Command {
   const command = new Command("rejection")
@@ -19,15 +27,24 @@ export function rejectionCommand(context: Context): Command {
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs rejection list --problem request-invalid"))
-    .action(({ limit, json, ...filter }: RejectionFilter & PageOptions) =>
-      withConnection(context, "read", ({ pool }) =>
+    .action(({ from, to, sdkVersion, problem, ...page }: ListOptions) => {
+      const filter = {
+        ...(from !== undefined && { from: new Date(from).toISOString() }),
+        ...(to !== undefined && { to: new Date(to).toISOString() }),
+        ...(sdkVersion !== undefined && { sdk_version: sdkVersion }),
+        ...(problem !== undefined && { problem }),
+      };
+      return withCalls(context, "read", (call) =>
         printPages(
           context,
-          (page: PageOf<RejectionRow>) => listRejections(pool, filter, page),
-          { limit, ...(json && { json }) },
+          async (of) => {
+            const { rejections, next } = await call("listRejections", { ...filter, ...of });
+            return { rows: rejections, next };
+          },
+          page,
           "No rejections.",
         ),
-      ),
-    );
+      );
+    });
   return command;
 }

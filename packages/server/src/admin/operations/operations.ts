@@ -4,10 +4,12 @@ import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
+import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
+import { readTimeline } from "./timeline.ts";
 import type { Operations } from "./operation.ts";
 
 /** The operation of each route. */
@@ -40,4 +42,7 @@ export const OPERATIONS: Operations = {
   readProcessingRecord,
   applyPolicy,
   listDrift,
+  listOutcomes,
+  listRejections,
+  readTimeline,
 };

@@ -1,0 +1,121 @@
+import { PLATFORMS } from "@device-risk-signals/contract/limits";
+import { Type } from "typebox";
+import type { Route } from "../route.ts";
+import {
+  account,
+  count,
+  idempotencyKey,
+  limit,
+  nullable,
+  object,
+  sdkVersion,
+  shownText,
+  text,
+  time,
+} from "../schemas.ts";
+
+const TAG = "Counters";
+
+const range = {
+  from: Type.Optional(time("Hours from this time on.")),
+  to: Type.Optional(time("Hours that begin before this time.")),
+};
+const page = { limit, after: Type.Optional(text(1_024, "`next` of the page before, which had the same filter.")) };
+const next = nullable(shownText("Continues the list; null at its end."));
+
+export const COUNTER_ROUTES = {
+  listOutcomes: {
+    method: "GET",
+    path: "/outcomes",
+    tag: TAG,
+    summary: "Numbers of events by the outcome of a probe, newest hour first",
+    permission: "counters.read",
+    operation: "outcome.list",
+    access: "read",
+    query: object({
+      ...range,
+      platform: Type.Optional(Type.Enum([...PLATFORMS])),
+      sdk_version: Type.Optional(sdkVersion),
+      probe: Type.Optional(text(128, "Probe id; `other`: probes that the catalog does not know.")),
+      ...page,
+    }),
+    answer: object({
+      outcomes: Type.Array(
+        object({
+          hour: shownText("Its start; RFC 3339, in UTC."),
+          platform: shownText(),
+          sdk_version: shownText(),
+          os_major: nullable(shownText("Null: not known.")),
+          probe: shownText(),
+          state: shownText(),
+          reason: nullable(shownText("Null: the state has none.")),
+          occurrences: count(),
+        }),
+      ),
+      next,
+    }),
+  },
+  listRejections: {
+    method: "GET",
+    path: "/rejections",
+    tag: TAG,
+    summary: "Numbers of rejected requests, newest hour first",
+    description: "A request with several violations counts once in the row of each.",
+    permission: "counters.read",
+    operation: "rejection.list",
+    access: "read",
+    query: object({
+      ...range,
+      problem: Type.Optional(text(64, "Code of the problem.")),
+      sdk_version: Type.Optional(sdkVersion),
+      ...page,
+    }),
+    answer: object({
+      rejections: Type.Array(
+        object({
+          hour: shownText("Its start; RFC 3339, in UTC."),
+          problem: shownText(),
+          violation: nullable(shownText()),
+          place: nullable(shownText("Where in the request; without names that a client chose.")),
+          sdk_version: nullable(shownText()),
+          occurrences: count(),
+        }),
+      ),
+      next,
+    }),
+  },
+  readTimeline: {
+    method: "GET",
+    path: "/timeline",
+    tag: "Events",
+    summary: "What the audit has of an idempotency key: retries and conflicts",
+    permission: "events.list",
+    operation: "event.timeline",
+    access: "audited-read",
+    query: object({
+      account,
+      idempotency_key: idempotencyKey,
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 100_000, default: 100, description: "Maximum number of entries." }),
+      ),
+    }),
+    answer: object({
+      event_id: shownText("The event that holds the key."),
+      entries: Type.Array(
+        object({
+          at: shownText(),
+          outcome: shownText(),
+          occurrences: count("Requests that the entry counts."),
+          events: count("Events that the entry names: with several, its occurrences are those of all of them."),
+        }),
+        { description: "Oldest first." },
+      ),
+      more: Type.Boolean({ description: "Whether there are more entries than the limit." }),
+      unnamed: object({
+        entries: count("Entries about the account that name the maximum of events, and not this one."),
+        occurrences: count("Retries in them; some may be of this key."),
+      }),
+    }),
+    problems: ["not-found"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;

@@ -1,0 +1,25 @@
+import { writeAudit } from "../../audit/audit.ts";
+import { timelineOfIdempotencyKey } from "../../audit/timeline.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf } from "../../identity/caller.ts";
+import type { Operation } from "./operation.ts";
+import { requireReplayedJournal } from "./ports.ts";
+
+const LIMIT = 100;
+
+export const readTimeline: Operation<"readTimeline"> = async ({ ports, caller, input }) => {
+  await requireReplayedJournal(ports);
+  const { pool } = ports;
+  const { audit } = await ports.keys();
+  const { account, idempotency_key, limit = LIMIT } = input;
+  const timeline = await timelineOfIdempotencyKey(pool, audit.named(account), idempotency_key, limit);
+  if (!timeline) {
+    const entry = { ...agentOf(caller), operation: "event.timeline", outcome: "not-found", account };
+    await writeAudit(pool, audit, entry);
+    throw new OperatorError("not-found", "No event of this account holds this idempotency key.");
+  }
+  return {
+    answer: { ...timeline, entries: [...timeline.entries] },
+    audit: { account, eventIds: [timeline.event_id] },
+  };
+};

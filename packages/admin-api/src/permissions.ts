@@ -80,6 +80,14 @@ export const PERMISSIONS = {
     roles: { privacy: "full", auditor: "full" },
   },
   "purposes.change": { meaning: "change purposes and their retention", roles: { privacy: "full" } },
+  "governance.change": {
+    meaning: "change holds, erasures and requests; destroy keys and accept losses",
+    roles: { privacy: "full" },
+  },
+  "maintenance.run": {
+    meaning: "run retention passes and rotate the key-encryption key",
+    roles: { operator: "full", privacy: "full" },
+  },
   "audit.read": {
     meaning: "read the audit log",
     roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },

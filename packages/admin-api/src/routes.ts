@@ -8,6 +8,7 @@ import { COUNTER_ROUTES } from "./routes/counters.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
+import { HOLD_ROUTES } from "./routes/holds.ts";
 import { SESSION_TOKEN_ROUTES } from "./routes/session-tokens.ts";
 import { SESSION_ROUTES } from "./routes/session.ts";
 
@@ -24,6 +25,7 @@ export const ROUTES = {
   ...PURPOSE_ROUTES,
   ...DRIFT_ROUTES,
   ...COUNTER_ROUTES,
+  ...HOLD_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;

@@ -17,6 +17,7 @@ export const uuid = (description: string) => Type.String({ pattern: UUID, descri
 export const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: TEXT, description });
 export const time = (description: string) => Type.String({ format: "date-time", description });
+export const date = (description: string) => Type.String({ format: "date", description });
 export const shownText = (description?: string) => Type.String(description === undefined ? {} : { description });
 export const count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
@@ -34,6 +35,10 @@ export const ttlMs = Type.Integer({
 
 export const limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Maximum number of rows." }),
+);
+
+export const dryRun = Type.Optional(
+  Type.Boolean({ description: "Says what the call would do, and changes nothing.", default: false }),
 );
 
 export const CATEGORIES = [

@@ -34,7 +34,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
 import { destroyedSecrets, refusingLost } from "../lifecycle/recovery/destroyed-secrets.ts";
-import { journalPorts } from "./journal-ports.ts";
+import { journalPorts } from "../app/journal-ports.ts";
 import { account, entryNumber, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 

@@ -1,23 +1,16 @@
 import { LIMITS } from "@device-risk-signals/contract";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
 import { Command, Option } from "commander";
-import { orderHold, orderLift, orderReview } from "../lifecycle/holds/hold-orders.ts";
-import { type HoldSubject, listHolds } from "../lifecycle/holds/holds.ts";
-import { writeAudit } from "../audit/audit.ts";
+import { plural } from "../messages/plural.ts";
+import { call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { agentOf, type Context, print, printJson, printRows, withConnection } from "./context.ts";
-import { withOrder } from "./journal-ports.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, example, futureDate, name, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
-interface SubjectOptions {
+interface AddOptions {
   readonly account?: string;
   readonly action?: string;
   readonly event?: string;
-}
-
-interface AddOptions extends SubjectOptions {
   readonly reason: string;
   readonly approver: string;
   readonly review: string;
@@ -69,30 +62,20 @@ function addCommand(context: Context): Command {
       example('drs hold add --account customer-1 --reason "dispute 4711" --approver "J. Doe" --review 2027-01-31'),
     )
     .action(async (options: AddOptions, self: Command) => {
-      const subject = subjectOf(options);
-      if (!subject) return self.error("error: one of --account, --action, --event says what is held");
-      const { reason, approver, review: reviewOn, dryRun = false, json = false } = options;
-      const agent = agentOf(context);
-      const placed = await withOrder(
-        context,
-        async (executor, audit, ports) => {
-          const journal = ports();
-          const hold = await orderHold(executor, dryRun ? undefined : journal, {
-            subject,
-            reason,
-            approver,
-            reviewOn,
-            actor: agent.actor,
-          });
-          if (!hold) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
-          const entry = { ...agent, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
-          await writeAudit(executor, audit, {
-            ...entry,
-            detail: { ...hold, ...auditDetail(subject), approver, review_on: reviewOn },
-          });
-          return hold;
-        },
-        dryRun,
+      const { account: of, action, event, reason, approver, review: reviewOn, dryRun = false, json = false } = options;
+      if (of === undefined && action === undefined && event === undefined) {
+        return self.error("error: one of --account, --action, --event says what is held");
+      }
+      const subject = { ...(of !== undefined && { account: of }), ...(action !== undefined && { action_id: action }) };
+      const placed = await withCalls(context, "change", (call) =>
+        call("addHold", {
+          ...subject,
+          ...(event !== undefined && { event_id: event }),
+          reason,
+          approver,
+          review_on: reviewOn,
+          dry_run: dryRun,
+        }),
       );
       if (json) return printJson(context, { ...placed, dry_run: dryRun });
       if (dryRun) print(context, `It would cover ${plural(placed.events, "event")}. Nothing was changed.`);
@@ -100,27 +83,14 @@ function addCommand(context: Context): Command {
     });
 }
 
-function subjectOf({ account: of, action, event }: SubjectOptions): HoldSubject | undefined {
-  if (of !== undefined) return { of: "account", value: of };
-  if (action !== undefined) return { of: "action_id", value: action };
-  return event === undefined ? undefined : { of: "event_id", value: event };
-}
-
-function auditSubject({ of, value }: HoldSubject): { account?: string; eventIds?: [string] } {
-  if (of === "action_id") return {};
-  return of === "account" ? { account: value } : { eventIds: [value] };
-}
-
-/** An account is named by its keyed MAC, an event by its id. */
-const auditDetail = ({ of, value }: HoldSubject): object => (of === "action_id" ? { action_id: value } : {});
-
 function listCommand(context: Context): Command {
   return new Command("list")
     .description("List holds, active ones first.")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs hold list --json"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      printRows(context, await withConnection(context, "read", ({ pool }) => listHolds(pool)), json, "No holds.");
+      const { holds } = await call(context, "listHolds", {});
+      printRows(context, holds, json, "No holds.");
     });
 }
 
@@ -135,16 +105,9 @@ function reviewCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'))
     .action(async (holdId: string, { review: reviewOn, approver, reason, dryRun = false, json }: ReviewOptions) => {
-      await withOrder(
-        context,
-        async (executor, audit, ports) => {
-          const journal = dryRun ? undefined : ports();
-          if (!(await orderReview(executor, journal, holdId, { reviewOn, approver }))) throw noHold(holdId);
-          const detail = { hold_id: holdId, review_on: reviewOn, approver };
-          const entry = { ...agentOf(context), operation: "hold.review", outcome: "done", detail };
-          await writeAudit(executor, audit, { ...entry, ...(reason !== undefined && { reason }) });
-        },
-        dryRun,
+      const review = { hold_id: holdId, review_on: reviewOn, approver, dry_run: dryRun };
+      await withCalls(context, "change", (call) =>
+        call("reviewHold", { ...review, ...(reason !== undefined && { reason }) }),
       );
       if (json) return printJson(context, { hold_id: holdId, review_on: reviewOn, dry_run: dryRun });
       print(context, dryRun ? "Nothing was changed." : `Hold ${holdId} stays active. Next review: ${reviewOn}.`);
@@ -161,27 +124,17 @@ function liftCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold lift 5f0c2b9e-… --reason "dispute 4711 is closed"'))
     .action(async (holdId: string, { reason, dryRun = false, yes, json = false }: LiftOptions) => {
-      const agent = agentOf(context);
-      const lift = (tried: boolean): Promise<number> =>
-        withOrder(
-          context,
-          async (executor, audit, ports) => {
-            const events = await orderLift(executor, tried ? undefined : ports(), holdId, agent.actor, reason);
-            if (events === undefined) throw noHold(holdId);
-            const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
-            await writeAudit(executor, audit, { ...entry, detail: { hold_id: holdId, events_released: events } });
-            return events;
-          },
-          tried,
-        );
-      const would = await lift(true);
-      const what = `Released at once: ${plural(would, "event")} that only this hold still kept.`;
-      if (!dryRun && would > 0) await confirm(context, { what, yes });
-      const released = dryRun ? would : await lift(false);
-      if (json) return printJson(context, { hold_id: holdId, events_released: released, dry_run: dryRun });
-      if (dryRun) print(context, `${what} Nothing was changed.`);
-      else print(context, `Hold ${holdId} is lifted. Released: ${plural(released, "event")} that only it still kept.`);
+      await withCalls(context, "change", async (call) => {
+        const lift = async (isTried: boolean): Promise<number> =>
+          (await call("liftHold", { hold_id: holdId, reason, dry_run: isTried })).events_released;
+        const would = await lift(true);
+        const what = `Released at once: ${plural(would, "event")} that only this hold still kept.`;
+        if (!dryRun && would > 0) await confirm(context, { what, yes });
+        const released = dryRun ? would : await lift(false);
+        if (json) return printJson(context, { hold_id: holdId, events_released: released, dry_run: dryRun });
+        if (dryRun) print(context, `${what} Nothing was changed.`);
+        else
+          print(context, `Hold ${holdId} is lifted. Released: ${plural(released, "event")} that only it still kept.`);
+      });
     });
 }
-
-const noHold = (holdId: string): OperatorError => new OperatorError("not-found", `There is no active hold ${holdId}.`);

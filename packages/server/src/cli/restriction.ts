@@ -1,4 +1,6 @@
 import { Command, Option } from "commander";
+import { inOrder } from "../admin/operations/orders.ts";
+import { portsOn } from "../admin/operations/ports.ts";
 import { openKeys } from "../app/open-keys.ts";
 import { RESTRICTION_ARTICLES, type RestrictionArticle } from "../journal/journal.ts";
 import {
@@ -16,7 +18,6 @@ import {
 } from "../subject-requests/restrict-account.ts";
 import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, printRows, withConnection } from "./context.ts";
-import { withOrder } from "./journal-ports.ts";
 import { account, example, pastDay, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -97,13 +98,15 @@ function withRestrictionOrder<T>(
   isTried: boolean,
   work: (owner: OwnerTransaction, ports: AuditedRestrictionPorts) => Promise<T>,
 ): Promise<T> {
-  return withOrder(
-    context,
-    (executor, audit, ports) => {
-      const { pseudonymizer, ...journal } = ports();
-      return work(executor, { clock: audit.clock, audit, pseudonymizer, journal: isTried ? undefined : journal });
-    },
-    isTried,
+  return withConnection(context, "change", (connection) =>
+    inOrder(
+      portsOn(connection),
+      (owner, audit, ports) => {
+        const { pseudonymizer, ...journal } = ports();
+        return work(owner, { clock: audit.clock, audit, pseudonymizer, journal: isTried ? undefined : journal });
+      },
+      isTried,
+    ),
   );
 }
 

@@ -1,5 +1,4 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
-import { isReason, reasonRule } from "../../audit/reason.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import {
   type CaseRow,
@@ -8,12 +7,11 @@ import {
   listCases as queryCases,
   openCase as open,
 } from "../../cases/cases.ts";
-import type { Config } from "../../config/config.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
+import { invalid, reasonOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
-import { AdminError } from "./problem.ts";
 
 export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
   const { pool, clock, config } = ports;
@@ -53,13 +51,6 @@ export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }
   return { answer: closed satisfies Answer<"closeCase"> };
 };
 
-/** @throws AdminError request-invalid */
-export function reasonOf(text: string, { service: { reasonMinLength: minLength } }: Config): string {
-  const reason = text.trim();
-  if (isReason(reason, minLength)) return reason;
-  throw new AdminError("request-invalid", { errors: [{ where: "body/reason", detail: reasonRule(minLength) }] });
-}
-
 function subjectOf({ account, action_id, event_id }: Input<"openCase">): { scope: CaseScope; subject: string } {
   const subjects = (
     [
@@ -70,9 +61,7 @@ function subjectOf({ account, action_id, event_id }: Input<"openCase">): { scope
   ).filter((pair): pair is [CaseScope, string] => pair[1] !== undefined);
   const [one, another] = subjects;
   if (one && !another) return { scope: one[0], subject: one[1] };
-  throw new AdminError("request-invalid", {
-    errors: [{ where: "body", detail: "one of account, action_id and event_id says what the case covers" }],
-  });
+  throw invalid("body", "one of account, action_id and event_id says what the case covers");
 }
 
 function caseEntry(caller: Caller, operation: string, row: CaseRow) {

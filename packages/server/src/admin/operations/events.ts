@@ -20,8 +20,8 @@ import type { Transaction } from "../../postgres/executor.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
-import { reasonOf } from "./cases.ts";
 import { openEvent } from "./open-event.ts";
+import { reasonOf } from "./input.ts";
 
 const LIMIT = 50;
 /** Time of a search that no index serves. */

@@ -7,6 +7,7 @@ import { listEvents, readEvent, readExactEvent, readObservations } from "./event
 import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
+import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
 import { readTimeline } from "./timeline.ts";
@@ -45,4 +46,8 @@ export const OPERATIONS: Operations = {
   listOutcomes,
   listRejections,
   readTimeline,
+  listHolds,
+  addHold,
+  reviewHold,
+  liftHold,
 };

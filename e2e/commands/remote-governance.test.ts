@@ -1,0 +1,100 @@
+/** Commands of privacy, retention and keys do through the admin API what they do on the database. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { System } from "../../packages/server/src/app/system.ts";
+import { objects, type Printed, runInProcess } from "../support/command.ts";
+import { sharedDatabase, type TestDatabase } from "../support/database.ts";
+import { makeCredentials, openTestSystem } from "../support/parties.ts";
+import { Past } from "../support/past-event.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+
+let folder: string;
+let database: TestDatabase;
+let environment: Record<string, string>;
+let system: System;
+let past: Past;
+let server: ServerProcess;
+let remote: Record<string, string>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-remote-"));
+  database = await sharedDatabase();
+  environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal") };
+  system = await openTestSystem(environment);
+  await makeCredentials(system, "customer-1");
+  past = new Past(system);
+  server = await startServer(environment);
+  remote = await through("operator", "privacy", "auditor");
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await past?.close();
+  await system?.close();
+  await database?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The environment of commands that go through the admin API, with a token of the roles. */
+async function through(...roles: readonly string[]): Promise<Record<string, string>> {
+  const { stdout } = await runInProcess(
+    environment,
+    "admin-token",
+    "issue",
+    "--person",
+    "p",
+    "--role",
+    ...roles,
+    "--json",
+  );
+  const [issued] = objects<{ token: string }>(stdout);
+  return { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
+}
+
+/** What a command through the admin API prints as JSON. */
+async function object(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await runInProcess(remote, ...args, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(stdout)[0] ?? {};
+}
+
+/** Runs a command both ways, first through the admin API. */
+async function twice(...args: readonly string[]): Promise<readonly [Printed, Printed]> {
+  const there = await runInProcess(remote, ...args);
+  return [there, await runInProcess(environment, ...args)];
+}
+
+/** The operations of the newest audit entries of the API, newest first. */
+async function audited(limit: number): Promise<readonly string[]> {
+  const { stdout } = await runInProcess(environment, "audit", "list", "--limit", "1000", "--json");
+  return objects<{ operation: string; via: string }>(stdout)
+    .filter(({ via }) => via === "api")
+    .slice(0, limit)
+    .map(({ operation }) => operation);
+}
+
+describe("through the admin API", () => {
+  test("a hold is placed, reviewed, listed and lifted", async () => {
+    const approver = ["--approver", "J. Doe", "--review", "2999-01-31"];
+    const add = ["hold", "add", "--account", "customer-1", "--reason", "dispute 4711", ...approver];
+    expect(await object(...add, "--dry-run")).toMatchObject({ events: 0, dry_run: true });
+    expect(await runInProcess(environment, "hold", "list")).toMatchObject({ stdout: "No holds.\n" });
+    const { hold_id: id } = (await object(...add)) as { hold_id: string };
+    await object("hold", "review", id, ...approver);
+    const [there, here] = await twice("hold", "list", "--json");
+    expect(there).toEqual(here);
+    expect(objects(there.stdout)[0]).toMatchObject({ hold_id: id, account: "customer-1", review_on: "2999-01-31" });
+    expect(objects(there.stdout)[0]?.["placed_by"]).toMatch(/^p \(admin token /);
+    expect(await object("hold", "lift", id, "--reason", "dispute 4711 is closed")).toEqual({
+      hold_id: id,
+      events_released: 0,
+      dry_run: false,
+    });
+    const [again, directly] = await twice("hold", "lift", id, "--reason", "dispute 4711 is closed");
+    expect(again).toEqual(directly);
+    expect(again.code).toBe(1);
+    expect(await audited(6)).toEqual(["hold.lift", "hold.lift", "hold.list", "hold.review", "hold.add", "hold.add"]);
+  });
+});

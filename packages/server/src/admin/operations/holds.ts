@@ -1,0 +1,100 @@
+import type { Input } from "@device-risk-signals/admin-api";
+import { writeAudit } from "../../audit/audit.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf } from "../../identity/caller.ts";
+import { orderHold, orderLift, orderReview } from "../../lifecycle/holds/hold-orders.ts";
+import { type HoldSubject, listHolds as queryHolds } from "../../lifecycle/holds/holds.ts";
+import { invalid, reasonOf, requireFuture, tried, writtenOf } from "./input.ts";
+import type { Operation } from "./operation.ts";
+import { inOrder } from "./orders.ts";
+
+export const listHolds: Operation<"listHolds"> = async ({ ports }) => {
+  const holds = await queryHolds(ports.pool);
+  return { answer: { holds: [...holds] }, audit: { detail: { count: holds.length } } };
+};
+
+export const addHold: Operation<"addHold"> = async ({ ports, caller, input }) => {
+  const { clock, config } = ports;
+  const { review_on: reviewOn, dry_run: isTried = false } = input;
+  const subject = subjectOf(input);
+  const reason = reasonOf(input.reason, config);
+  const approver = writtenOf("body/approver", input.approver);
+  requireFuture("body/review_on", reviewOn, clock);
+  const agent = agentOf(caller);
+  const answer = await inOrder(
+    ports,
+    async (owner, audit, journal) => {
+      const hold = await orderHold(owner, isTried ? undefined : journal(), {
+        subject,
+        reason,
+        approver,
+        reviewOn,
+        actor: agent.actor,
+      });
+      if (!hold) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
+      const entry = { ...agent, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
+      const detail = { ...hold, ...auditDetail(subject), approver, review_on: reviewOn };
+      await writeAudit(owner, audit, { ...entry, detail });
+      return hold;
+    },
+    isTried,
+  );
+  return { answer, ...(isTried && tried(caller, auditSubject(subject))) };
+};
+
+export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input }) => {
+  const { clock, config } = ports;
+  const { hold_id, review_on, dry_run: isTried = false } = input;
+  const reason = input.reason === undefined ? undefined : reasonOf(input.reason, config);
+  const approver = writtenOf("body/approver", input.approver);
+  requireFuture("body/review_on", review_on, clock);
+  await inOrder(
+    ports,
+    async (owner, audit, journal) => {
+      if (!(await orderReview(owner, isTried ? undefined : journal(), hold_id, { reviewOn: review_on, approver })))
+        throw noHold(hold_id);
+      const detail = { hold_id, review_on, approver };
+      const entry = { ...agentOf(caller), operation: "hold.review", outcome: "done", detail };
+      await writeAudit(owner, audit, { ...entry, ...(reason !== undefined && { reason }) });
+    },
+    isTried,
+  );
+  return { answer: { hold_id, review_on }, ...(isTried && tried(caller, { detail: { hold_id } })) };
+};
+
+export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) => {
+  const { hold_id, dry_run: isTried = false } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  const agent = agentOf(caller);
+  const events_released = await inOrder(
+    ports,
+    async (owner, audit, journal) => {
+      const events = await orderLift(owner, isTried ? undefined : journal(), hold_id, agent.actor, reason);
+      if (events === undefined) throw noHold(hold_id);
+      const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
+      await writeAudit(owner, audit, { ...entry, detail: { hold_id, events_released: events } });
+      return events;
+    },
+    isTried,
+  );
+  return { answer: { hold_id, events_released }, ...(isTried && tried(caller, { detail: { hold_id } })) };
+};
+
+function subjectOf({ account, action_id, event_id }: Input<"addHold">): HoldSubject {
+  const subjects = Object.entries({ account, action_id, event_id }).filter(
+    (pair): pair is [HoldSubject["of"], string] => pair[1] !== undefined,
+  );
+  const [one, another] = subjects;
+  if (one && !another) return { of: one[0], value: one[1] };
+  throw invalid("body", "one of account, action_id and event_id says what is held");
+}
+
+function auditSubject({ of, value }: HoldSubject): { account?: string; eventIds?: [string] } {
+  if (of === "action_id") return {};
+  return of === "account" ? { account: value } : { eventIds: [value] };
+}
+
+/** An account is named by its keyed MAC, an event by its id. */
+const auditDetail = ({ of, value }: HoldSubject): object => (of === "action_id" ? { action_id: value } : {});
+
+const noHold = (holdId: string): OperatorError => new OperatorError("not-found", `There is no active hold ${holdId}.`);

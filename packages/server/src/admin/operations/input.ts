@@ -1,0 +1,33 @@
+/** Rules of inputs that a schema does not express, and what is audited of a dry run. */
+import { isReason, reasonRule } from "../../audit/reason.ts";
+import type { Config } from "../../config/config.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { Clock } from "../../ports.ts";
+import type { AuditedRead } from "./operation.ts";
+import { AdminError } from "./problem.ts";
+
+export const invalid = (where: string, detail: string): AdminError =>
+  new AdminError("request-invalid", { errors: [{ where, detail }] });
+
+/** @throws AdminError request-invalid */
+export function reasonOf(text: string, { service: { reasonMinLength: minLength } }: Config): string {
+  const reason = text.trim();
+  if (isReason(reason, minLength)) return reason;
+  throw invalid("body/reason", reasonRule(minLength));
+}
+
+/** @throws AdminError request-invalid */
+export function requireFuture(where: string, date: string, clock: Clock): void {
+  if (Date.parse(date) <= clock.now()) throw invalid(where, "must be after today");
+}
+
+/** A text that a person writes for others. @throws AdminError request-invalid */
+export function writtenOf(where: string, text: string): string {
+  const written = text.trim();
+  if (written === "") throw invalid(where, "must not be blank");
+  return written;
+}
+
+/** A dry run through the API is audited as a read; on the database it leaves no entry. */
+export const tried = ({ via }: Caller, read: AuditedRead = {}): { readonly audit?: AuditedRead } =>
+  via === "direct" ? {} : { audit: { ...read, detail: { ...read.detail, dry_run: true } } };

@@ -1,0 +1,35 @@
+/** Orders that a restore must not undo: the erasure journal has them, too. */
+import { journalPorts } from "../../app/journal-ports.ts";
+import { requireRecovered } from "../../app/recover.ts";
+import type { AuditSigner } from "../../audit/audit-signer.ts";
+import { AppendWatch } from "../../journal/append-watch.ts";
+import type { HoldOrderPorts } from "../../lifecycle/holds/hold-orders.ts";
+import { inOwnerTransaction } from "../../postgres/database.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
+import type { AdminPorts } from "./ports.ts";
+
+/**
+ * Runs an order and its audit entry in one transaction.
+ * @param isTried everything is done, and rolled back.
+ * @throws order-unconfirmed where the transaction fails after the journal has the order.
+ */
+export async function inOrder<T>(
+  { installation: open }: AdminPorts,
+  work: (owner: OwnerTransaction, audit: AuditSigner, journal: () => HoldOrderPorts) => Promise<T>,
+  isTried = false,
+): Promise<T> {
+  const watch = new AppendWatch();
+  try {
+    const installation = await open();
+    await requireRecovered(installation);
+    const journal = (): HoldOrderPorts => journalPorts(installation, watch);
+    const endOf = (): "commit" | "rollback" => (isTried ? "rollback" : "commit");
+    return await inOwnerTransaction(
+      installation.administration,
+      (owner) => work(owner, installation.audit, journal),
+      endOf,
+    );
+  } catch (error) {
+    throw watch.explain(error);
+  }
+}

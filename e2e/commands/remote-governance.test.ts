@@ -37,6 +37,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const NO_ID = "019a0000-0000-7000-8000-000000000000";
+
 /** The environment of commands that go through the admin API, with a token of the roles. */
 async function through(...roles: readonly string[]): Promise<Record<string, string>> {
   const { stdout } = await runInProcess(
@@ -75,7 +77,20 @@ async function audited(limit: number): Promise<readonly string[]> {
     .map(({ operation }) => operation);
 }
 
+/** Commands that only read. */
+const READING: readonly (readonly string[])[] = [
+  ["receipt", "key"],
+  ["receipt", "key", "--json"],
+  ["receipt", "get", NO_ID],
+  ["retention", "run", "--dry-run"],
+];
+
 describe("through the admin API", () => {
+  test.each(READING)("a command prints what it prints on the database: %s %s", async (...args) => {
+    const [there, here] = await twice(...args);
+    expect(there).toEqual(here);
+  });
+
   test("a hold is placed, reviewed, listed and lifted", async () => {
     const approver = ["--approver", "J. Doe", "--review", "2999-01-31"];
     const add = ["hold", "add", "--account", "customer-1", "--reason", "dispute 4711", ...approver];
@@ -96,5 +111,17 @@ describe("through the admin API", () => {
     expect(again).toEqual(directly);
     expect(again.code).toBe(1);
     expect(await audited(6)).toEqual(["hold.lift", "hold.lift", "hold.list", "hold.review", "hold.add", "hold.add"]);
+  });
+
+  test("a retention pass is run, recorded and shown", async () => {
+    expect(await object("retention", "run")).toMatchObject({ partitions: 0, rows: 0 });
+    const [there, here] = await twice("retention", "status", "--json");
+    const [state] = objects<{ lag_seconds: number; runs: { run_id: string; actor: string }[] }>(there.stdout);
+    const [same] = objects<{ lag_seconds: number }>(here.stdout);
+    expect(state).toEqual({ ...same, lag_seconds: state?.lag_seconds });
+    expect(state?.runs[0]?.actor).toMatch(/^p \(admin token /);
+    const { receipt } = await object("receipt", "get", state?.runs[0]?.run_id ?? "");
+    expect(String(receipt).split(".")).toHaveLength(3);
+    expect(await audited(3)).toEqual(["receipt.get", "retention.status", "retention.run"]);
   });
 });

@@ -9,6 +9,8 @@ import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
+import { RECEIPT_ROUTES } from "./routes/receipts.ts";
+import { RETENTION_ROUTES } from "./routes/retention.ts";
 import { SESSION_TOKEN_ROUTES } from "./routes/session-tokens.ts";
 import { SESSION_ROUTES } from "./routes/session.ts";
 
@@ -26,6 +28,8 @@ export const ROUTES = {
   ...DRIFT_ROUTES,
   ...COUNTER_ROUTES,
   ...HOLD_ROUTES,
+  ...RECEIPT_ROUTES,
+  ...RETENTION_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;

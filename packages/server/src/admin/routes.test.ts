@@ -85,6 +85,11 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   addHold: { event_id: NO_ID, reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" },
   reviewHold: { hold_id: NO_ID, approver: "J. Doe", review_on: "2999-01-31" },
   liftHold: { hold_id: NO_ID, reason: "dispute 4711" },
+  readReceiptKey: {},
+  readReceipt: { id: NO_ID },
+  readOverdue: {},
+  runRetention: {},
+  readRetention: {},
 });
 
 async function call(id: RouteId, authorization: string | undefined): Promise<number> {

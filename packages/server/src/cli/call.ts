@@ -36,11 +36,17 @@ export async function call<Id extends RouteId>(context: Context, id: Id, input: 
 /**
  * Calls several operations, on one connection where they work on the database.
  * @param access the widest that they need.
+ * @param report shows progress of work on the database.
  */
-export async function withCalls<T>(context: Context, access: Access, work: (call: Call) => Promise<T>): Promise<T> {
+export async function withCalls<T>(
+  context: Context,
+  access: Access,
+  work: (call: Call) => Promise<T>,
+  report = (line: string): void => void context.stderr.write(`${line}\n`),
+): Promise<T> {
   const login = findLogin(context);
   if (login) return work(remotely(createAdminClient({ ...login, timeoutMs: TIMEOUT_MS }), login.url));
-  return withConnection(context, access, (connection) => work(onDatabase(context, portsOn(connection))));
+  return withConnection(context, access, (connection) => work(onDatabase(context, portsOn(connection, report))));
 }
 
 /** A dry run reads, and works on a standby. */
@@ -53,14 +59,10 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
     const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch(asOperatorError);
-    const { operation: name } = routeOf(id);
-    if (audit && ports.access !== "read") {
-      await writeAudit(ports.pool, (await ports.keys()).audit, {
-        ...agentOfCaller(caller),
-        operation: name,
-        outcome: "done",
-        ...audit,
-      });
+    const { operation: name, access } = routeOf(id);
+    if (audit && access === "audited-read") {
+      const entry = { ...agentOfCaller(caller), operation: name, outcome: "done" };
+      await writeAudit(ports.pool, (await ports.keys()).audit, { ...entry, ...audit });
     }
     return answer;
   };

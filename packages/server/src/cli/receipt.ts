@@ -2,11 +2,9 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
-import { openKeys } from "../app/open-keys.ts";
-import { findErasureReceipt } from "../lifecycle/erasure/erasures.ts";
-import { findRunReceipt } from "../lifecycle/retention/runs.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
-import { type Context, loadConfig, print, printJson, withConnection } from "./context.ts";
+import { call } from "./call.ts";
+import { type Context, loadConfig, print, printJson } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
 export function receiptCommand(context: Context): Command {
@@ -35,12 +33,9 @@ export function receiptCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs receipt key > receipts.pem"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const { publicKey, keyId } = await withConnection(context, "read", async (connection) => {
-        const { receipts } = await openKeys(connection);
-        return receipts();
-      });
-      if (json) printJson(context, { key_id: keyId, public_key: publicKey });
-      else print(context, publicKey.trimEnd());
+      const key = await call(context, "readReceiptKey", {});
+      if (json) printJson(context, key);
+      else print(context, key.public_key.trimEnd());
     });
 
   command
@@ -50,17 +45,7 @@ export function receiptCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs receipt get 5f0c2b9e-… > receipt.jws"))
     .action(async (id: string, { json = false }: { json?: boolean }) => {
-      const receipt = await withConnection(
-        context,
-        "read",
-        async ({ pool }) => (await findErasureReceipt(pool, id)) ?? (await findRunReceipt(pool, id)),
-      );
-      if (receipt === undefined) {
-        throw new OperatorError(
-          "not-found",
-          `There is no receipt of ${id}: check the id; what is not finished, drs retention run finishes.`,
-        );
-      }
+      const { receipt } = await call(context, "readReceipt", { id });
       if (json) printJson(context, { receipt });
       else print(context, receipt);
     });

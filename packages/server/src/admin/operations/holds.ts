@@ -39,7 +39,7 @@ export const addHold: Operation<"addHold"> = async ({ ports, caller, input }) =>
     },
     isTried,
   );
-  return { answer, ...(isTried && tried(caller, auditSubject(subject))) };
+  return { answer, ...(isTried && tried(auditSubject(subject))) };
 };
 
 export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input }) => {
@@ -59,7 +59,7 @@ export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input
     },
     isTried,
   );
-  return { answer: { hold_id, review_on }, ...(isTried && tried(caller, { detail: { hold_id } })) };
+  return { answer: { hold_id, review_on }, ...(isTried && tried({ detail: { hold_id } })) };
 };
 
 export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) => {
@@ -77,7 +77,7 @@ export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) 
     },
     isTried,
   );
-  return { answer: { hold_id, events_released }, ...(isTried && tried(caller, { detail: { hold_id } })) };
+  return { answer: { hold_id, events_released }, ...(isTried && tried({ detail: { hold_id } })) };
 };
 
 function subjectOf({ account, action_id, event_id }: Input<"addHold">): HoldSubject {

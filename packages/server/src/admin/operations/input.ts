@@ -1,7 +1,6 @@
 /** Rules of inputs that a schema does not express, and what is audited of a dry run. */
 import { isReason, reasonRule } from "../../audit/reason.ts";
 import type { Config } from "../../config/config.ts";
-import type { Caller } from "../../identity/caller.ts";
 import type { Clock } from "../../ports.ts";
 import type { AuditedRead } from "./operation.ts";
 import { AdminError } from "./problem.ts";
@@ -28,6 +27,7 @@ export function writtenOf(where: string, text: string): string {
   return written;
 }
 
-/** A dry run through the API is audited as a read; on the database it leaves no entry. */
-export const tried = ({ via }: Caller, read: AuditedRead = {}): { readonly audit?: AuditedRead } =>
-  via === "direct" ? {} : { audit: { ...read, detail: { ...read.detail, dry_run: true } } };
+/** A dry run is audited as a read. */
+export const tried = (read: AuditedRead = {}): { readonly audit: AuditedRead } => ({
+  audit: { ...read, detail: { ...read.detail, dry_run: true } },
+});

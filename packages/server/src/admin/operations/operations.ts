@@ -8,6 +8,8 @@ import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
+import { readReceipt, readReceiptKey } from "./receipts.ts";
+import { readOverdue, readRetention, runRetention } from "./retention.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
 import { readTimeline } from "./timeline.ts";
@@ -50,4 +52,9 @@ export const OPERATIONS: Operations = {
   addHold,
   reviewHold,
   liftHold,
+  readReceiptKey,
+  readReceipt,
+  readOverdue,
+  runRetention,
+  readRetention,
 };

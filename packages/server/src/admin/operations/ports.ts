@@ -11,6 +11,8 @@ export interface AdminPorts extends OpenConnection {
   readonly keys: () => Promise<Keys>;
   /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
   readonly installation: () => Promise<Installation>;
+  /** Shows a line of progress to the person who waits, where the operation runs in their command. */
+  readonly report: (line: string) => void;
 }
 
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
@@ -18,11 +20,17 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 /** For a process that has opened the whole installation. */
 export function portsOf(installation: Installation): AdminPorts {
   const opened = Promise.resolve(installation);
-  return { ...installation, monotonic: MONOTONIC_CLOCK, keys: () => opened, installation: () => opened };
+  return {
+    ...installation,
+    monotonic: MONOTONIC_CLOCK,
+    keys: () => opened,
+    installation: () => opened,
+    report: () => {},
+  };
 }
 
 /** For one command. */
-export function portsOn(connection: OpenConnection): AdminPorts {
+export function portsOn(connection: OpenConnection, report: AdminPorts["report"] = () => {}): AdminPorts {
   let keys: Promise<Keys> | undefined;
   let installation: Promise<Installation> | undefined;
   return {
@@ -30,6 +38,7 @@ export function portsOn(connection: OpenConnection): AdminPorts {
     monotonic: MONOTONIC_CLOCK,
     keys: () => (keys ??= installation ?? openKeys(connection)),
     installation: () => (installation ??= openInstallation(connection)),
+    report,
   };
 }
 

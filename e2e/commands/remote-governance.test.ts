@@ -124,4 +124,24 @@ describe("through the admin API", () => {
     expect(String(receipt).split(".")).toHaveLength(3);
     expect(await audited(3)).toEqual(["receipt.get", "retention.status", "retention.run"]);
   });
+
+  test("a request is recorded, extended, closed and listed", async () => {
+    const add = ["request", "add", "--account", "customer-1", "--kind", "access", "--identity", "signed in"];
+    expect(await object(...add, "--dry-run")).toMatchObject({ account: "customer-1", dry_run: true });
+    const { request_id: id } = (await object(...add)) as { request_id: string };
+    const longer = await object("request", "extend", id, "--reason", "many at once");
+    expect(longer).toMatchObject({ request_id: id, extension_ground: "many at once" });
+    const [again, directly] = await twice("request", "extend", id, "--reason", "many at once");
+    expect(again).toEqual(directly);
+    const [there, here] = await twice("request", "list", "--json");
+    expect(there).toEqual(here);
+    expect(objects(there.stdout)).toMatchObject([{ request_id: id, closed_at: null }]);
+    const close = ["request", "close", id, "--outcome", "partly", "--erasure", NO_ID];
+    const [refused, refusedHere] = await twice(...close);
+    expect(refused).toEqual(refusedHere);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(await object("request", "close", id, "--outcome", "done")).toMatchObject({ account: null, outcome: "done" });
+    const unknown = await runInProcess(remote, "request", "add", "--account", "x", "--kind", "access", "--dry-run");
+    expect(unknown).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
+  });
 });

@@ -10,6 +10,7 @@ import { EVENT_ROUTES } from "./routes/events.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
 import { RECEIPT_ROUTES } from "./routes/receipts.ts";
+import { REQUEST_ROUTES } from "./routes/requests.ts";
 import { RETENTION_ROUTES } from "./routes/retention.ts";
 import { SESSION_TOKEN_ROUTES } from "./routes/session-tokens.ts";
 import { SESSION_ROUTES } from "./routes/session.ts";
@@ -30,6 +31,7 @@ export const ROUTES = {
   ...HOLD_ROUTES,
   ...RECEIPT_ROUTES,
   ...RETENTION_ROUTES,
+  ...REQUEST_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;

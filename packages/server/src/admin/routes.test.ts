@@ -90,6 +90,10 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readOverdue: {},
   runRetention: {},
   readRetention: {},
+  listRequests: {},
+  addRequest: { account: "customer-1", kind: "access" },
+  extendRequest: { request_id: NO_ID, reason: "many at once" },
+  closeRequest: { request_id: NO_ID, outcome: "refused", reason: "no such person" },
 });
 
 async function call(id: RouteId, authorization: string | undefined): Promise<number> {

@@ -9,6 +9,7 @@ import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
 import { readReceipt, readReceiptKey } from "./receipts.ts";
+import { addRequest, closeRequest, extendRequest, listRequests } from "./requests.ts";
 import { readOverdue, readRetention, runRetention } from "./retention.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
@@ -57,4 +58,8 @@ export const OPERATIONS: Operations = {
   readOverdue,
   runRetention,
   readRetention,
+  listRequests,
+  addRequest,
+  extendRequest,
+  closeRequest,
 };

@@ -1,0 +1,210 @@
+import type { Input } from "@device-risk-signals/admin-api";
+import { wasExported } from "../../audit/search-audit.ts";
+import { writeAudit } from "../../audit/audit.ts";
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
+import { type ErasureRow, findErasures } from "../../lifecycle/erasure/erasures.ts";
+import { accountSubjects, planErasure, subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
+import { plural } from "../../messages/plural.ts";
+import { readPurposeIds } from "../../policy/policy-table.ts";
+import { inOwnerTransaction } from "../../postgres/database.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import {
+  addRequest as add,
+  closeRequest as close,
+  completeRequest,
+  extendRequest as extend,
+  findRequest,
+  listRequests as queryRequests,
+  type RequestOutcome,
+  type RequestRow,
+} from "../../subject-requests/data-requests.ts";
+import { findAccountKnowledge } from "../../subject-requests/known-account.ts";
+import { invalid, reasonOf, tried } from "./input.ts";
+import type { Operation, OperationResult } from "./operation.ts";
+import type { AdminPorts } from "./ports.ts";
+
+export const listRequests: Operation<"listRequests"> = async ({ ports, input: { account } }) => {
+  const mac = account === undefined ? undefined : (await ports.keys()).audit.subjectOf(account);
+  const requests = await queryRequests(ports.pool, mac);
+  const detail = { count: requests.length, ...(mac && { subject_mac: mac.toString("hex") }) };
+  return { answer: { requests: [...requests] }, audit: { detail } };
+};
+
+export const addRequest: Operation<"addRequest"> = async ({ ports, caller, input }) => {
+  const { clock } = ports;
+  const { account, kind, identity, dry_run: isTried = false } = input;
+  const receivedAt = input.received_at ?? new Date(clock.now()).toISOString();
+  if (Date.parse(receivedAt) > clock.now()) throw invalid("body/received_at", "must not be after today");
+  const { pseudonymizer } = await ports.keys();
+  const is_known = (await findAccountKnowledge(ports.pool, pseudonymizer, account)) !== "unknown";
+  const subjectMac = pseudonymizer.subjectOf("account", account);
+  const wanted = { account, subjectMac, kind, receivedAt, identity, actor: caller.actor };
+  const { answer, ...rest } = await change(ports, caller, { operation: "request.add", isTried }, (owner) =>
+    add(owner, wanted),
+  );
+  return { answer: { ...answer, is_known }, ...rest };
+};
+
+export const extendRequest: Operation<"extendRequest"> = async ({ ports, caller, input }) => {
+  const { request_id: id, dry_run: isTried = false } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  return change(ports, caller, { operation: "request.extend", isTried }, async (owner) => {
+    const row = await extend(owner, id, reason);
+    if (row) return row;
+    throw new OperatorError("not-found", `There is no request ${id} that is open and was not extended yet.`);
+  });
+};
+
+export const closeRequest: Operation<"closeRequest"> = async ({ ports, caller, input }) => {
+  const { outcome, erasure_id, dry_run: isTried = false } = input;
+  const reason = input.reason === undefined ? undefined : reasonOf(input.reason, ports.config);
+  if (outcome === "refused" && reason === undefined) throw invalid("body/reason", "is required with refused");
+  if (outcome === "partly" && erasure_id === undefined) throw invalid("body/erasure_id", "is required with partly");
+  const { pseudonymizer } = await ports.keys();
+  const closing = { ...input, ...(reason !== undefined && { reason }) };
+  return change(ports, caller, { operation: "request.close", isTried }, (owner) =>
+    closeOpen(owner, pseudonymizer, closing, caller.actor),
+  );
+};
+
+async function closeOpen(
+  executor: Executor,
+  pseudonymizer: Pseudonymizer,
+  input: Input<"closeRequest">,
+  actor: string,
+): Promise<RequestRow> {
+  const { request_id: id, outcome, reason, identity, erasure_id: erasure, export_id: exportId } = input;
+  const open = await findRequest(executor, id);
+  if (open?.outcome === "partly" && outcome === "done") return complete(executor, open, input);
+  if (!open || open.closed_at !== null) throw new OperatorError("not-found", `There is no request ${id} that is open.`);
+  // guard(false): done needs an identity
+  // fails: e2e/requests.test.ts › is overdue until
+  if (outcome !== "refused" && (identity ?? open.identity) === null) {
+    throw new OperatorError(
+      "state-conflict",
+      "The request does not say how the identity was verified: add --identity.",
+    );
+  }
+  if (erasure !== undefined) {
+    const found = await requireErasureOf(executor, pseudonymizer, open.account, erasure);
+    requireOutcome(outcome, found);
+  } else if (outcome === "done") await requireDone(executor, open);
+  const subject = open.account === null ? null : pseudonymizer.subjectOf("account", open.account);
+  // guard(false): a link leads to an export of the account
+  // fails: e2e/requests.test.ts › is overdue until
+  if (exportId !== undefined && !(await wasExported(executor, subject, exportId))) {
+    throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);
+  }
+  const closed = { outcome, actor, ground: reason, identity, erasureId: erasure, exportId };
+  return (await close(executor, id, closed)) ?? open;
+}
+
+/** Completes a request. Its erasure was recorded when it was closed in part. */
+async function complete(
+  executor: Executor,
+  { request_id, still_held }: RequestRow,
+  { reason, identity, erasure_id: erasure, export_id: exportId }: Input<"closeRequest">,
+): Promise<RequestRow> {
+  const given = Object.entries({ reason, identity, erasure, export: exportId }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length > 0) {
+    const without = given.map(([option]) => `--${option}`).join(", ");
+    throw new OperatorError(
+      "state-conflict",
+      `Request ${request_id} is closed in part, with all that it records: complete it without ${without}.`,
+    );
+  }
+  const completed = await completeRequest(executor, request_id);
+  if (completed) return completed;
+  if (still_held > 0)
+    throw new OperatorError(
+      "state-conflict",
+      `A hold still keeps ${plural(still_held, "event")} of its erasure: see drs hold list.`,
+    );
+  throw new OperatorError(
+    "state-conflict",
+    "The hold has ended, and its copies are deleted by the next retention pass: try again then.",
+  );
+}
+
+function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, released }: ErasureRow): void {
+  const left = still_held + released;
+  if (outcome === "done" && left > 0) {
+    throw new OperatorError(
+      "state-conflict",
+      `A hold keeps ${plural(left, "event")} of erasure ${erasure_id}: close it with --outcome partly.`,
+    );
+  }
+  if (outcome === "partly" && left === 0) {
+    throw new OperatorError(
+      "state-conflict",
+      `No hold keeps anything of erasure ${erasure_id}: close it with --outcome done.`,
+    );
+  }
+}
+
+/** What a request asks for must be there before it is closed as done. */
+async function requireDone(executor: Executor, open: RequestRow): Promise<void> {
+  if (open.kind === "erasure") return requireNothingLeft(executor, open);
+  // guard(false): a restriction that was asked for is placed
+  // fails: e2e/restrictions.test.ts › closed as done after
+  if ((open.kind === "restriction" || open.kind === "objection") && open.restriction_id === null) {
+    throw new OperatorError(
+      "state-conflict",
+      `The request led to no restriction: place it with drs restriction add --request ${open.request_id}.`,
+    );
+  }
+}
+
+async function requireNothingLeft(executor: Executor, { account: of }: RequestRow): Promise<void> {
+  const { events, held, still_held, released } = await planErasure(executor, { kind: "account", account: of ?? "" });
+  const left = events + held + still_held + released;
+  if (left > 0)
+    throw new OperatorError(
+      "state-conflict",
+      `The account still has ${plural(left, "event")}: name the erasure with --erasure.`,
+    );
+}
+
+/** An erasure of one event or action names no account: it is not compared with the account. */
+async function requireErasureOf(
+  executor: Executor,
+  pseudonymizer: Pseudonymizer,
+  account: string | null,
+  erasureId: string,
+): Promise<ErasureRow> {
+  const [erasure] = await findErasures(executor, { erasureId });
+  if (!erasure) throw new OperatorError("not-found", `There is no erasure ${erasureId}: see drs erase list.`);
+  if (erasure.kind !== "account" && erasure.kind !== "purpose") return erasure;
+  const subjects = accountSubjects(account ?? "", await readPurposeIds(executor));
+  // guard(false): an erasure is of the account that asked
+  // fails: e2e/requests.test.ts › is overdue until
+  if (!subjects.some((one) => subjectMac(pseudonymizer, one).toString("hex") === erasure.subject_mac)) {
+    throw new OperatorError("state-conflict", `Erasure ${erasureId} is of another account.`);
+  }
+  return erasure;
+}
+
+async function change(
+  { administration, keys }: AdminPorts,
+  caller: Caller,
+  { operation, isTried }: { readonly operation: string; readonly isTried: boolean },
+  work: (executor: Executor) => Promise<RequestRow>,
+): Promise<OperationResult<"closeRequest">> {
+  const { audit } = await keys();
+  const request = await inOwnerTransaction(
+    administration,
+    async (owner) => {
+      const changed = await work(owner);
+      const { request_id, kind, outcome, ground } = changed;
+      const detail = { request_id, kind, outcome, ground };
+      await writeAudit(owner, audit, { ...agentOf(caller), operation, outcome: "done", detail });
+      return changed;
+    },
+    () => (isTried ? "rollback" : "commit"),
+  );
+  return { answer: { request }, ...(isTried && tried({ detail: { request_id: request.request_id } })) };
+}

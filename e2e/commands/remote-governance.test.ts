@@ -1,5 +1,5 @@
 /** Commands of privacy, retention and keys do through the admin API what they do on the database. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,7 +21,10 @@ let remote: Record<string, string>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-remote-"));
   database = await sharedDatabase();
-  environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder, "journal") };
+  const { DRS_KEY_ENCRYPTION_KEY: key = "", ...others } = await database.environment();
+  const file = join(folder, "key");
+  await writeFile(file, `${key}\n`);
+  environment = { ...others, DRS_KEY_ENCRYPTION_KEY_FILE: file, DRS_ERASURE_JOURNAL: join(folder, "journal") };
   system = await openTestSystem(environment);
   await makeCredentials(system, "customer-1");
   past = new Past(system);
@@ -83,6 +86,9 @@ const READING: readonly (readonly string[])[] = [
   ["receipt", "key", "--json"],
   ["receipt", "get", NO_ID],
   ["retention", "run", "--dry-run"],
+  ["key", "list"],
+  ["key", "rotate", "--dry-run", "--json"],
+  ["key", "accept-loss", "--reason", "no copy has them"],
 ];
 
 describe("through the admin API", () => {
@@ -143,5 +149,20 @@ describe("through the admin API", () => {
     expect(await object("request", "close", id, "--outcome", "done")).toMatchObject({ account: null, outcome: "done" });
     const unknown = await runInProcess(remote, "request", "add", "--account", "x", "--kind", "access", "--dry-run");
     expect(unknown).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
+  });
+
+  test("keys are rotated, and an old version is destroyed after it was confirmed", async () => {
+    const [before] = objects<{ version: string }>((await runInProcess(environment, "key", "list", "--json")).stdout);
+    const old = before?.version ?? "";
+    const { version } = await object("key", "rotate");
+    expect(version).not.toBe(old);
+    const [there, here] = await twice("key", "destroy", String(version), "--yes");
+    expect(there).toEqual(here);
+    expect(there).toMatchObject({ code: 1, stderr: "It is the current version: drs key rotate first.\n" });
+    const unconfirmed = await runInProcess(remote, "key", "destroy", old);
+    expect(unconfirmed).toMatchObject({ code: 2, stdout: "" });
+    expect(await object("key", "destroy", old, "--yes")).toEqual({ version: old, dry_run: false });
+    const [rows] = await twice("key", "list", "--json");
+    expect(objects(rows.stdout)).toMatchObject([{ version, current: true }]);
   });
 });

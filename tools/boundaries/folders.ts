@@ -315,6 +315,7 @@ export const FOLDERS: readonly Folder[] = [
       "postgres",
       "http",
       "crypto",
+      "accounts",
       "sessions",
       "actions",
       "events",

@@ -94,6 +94,10 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   addRequest: { account: "customer-1", kind: "access" },
   extendRequest: { request_id: NO_ID, reason: "many at once" },
   closeRequest: { request_id: NO_ID, outcome: "refused", reason: "no such person" },
+  listKeys: {},
+  rotateKeys: {},
+  destroyKey: { version: "none" },
+  acceptKeyLoss: { reason: "no copy has them" },
 });
 
 async function call(id: RouteId, authorization: string | undefined): Promise<number> {

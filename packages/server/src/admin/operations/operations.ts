@@ -8,6 +8,7 @@ import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
+import { acceptKeyLoss, destroyKey, listKeys, rotateKeys } from "./keys.ts";
 import { readReceipt, readReceiptKey } from "./receipts.ts";
 import { addRequest, closeRequest, extendRequest, listRequests } from "./requests.ts";
 import { readOverdue, readRetention, runRetention } from "./retention.ts";
@@ -62,4 +63,8 @@ export const OPERATIONS: Operations = {
   addRequest,
   extendRequest,
   closeRequest,
+  listKeys,
+  rotateKeys,
+  destroyKey,
+  acceptKeyLoss,
 };

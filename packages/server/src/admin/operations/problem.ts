@@ -43,6 +43,7 @@ const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> =
   "policy-incomplete": "state-conflict",
   "pass-running": "state-conflict",
   "journal-required": "state-conflict",
+  "key-versions-fixed": "state-conflict",
   "approval-needed": "state-conflict",
   "keys-destroyed": "keys-destroyed",
   "dependency-unavailable": "unavailable",

@@ -1,0 +1,69 @@
+import { Type } from "typebox";
+import type { Route } from "../route.ts";
+import { count, dryRun, object, reason, shownText, text } from "../schemas.ts";
+
+const TAG = "Keys";
+
+const destruction = { method: "POST", tag: TAG, permission: "governance.change", access: "change" } as const;
+
+export const KEY_ROUTES = {
+  listKeys: {
+    method: "GET",
+    path: "/keys",
+    tag: TAG,
+    summary: "List versions of the key-encryption key, and how many secrets each wraps",
+    permission: "governance.read",
+    operation: "key.list",
+    access: "read",
+    answer: object({
+      versions: Type.Array(
+        object({
+          version: shownText(),
+          current: Type.Boolean({ description: "Whether new secrets are wrapped under it." }),
+          secrets: count("Secrets that are wrapped under it."),
+          known: Type.Boolean({ description: "Whether the key is at hand; without it those secrets can't be opened." }),
+        }),
+      ),
+    }),
+  },
+  rotateKeys: {
+    method: "POST",
+    path: "/keys/rotate",
+    tag: TAG,
+    summary: "Wrap every secret under a new version; events are not touched",
+    permission: "maintenance.run",
+    operation: "key.rotate",
+    access: "change",
+    body: object({ dry_run: dryRun }),
+    answer: object({
+      version: shownText("The version that wraps new secrets."),
+      secrets: count("Secrets that were wrapped again."),
+    }),
+    problems: ["state-conflict"],
+  },
+  destroyKey: {
+    ...destruction,
+    path: "/keys/{version}/destroy",
+    summary: "Destroy a version that nothing is wrapped under",
+    description: "Backups of the key store from its time open nothing.",
+    operation: "key.destroy",
+    params: object({ version: text(256, "Version, as the list shows it.") }),
+    body: object({ dry_run: dryRun }),
+    answer: object({ version: shownText() }),
+    problems: ["not-found", "state-conflict"],
+  },
+  acceptKeyLoss: {
+    ...destruction,
+    path: "/keys/accept-loss",
+    summary: "Accept that secrets which the key store lacks are permanently lost",
+    operation: "key.accept-loss",
+    body: object({ reason, dry_run: dryRun }),
+    answer: object({
+      events: count("Events that can't be opened."),
+      accounts: count("Accounts that have some of them."),
+      partitions: count("Partitions of which no event can be opened."),
+      copies: count("Copies of held events that can't be opened."),
+    }),
+    problems: ["state-conflict"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;

@@ -1,8 +1,9 @@
 /** Commands of privacy, retention and keys do through the admin API what they do on the database. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { decideApproval } from "../../packages/server/src/approvals/approvals.ts";
 import type { System } from "../../packages/server/src/app/system.ts";
 import { objects, type Printed, runInProcess } from "../support/command.ts";
 import { sharedDatabase, type TestDatabase } from "../support/database.ts";
@@ -24,7 +25,12 @@ beforeAll(async () => {
   const { DRS_KEY_ENCRYPTION_KEY: key = "", ...others } = await database.environment();
   const file = join(folder, "key");
   await writeFile(file, `${key}\n`);
-  environment = { ...others, DRS_KEY_ENCRYPTION_KEY_FILE: file, DRS_ERASURE_JOURNAL: join(folder, "journal") };
+  environment = {
+    ...others,
+    DRS_KEY_ENCRYPTION_KEY_FILE: file,
+    DRS_ERASURE_JOURNAL: join(folder, "journal"),
+    DRS_APPROVAL_EVENTS: "1",
+  };
   system = await openTestSystem(environment);
   await makeCredentials(system, "customer-1");
   past = new Past(system);
@@ -87,6 +93,10 @@ const READING: readonly (readonly string[])[] = [
   ["receipt", "get", NO_ID],
   ["retention", "run", "--dry-run"],
   ["key", "list"],
+  ["erase", "plan", "--account", "unknown-account"],
+  ["erase", "plan", "--account", "customer-1", "--purpose", "unknown", "--json"],
+  ["erase", "run", "--account", "customer-1", "--reason", "request 17", "--dry-run", "--json"],
+  ["erase", "accept-loss", "--entry", "1", "--reason", "no copy has it"],
   ["key", "rotate", "--dry-run", "--json"],
   ["key", "accept-loss", "--reason", "no copy has them"],
 ];
@@ -164,5 +174,64 @@ describe("through the admin API", () => {
     expect(await object("key", "destroy", old, "--yes")).toEqual({ version: old, dry_run: false });
     const [rows] = await twice("key", "list", "--json");
     expect(objects(rows.stdout)).toMatchObject([{ version, current: true }]);
+  });
+
+  describe("an erasure", () => {
+    const erase = (account: string, ...more: readonly string[]) => {
+      return runInProcess(remote, "erase", "run", "--account", account, "--reason", "request 17", ...more);
+    };
+
+    test("asks first, tests that the receipt can be written, and answers a second call with the same", async () => {
+      const event = await past.store(0, { account: "customer-2" });
+      expect(await erase("customer-2")).toMatchObject({ code: 2, stdout: "" });
+      const nowhere = await erase("customer-2", "--yes", "--receipt", join(folder, "nowhere", "receipt.jws"));
+      expect(nowhere.stderr).toContain("Nothing is erased");
+      const [planned, here] = await twice("erase", "plan", "--account", "customer-2", "--json");
+      expect(planned).toEqual(here);
+      expect(objects(planned.stdout)).toMatchObject([{ events: 1, held: 0 }]);
+      const file = join(folder, "receipt.jws");
+      const erased = await erase("customer-2", "--yes", "--receipt", file, "--json");
+      expect(erased).toMatchObject({ code: 0, stderr: "" });
+      const [erasure] = objects<{ erasure_id: string; actor: string; events: number }>(erased.stdout);
+      expect(erasure).toMatchObject({ kind: "account", events: 1 });
+      expect(erasure?.actor).toMatch(/^p \(admin token /);
+      const receipt = await readFile(file, "utf8");
+      const again = await erase("customer-2", "--receipt", file, "--json");
+      expect(again).toEqual(erased);
+      expect(await readFile(file, "utf8")).toBe(receipt);
+      const gone = await runInProcess(environment, "event", "get", event.eventId, "--reason", "dispute 4711");
+      expect(gone.code).toBe(1);
+      const [there, directly] = await twice("erase", "list", "--account", "customer-2", "--json");
+      expect(there).toEqual(directly);
+      expect(objects(there.stdout)).toMatchObject([{ erasure_id: erasure?.erasure_id }]);
+    });
+
+    test("ends with exit code 3 where a hold keeps a part", async () => {
+      const { eventId } = await past.store(0, { account: "customer-3" });
+      const approver = ["--approver", "J. Doe", "--review", "2999-01-31"];
+      await object("hold", "add", "--event", eventId, "--reason", "dispute 4711", ...approver);
+      const erased = await erase("customer-3", "--yes", "--json");
+      expect(erased).toMatchObject({ code: 3, stderr: expect.stringContaining("A hold keeps 1 event") });
+      expect(objects(erased.stdout)).toMatchObject([{ still_held: 1 }]);
+    });
+
+    test("of many events needs an approval of another person, once", async () => {
+      for (const hours of [0, 1]) await past.store(hours, { account: "customer-4" });
+      const waiting = await erase("customer-4", "--yes");
+      expect(waiting).toMatchObject({ code: 5, stdout: "" });
+      const approvalId = /Approval (\S+) by operator/.exec(waiting.stderr)?.[1] ?? "";
+      const [row] = objects<{ parameters: object; plan: object }>(
+        (await runInProcess(environment, "approval", "show", approvalId, "--json")).stdout,
+      );
+      expect(row).toMatchObject({ operation: "erase.run", state: "waiting", plan: { events: 2 } });
+      expect(JSON.stringify(row)).not.toContain("customer-4");
+      expect((await erase("customer-4", "--yes")).code).toBe(5);
+      const decision = { approvalId, person: "q", roles: ["operator"], decision: "approved" } as const;
+      expect(await decideApproval(system.pool, system.clock, decision)).toBe(true);
+      expect(await erase("customer-4", "--yes")).toMatchObject({ code: 0, stderr: "" });
+      const used = await runInProcess(environment, "approval", "show", approvalId, "--json");
+      expect(objects(used.stdout)).toMatchObject([{ state: "used" }]);
+      expect(await erase("customer-4")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing is left.") });
+    });
   });
 });

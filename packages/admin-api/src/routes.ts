@@ -9,6 +9,7 @@ import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
+import { ERASURE_ROUTES } from "./routes/erasures.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { RECEIPT_ROUTES } from "./routes/receipts.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
@@ -33,6 +34,7 @@ export const ROUTES = {
   ...RECEIPT_ROUTES,
   ...RETENTION_ROUTES,
   ...REQUEST_ROUTES,
+  ...ERASURE_ROUTES,
   ...KEY_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 

@@ -1,40 +1,16 @@
 import { open, writeFile } from "node:fs/promises";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
+import type { Answer } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
-import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
-import { type Comparison, findKnownEntries } from "../lifecycle/recovery/compare-with-journal.ts";
-import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
-import { findLatestApplied } from "../journal/applied-entries.ts";
-import { readWatermark } from "../journal/key-store-watermark.ts";
-import type { KnownEntry } from "../journal/chain.ts";
-import { AppendWatch } from "../journal/append-watch.ts";
-import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
-import {
-  type ErasurePlan,
-  type ErasureSubject,
-  accountSubjects,
-  isNothing,
-  planErasure,
-  subjectMac,
-} from "../lifecycle/erasure/plan-erasure.ts";
-import type { OpenConnection } from "../app/connect.ts";
-import type { Installation } from "../app/open-installation.ts";
-import { openKeys } from "../app/open-keys.ts";
-import { describeReplayed, replayPorts, requireRecovered } from "../app/recover.ts";
-import { erasurePorts } from "../app/system.ts";
-import { findPurposeCode, readPurposeIds } from "../policy/policy-table.ts";
-import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
-import { writeAudit } from "../audit/audit.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { confirm } from "./confirm.ts";
-import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
-import { destroyedSecrets, refusingLost } from "../lifecycle/recovery/destroyed-secrets.ts";
 import { journalPorts } from "../app/journal-ports.ts";
+import { describeReplayed, replayPorts } from "../app/recover.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
+import { plural } from "../messages/plural.ts";
+import { type Call, call, withCalls } from "./call.ts";
+import { confirm } from "./confirm.ts";
+import { type Context, print, printJson, printRows, withInstallation } from "./context.ts";
 import { account, entryNumber, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -86,14 +62,7 @@ function planCommand(context: Context): Command {
     .addHelpText("after", example("drs erase plan --account customer-1 --json"))
     .action(async (options: PlanOptions, self: Command) => {
       requireSubject(options, self);
-      const { plan } = await withConnection(context, "read", async (connection) => {
-        const found = await planOf(connection, options);
-        if (isNothing(found.plan) && found.plan.still_held + found.plan.released === 0) {
-          const { pseudonymizer } = await openKeys(connection);
-          await requireKnown(connection.pool, subjectMac(pseudonymizer, found.subject));
-        }
-        return found;
-      });
+      const plan = await call(context, "planErasure", subjectOf(options));
       if (options.json) return printJson(context, plan);
       print(context, sentence(plan));
     });
@@ -117,71 +86,36 @@ function runCommand(context: Context): Command {
       if (options.refuseLater && (options.account === undefined || options.purpose !== undefined)) {
         self.error("error: --refuse-later needs --account and excludes --purpose");
       }
-      if (!options.dryRun) {
-        return withInstallation(context, "change", (installation) => run(context, installation, options));
-      }
-      const { plan } = await withConnection(context, "read", (connection) => planOf(connection, options));
+      if (!options.dryRun) return withCalls(context, "change", (caller) => run(context, caller, options));
+      const input = { ...subjectOf(options), reason: options.reason, dry_run: true };
+      const { plan } = await call(context, "runErasure", input);
       if (options.json) printJson(context, { ...plan, dry_run: true });
       else print(context, `${sentence(plan)} Nothing was changed.`);
     });
 }
 
-async function planOf(
-  { pool }: OpenConnection,
-  options: SubjectOptions,
-): Promise<{ readonly subject: ErasureSubject; readonly plan: ErasurePlan }> {
-  const subject = await subjectOf(pool, options);
-  return { subject, plan: await planErasure(pool, subject) };
-}
-
-async function run(context: Context, installation: Installation, options: RunOptions): Promise<void> {
-  const { pool, pseudonymizer, accountKeys, database } = installation;
-  const compared = await requireRecovered(installation);
-  const { subject, plan } = await planOf(installation, options);
-  const mac = subjectMac(pseudonymizer, subject);
-  const what = sentence(plan);
-  journalPorts(installation);
-  await finishErasuresNow({ ...erasurePorts(installation), database });
-  const refuses = options.refuseLater && !accountKeys.isRefused(options.account ?? "");
-  const before = isNothing(plan) ? await findBefore(pool, mac, plan) : undefined;
-  if (isNothing(plan) && before === undefined && !refuses) {
-    if (options.json) printJson(context, { ...plan, dry_run: false });
-    else print(context, "Nothing is left: it was erased before.");
-    throw partlyDone(plan.still_held);
-  }
-  let sequence = before;
-  // guard(left): an account that was erased can be refused later on
-  // fails: e2e/erasure/account.test.ts › can add --refuse-later afterwards, once
-  if (sequence === undefined || refuses) {
-    await confirm(context, { what, yes: options.yes });
+/** Begins an erasure only where its user has confirmed it, and always completes what has begun. */
+async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
+  const { reason, refuseLater = false, receipt: file, yes, json } = options;
+  const input = { ...subjectOf(options), reason, ...(refuseLater && { refuse_later: true }) };
+  const { plan, is_needed: isNeeded } = await caller("runErasure", { ...input, dry_run: true });
+  const path = file === undefined ? undefined : resolve(context.directory, file);
+  if (isNeeded) {
+    await confirm(context, { what: sentence(plan), yes });
     // guard(drop): a receipt that can't be written stops an erasure first
     // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
-    if (options.receipt !== undefined) await requireWritable(resolve(context.directory, options.receipt));
-    // Another command may have been quicker: then nothing is left.
-    sequence =
-      (await erase(context, { ...installation, compared }, subject, options)) ?? (await requireKnown(pool, mac));
+    if (path !== undefined) await requireWritable(path);
   }
-  const [erasure] = await findErasures(pool, { sequence });
-  if (!erasure) throw new Error("an erasure is not in the register");
-  if (options.receipt !== undefined) {
-    const path = resolve(context.directory, options.receipt);
-    const receipt = await receiptOf(pool, sequence);
-    if (receipt === undefined)
-      throw new OperatorError(
-        "state-conflict",
-        "The erasure has started and is not finished: drs retention run finishes it.",
-      );
-    await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-      const advice = `drs receipt get ${erasure.erasure_id}`;
-      throw new OperatorError(
-        "output-failed",
-        `It is erased; the receipt can't be written to ${path} (${error.code}): ${advice}`,
-      );
-    });
+  const erased = await caller("runErasure", isNeeded ? input : { ...input, only_finish: true });
+  const { erasure, still_held: kept } = erased;
+  if (!erasure) {
+    if (json) printJson(context, { ...erased.plan, dry_run: false });
+    else print(context, "Nothing is left: it was erased before.");
+    throw partlyDone(kept);
   }
-  if (options.json) printJson(context, { ...erasure, dry_run: false });
-  else print(context, `${sequence === before ? "Nothing is left. " : ""}${summaryOf(erasure)}`);
-  const { still_held: kept } = await planErasure(pool, subject);
+  if (path !== undefined) await writeReceipt(path, erasure.erasure_id, erased.receipt);
+  if (json) printJson(context, { ...erasure, dry_run: false });
+  else print(context, `${erased.is_needed ? "" : "Nothing is left. "}${summaryOf(erasure)}`);
   // guard(drop): what a hold keeps is reported
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   if (kept > 0) throw partlyDone(kept);
@@ -189,12 +123,6 @@ async function run(context: Context, installation: Installation, options: RunOpt
 
 const partlyDone = (kept: number): OperatorError =>
   new OperatorError("partly-done", `A hold keeps ${plural(kept, "event")} until it ends. See drs hold list.`);
-
-/** The earlier erasure of this subject; `undefined` where another erasure deleted it and a hold keeps a part of it. */
-async function findBefore(pool: OpenConnection["pool"], mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
-  if (plan.still_held + plan.released === 0) return requireKnown(pool, mac);
-  return (await findErasures(pool, { subjectMacs: [mac] }))[0]?.sequence;
-}
 
 /** Tests that the receipt can be written, before anything is erased. */
 async function requireWritable(file: string): Promise<void> {
@@ -207,46 +135,19 @@ async function requireWritable(file: string): Promise<void> {
   await opened.close();
 }
 
-/** Erases a subject. The audit has the order, under the keyed MAC of its subject, before anything is deleted. */
-async function erase(
-  context: Context,
-  installation: Installation & { readonly compared: Comparison },
-  subject: ErasureSubject,
-  { reason, refuseLater = false }: RunOptions,
-): Promise<number | undefined> {
-  const { pool, audit, secrets, sealer, pseudonymizer, administration, database, compared } = installation;
-  const watch = new AppendWatch();
-  const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
-  const ports = { ...journalPorts(installation, watch), sealer, onUnreadable };
-  const agent = agentOf(context);
-  const subject_mac = subjectMac(pseudonymizer, subject).toString("hex");
-  const detail = { kind: subject.kind, subject_mac, refuse_later: refuseLater };
-  await writeAudit(pool, audit, { ...agent, operation: "erase.run", outcome: "begun", reason, detail });
-  const sequence = await inOwnerTransaction(administration, (owner) =>
-    beginErasure(owner, ports, { subject, actor: agent.actor, reason, refuseLater }),
-  ).catch((error: unknown) => {
-    throw watch.explain(error);
+async function writeReceipt(path: string, erasureId: string, receipt: string | null): Promise<void> {
+  if (receipt === null) {
+    throw new OperatorError(
+      "state-conflict",
+      "The erasure has started and is not finished: drs retention run finishes it.",
+    );
+  }
+  await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    throw new OperatorError(
+      "output-failed",
+      `It is erased; the receipt can't be written to ${path} (${error.code}): drs receipt get ${erasureId}`,
+    );
   });
-  await finishErasuresNow({ ...erasurePorts(installation), database });
-  return sequence;
-}
-
-/** Accepts the loss of an entry. It verifies the loss before it asks for confirmation. */
-async function acceptLossOf(
-  context: Context,
-  installation: Installation,
-  { sequence, reason, yes }: { sequence: number; reason: string; yes: boolean | undefined },
-): Promise<void> {
-  const ports = { ...journalPorts(installation), audit: installation.audit };
-  const known = async (executor: Executor): Promise<readonly KnownEntry[]> =>
-    findKnownEntries(installation, await findLatestApplied(executor), await readWatermark(installation.keyStore));
-  await requireLoss(ports, await known(installation.pool), sequence);
-  const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
-  await confirm(context, { what, yes });
-  const statement = { sequence, ...agentOf(context), reason };
-  await inOwnerTransaction(installation.administration, async (owner) =>
-    acceptLoss(owner, ports, await known(owner), statement),
-  );
 }
 
 function acceptLossCommand(context: Context): Command {
@@ -257,9 +158,12 @@ function acceptLossCommand(context: Context): Command {
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
     .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {
-      await withInstallation(context, "change", (installation) =>
-        acceptLossOf(context, installation, { sequence, reason, yes }),
-      );
+      await withCalls(context, "change", async (caller) => {
+        await caller("acceptJournalLoss", { entry: sequence, reason, dry_run: true });
+        const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
+        await confirm(context, { what, yes });
+        await caller("acceptJournalLoss", { entry: sequence, reason });
+      });
       print(context, `The loss of entry ${sequence} is accepted. Run drs erase replay, and start the servers again.`);
     });
 }
@@ -273,15 +177,9 @@ function listCommand(context: Context): Command {
       if (options.purpose !== undefined && options.account === undefined) {
         self.error("error: --purpose needs --account");
       }
-      const rows = await withConnection(context, "read", async (connection) => {
-        const { pool } = connection;
-        const subjects = await subjectsOf(pool, options);
-        if (!subjects) return findErasures(pool, {});
-        const { pseudonymizer } = await openKeys(connection);
-        return findErasures(pool, { subjectMacs: subjects.map((one) => subjectMac(pseudonymizer, one)) });
-      });
-      if (options.json) return printRows(context, rows, true, "");
-      const shown = rows.map(({ erasure_id, kind, began_at, finished_at, events, still_held, actor, reason }) => {
+      const { erasures } = await call(context, "listErasures", subjectOf(options));
+      if (options.json) return printRows(context, erasures, true, "");
+      const shown = erasures.map(({ erasure_id, kind, began_at, finished_at, events, still_held, actor, reason }) => {
         return { erasure_id, kind, began_at, finished_at, events, still_held, actor, reason };
       });
       printRows(context, shown, false, "No erasures.");
@@ -318,39 +216,14 @@ function requireSubject({ account: of, purpose, action, event }: SubjectOptions,
   if (purpose !== undefined && of === undefined) command.error("error: --purpose needs --account");
 }
 
-/**
- * The subjects whose erasures are listed: for an account also each of its purposes. `undefined` if the command names
- * none.
- */
-async function subjectsOf(
-  pool: OpenConnection["pool"],
-  options: SubjectOptions,
-): Promise<readonly ErasureSubject[] | undefined> {
-  const { account: of, purpose, action, event } = options;
-  if (of === undefined && action === undefined && event === undefined) return undefined;
-  const subject = await subjectOf(pool, options);
-  if (of === undefined || purpose !== undefined) return [subject];
-  return accountSubjects(of, await readPurposeIds(pool));
-}
+const subjectOf = ({ account: of, purpose, action, event }: SubjectOptions) => ({
+  ...(of !== undefined && { account: of }),
+  ...(purpose !== undefined && { purpose }),
+  ...(action !== undefined && { action_id: action }),
+  ...(event !== undefined && { event_id: event }),
+});
 
-async function subjectOf(pool: OpenConnection["pool"], options: SubjectOptions): Promise<ErasureSubject> {
-  const { account: of = "", purpose, action, event } = options;
-  if (action !== undefined) return { kind: "action", actionId: action };
-  if (event !== undefined) return { kind: "event", eventId: event };
-  if (purpose === undefined) return { kind: "account", account: of };
-  const code = await findPurposeCode(pool, purpose);
-  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${purpose}: see drs purpose list.`);
-  return { kind: "purpose", account: of, purpose: code };
-}
-
-/** Finds the earlier erasure of a subject of which nothing is left. @throws not-found if the subject is unknown. */
-async function requireKnown(pool: OpenConnection["pool"], mac: Buffer): Promise<number> {
-  const [before] = await findErasures(pool, { subjectMacs: [mac] });
-  if (!before) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
-  return before.sequence;
-}
-
-function sentence(plan: ErasurePlan): string {
+function sentence(plan: Answer<"planErasure">): string {
   const { events, held, still_held, released, idempotency_keys, tokens, actions, keys } = plan;
   const erased = [
     plural(events, "event"),
@@ -375,7 +248,7 @@ function summaryOf({
   actions,
   began_at,
   destroyed_keys,
-}: ErasureRow): string {
+}: NonNullable<Answer<"runErasure">["erasure"]>): string {
   return (
     `Erasure ${erasure_id} of ${began_at}. Deleted: ${plural(events, "event")}, ${plural(tokens, "token")}, ${plural(actions, "action")}; ` +
     `replaced by tombstones: ${plural(idempotency_keys, "idempotency key")}; destroyed: ${plural(destroyed_keys.length, "secret")}.` +

@@ -8,6 +8,7 @@ import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
+import { acceptJournalLoss, listErasures, planErasure, runErasure } from "./erasures.ts";
 import { acceptKeyLoss, destroyKey, listKeys, rotateKeys } from "./keys.ts";
 import { readReceipt, readReceiptKey } from "./receipts.ts";
 import { addRequest, closeRequest, extendRequest, listRequests } from "./requests.ts";
@@ -63,6 +64,10 @@ export const OPERATIONS: Operations = {
   addRequest,
   extendRequest,
   closeRequest,
+  listErasures,
+  planErasure,
+  runErasure,
+  acceptJournalLoss,
   listKeys,
   rotateKeys,
   destroyKey,

@@ -1,6 +1,6 @@
 /**
  * The life of an account, shown on the embedded database with the server and the commands that an operator uses. Each
- * line says what it shows; it fails when it is not so.
+ * line says what it shows; it fails when it is not so. With `--remote`, commands go through the server's admin API.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -21,6 +21,8 @@ const environment = {
   DRS_KEY_BACKUP_RETENTION: "7d",
   DRS_BACKUP_RETENTION: "30d",
 };
+/** The variables of commands while a server runs: with `--remote`, its admin API. */
+let remote: Readonly<Record<string, string>> = {};
 let shown = 0;
 
 function show(what: string, holds: boolean): void {
@@ -33,11 +35,15 @@ function step(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
+/** Commands that work on the database alone. */
+const LOCAL: readonly string[] = ["account export"];
+
 async function drs(args: readonly string[], expected = 0): Promise<Printed> {
   process.stdout.write(
     `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
   );
-  const result = await runInProcess(environment, ...args);
+  const isLocal = LOCAL.includes(args.slice(0, 2).join(" "));
+  const result = await runInProcess({ ...environment, ...(!isLocal && remote) }, ...args);
   if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
   return result;
 }
@@ -80,19 +86,30 @@ async function listed(account: string): Promise<unknown[]> {
 }
 
 async function party(account: string, types: readonly string[]): Promise<Credentials[]> {
-  const issued = await runInProcess(environment, "token", "issue", "--account", account, "--json");
+  const variables = { ...environment, ...remote };
+  const issued = await runInProcess(variables, "token", "issue", "--account", account, "--json");
   const { token } = JSON.parse(issued.stdout) as { token: string };
   return Promise.all(
     types.map(async (actionType) => {
       const sessionId = `session-of-${account}`;
       const args = ["action", "register", "--account", account, "--type", actionType, "--session", sessionId, "--json"];
-      const { action_id } = JSON.parse((await runInProcess(environment, ...args)).stdout) as { action_id: string };
+      const { action_id } = JSON.parse((await runInProcess(variables, ...args)).stdout) as { action_id: string };
       return { account, token, actionId: action_id, actionType, sessionId };
     }),
   );
 }
 
+async function start(): Promise<ServerProcess> {
+  const server = await startServer(environment);
+  if (!process.argv.includes("--remote")) return server;
+  const token = ["admin-token", "issue", "--person", "demonstrator", "--role", "operator", "privacy", "--json"];
+  const [issued] = objects<{ token: string }>((await runInProcess(environment, ...token)).stdout);
+  remote = { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
+  return server;
+}
+
 async function stop(server: ServerProcess): Promise<void> {
+  remote = {};
   await server.stop();
   await until(async () => (await home.postgres()).length === 0);
 }
@@ -113,7 +130,7 @@ async function demonstrate(): Promise<void> {
   await drs(["migrate"]);
   await drs(["purpose", "apply", policyFile, "--yes"]);
 
-  let server = await startServer(environment);
+  let server = await start();
   const [payment, signIn] = (await party("alice", ["payment", "sign-in"])) as [Credentials, Credentials];
   const [other] = (await party("bob", ["payment"])) as [Credentials];
   const paid = await store(server, payment);
@@ -139,7 +156,7 @@ async function demonstrate(): Promise<void> {
   await promisify(execFile)("cp", ["-a", home.dataDir, backup]);
 
   step("Alice requests erasure.");
-  server = await startServer(environment);
+  server = await start();
   const request = await json<{ request_id: string; due_at: string }>([
     "request",
     "add",
@@ -223,7 +240,7 @@ async function demonstrate(): Promise<void> {
   await stop(server);
   await rm(home.dataDir, { recursive: true });
   await rename(backup, home.dataDir);
-  server = await startServer(environment);
+  server = await start();
   show(
     "the start reports the erasures that it applied again",
     /lacked 2 erasures of the journal/.test(server.stderr()),

@@ -176,6 +176,22 @@ describe("through the admin API", () => {
     expect(objects(rows.stdout)).toMatchObject([{ version, current: true }]);
   });
 
+  test("an account is not exported", async () => {
+    const out = join(folder, "export");
+    const exported = await runInProcess(
+      remote,
+      "account",
+      "export",
+      "--account",
+      "a",
+      "--out",
+      out,
+      "--reason",
+      "request 17",
+    );
+    expect(exported).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("without DRS_ADMIN_URL") });
+  });
+
   describe("an erasure", () => {
     const erase = (account: string, ...more: readonly string[]) => {
       return runInProcess(remote, "erase", "run", "--account", account, "--reason", "request 17", ...more);

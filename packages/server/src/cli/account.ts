@@ -10,6 +10,7 @@ import { writeAudit } from "../audit/audit.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { agentOf, type Context, print, printJson, withInstallation } from "./context.ts";
 import { account, example } from "./options.ts";
+import { findLogin } from "./login.ts";
 import { reasonReader } from "./reason.ts";
 
 interface ExportOptions {
@@ -31,9 +32,15 @@ export function accountCommand(context: Context): Command {
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--json", "print the manifest as one JSON object")
     .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'))
-    .action((options: ExportOptions) =>
-      withInstallation(context, "audited-read", (installation) => write(context, installation, options)),
-    );
+    .action((options: ExportOptions) => {
+      if (findLogin(context)) {
+        throw new OperatorError(
+          "wrong-usage",
+          "drs account export works on the database, not through the admin API: run it without DRS_ADMIN_URL.",
+        );
+      }
+      return withInstallation(context, "audited-read", (installation) => write(context, installation, options));
+    });
   return command;
 }
 

@@ -314,8 +314,6 @@ export const FOLDERS: readonly Folder[] = [
       "config",
       "postgres",
       "http",
-      "crypto",
-      "accounts",
       "sessions",
       "actions",
       "events",

@@ -36,13 +36,13 @@ function step(title: string): void {
 }
 
 /** Commands that work on the database alone. */
-const LOCAL: readonly string[] = ["account export"];
+const LOCAL = new Set(["account export"]);
 
 async function drs(args: readonly string[], expected = 0): Promise<Printed> {
   process.stdout.write(
     `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
   );
-  const isLocal = LOCAL.includes(args.slice(0, 2).join(" "));
+  const isLocal = LOCAL.has(args.slice(0, 2).join(" "));
   const result = await runInProcess({ ...environment, ...(!isLocal && remote) }, ...args);
   if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
   return result;

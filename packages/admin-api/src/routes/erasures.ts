@@ -86,7 +86,7 @@ export const ERASURE_ROUTES = {
       reason,
       refuse_later: Type.Optional(Type.Boolean({ description: "Refuses later events of the account, too." })),
       only_finish: Type.Optional(
-        Type.Boolean({ description: "Completes and answers with an erasure that has begun, and begins none." }),
+        Type.Boolean({ description: "Completes and answers with an erasure that was started, and starts none." }),
       ),
       dry_run: dryRun,
     }),

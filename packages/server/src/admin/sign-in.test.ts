@@ -3,6 +3,7 @@ import { createAdminClient } from "@device-risk-signals/admin-api";
 import { Browser, type Page } from "../../../../e2e/support/browser.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { requestApproval } from "../approvals/approvals.ts";
 import { listAudit } from "../audit/audit.ts";
 import { SESSION_COOKIE } from "./operations/cookies.ts";
 import { useSignIn } from "./sign-in-scene.fixture.ts";
@@ -76,6 +77,47 @@ describe("a person who signs in by the identity provider", () => {
     signing.provider.people.set("leaver", {});
     expect((await new Browser().visit(at("/sign-in"), "leaver")).status).toBe(403);
     expect(await status(after)).toBe(401);
+  });
+});
+
+describe("an approval", () => {
+  const ask = (person: string) =>
+    requestApproval(scene.system.pool, scene.system.clock, {
+      operation: "erase.run",
+      parameters: { account: person },
+      plan: { events: 2_000 },
+      needed: ["operator"],
+      person,
+      reason: "request 17",
+    });
+  /** Signs in with proof of the present: the provider says when it was given. */
+  async function signInNow(identity = "1"): Promise<Browser> {
+    const browser = new Browser();
+    await browser.visit(at("/sign-in?max_age=300"), identity);
+    return browser;
+  }
+  const approve = (browser: Browser, id: string) => post(browser, `/approvals/${id}/approve`, SAME_ORIGIN);
+
+  it("is given by another person who has just signed in", async () => {
+    const id = await ask("asker");
+    const page = await approve(await signInNow(), id);
+    expect([page.status, JSON.parse(page.text)]).toEqual([
+      200,
+      expect.objectContaining({ state: "approved", approved_by: ["j.doe"] }),
+    ]);
+    expect((await approve(await signInNow(), id)).status).toBe(409);
+  });
+
+  it("is not given by a person to their own request, also not by a second identity", async () => {
+    const id = await ask("j.doe");
+    for (const identity of ["1", "2"]) expect((await approve(await signInNow(identity), id)).status).toBe(409);
+  });
+
+  it("is not given by a person who signed in more than five minutes ago", async () => {
+    const id = await ask("late");
+    const browser = await signInNow();
+    await advance(6 * MINUTE_MS);
+    expect(problemOf(await approve(browser, id))).toBe("step-up-required");
   });
 });
 

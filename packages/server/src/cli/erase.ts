@@ -94,7 +94,7 @@ function runCommand(context: Context): Command {
     });
 }
 
-/** Begins an erasure only where its user has confirmed it, and always completes what has begun. */
+/** Begins an erasure only where its user has confirmed it, and always completes one that was started. */
 async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
   const { reason, refuseLater = false, receipt: file, yes, json } = options;
   const input = { ...subjectOf(options), reason, ...(refuseLater && { refuse_later: true }) };

@@ -7,8 +7,6 @@ export interface Caller extends Agent {
   readonly person: string;
   /** None for a command on the database: its login decides. */
   readonly roles: readonly Role[];
-  /** When the person signed in at the identity provider; RFC 3339. Absent for an admin token and a command. */
-  readonly signedInAt?: string;
   /** When the credential expires; RFC 3339. Absent for a command on the database. */
   readonly expiresAt?: string;
   /** The session of a person who signed in; absent where the credential is an admin token. */

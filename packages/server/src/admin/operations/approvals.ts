@@ -15,6 +15,7 @@ import { inTransaction } from "../../postgres/database.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 import { AdminError } from "./problem.ts";
+import { requireRecentSignIn } from "./recent-sign-in.ts";
 
 type Shown = Answer<"readApproval">;
 const shown = (row: ApprovalRow): Shown => ({ ...row, needed_roles: row.needed_roles as Role[] });
@@ -40,9 +41,10 @@ async function decide(
   const { approval_id: approvalId } = input;
   // guard(drop): a token is no person
   // fails: packages/server/src/admin/routes.test.ts › as the table of permissions says
-  if (caller.signedInAt === undefined) {
+  if (caller.session === undefined) {
     throw new AdminError("permission-missing", { detail: "Only a person who signed in decides, not an admin token." });
   }
+  requireRecentSignIn(caller, clock);
   await requireApprovalRow(ports, approvalId);
   const { audit } = await ports.keys();
   await inTransaction(pool, async (transaction) => {

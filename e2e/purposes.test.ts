@@ -97,7 +97,7 @@ test("purpose record fails without a policy", async () => {
   expect(await drs("purpose", "record")).toMatchObject({ code: 1, stdout: "" });
 });
 
-test("a purpose that a policy left out is listed without a period that no policy gave", async () => {
+test("a purpose that no policy has described is listed without a retention period", async () => {
   const own = await database.environment();
   const applied = await runInProcess(own, "purpose", "apply", await fileOf([PAYMENTS], {}, "payments"), "--yes");
   expect(applied.code, applied.stderr).toBe(0);

@@ -154,7 +154,7 @@ describe("the erasure of an account", () => {
     expect(await tablesWith(who.account)).toEqual([]);
   });
 
-  test("during ingestion on two servers leaves only whole events, and none that was answered before", async () => {
+  test("during ingestion on two servers leaves only whole events, and none that was answered before the erasure began", async () => {
     const who = await party();
     const other = await party();
     const before = [await store(who), await store(who)];

@@ -38,9 +38,7 @@ export function keyCommand(context: Context): Command {
 
   command
     .command("destroy")
-    .description(
-      "Destroy a version that nothing is wrapped under: backups of the key store from its time open nothing.",
-    )
+    .description("Destroy a version that wraps no secret; backups made under it can't be opened.")
     .argument("<version>", "as `list` shows it")
     .option("--dry-run", "look, and destroy nothing")
     .option("--yes", "do not ask")

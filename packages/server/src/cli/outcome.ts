@@ -24,8 +24,8 @@ export function outcomeCommand(context: Context): Command {
   command
     .command("list")
     .description("List numbers of events by outcome, newest hour first.")
-    .option("--from <time>", "hours from this time on, such as 2027-01-31", time)
-    .option("--to <time>", "hours before this time", time)
+    .option("--from <time>", "only hours that end after this time, such as 2027-01-31", time)
+    .option("--to <time>", "only hours that begin before this time", time)
     .option("--platform <platform>", PLATFORMS.join(" or "), wordOf(PLATFORMS))
     .option("--sdk-version <version>", "of this SDK version", name("an SDK version", LIMITS.sdkVersion))
     .option("--probe <id>", "of this probe; other = unknown probes", wordOf(PROBES))

@@ -20,8 +20,8 @@ export function rejectionCommand(context: Context): Command {
   command
     .command("list")
     .description("List numbers of rejected requests, newest hour first.")
-    .option("--from <time>", "hours from this time on, such as 2027-01-31", time)
-    .option("--to <time>", "hours before this time", time)
+    .option("--from <time>", "only hours that end after this time, such as 2027-01-31", time)
+    .option("--to <time>", "only hours that begin before this time", time)
     .option("--problem <code>", "of this problem", wordOf(Object.keys(PROBLEMS) as ProblemCode[]))
     .option("--sdk-version <version>", "of this SDK version", name("an SDK version", LIMITS.sdkVersion))
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)

@@ -367,7 +367,7 @@ describe("secrets among the variables", () => {
     DRS_PREVIOUS_KEY_ENCRYPTION_KEY: { DRS_KEY_ENCRYPTION_KEY: KEY },
   };
 
-  test("include every variable that is named so or may hold a password", () => {
+  test("include every variable that is named like a secret, or is a database URL, which may hold a password", () => {
     const named = variables
       .map(([name]) => name)
       .filter((name) => /SECRET|DATABASE_URL|(ENCRYPTION_KEY(_COMMAND)?|_TOKEN)$/.test(name));

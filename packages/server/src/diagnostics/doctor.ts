@@ -169,9 +169,10 @@ export function partitionFinding({ partitions, locks, capacity, sessions }: Part
 
 async function holdFinding({ pool }: Installation): Promise<Finding> {
   const { holds, reviews_overdue, unresolved, copies } = await readHoldState(pool);
-  const waiting = unresolved === 0 ? "" : `; ${unresolved} of an account or action that is not known yet`;
-  const state = `${plural(holds, "hold")}, ${plural(copies, "copy", "copies")} of held events${waiting}`;
-  const overdue = `; ${reviews_overdue} are to be reviewed: drs hold list, then drs hold review or lift`;
+  const waiting = unresolved === 0 ? "" : ` (${unresolved} unresolved: account or action not known yet)`;
+  const state = `${plural(holds, "hold")}${waiting}, ${plural(copies, "copy", "copies")} of held events`;
+  const late = `the review of ${plural(reviews_overdue, "hold")} is overdue`;
+  const overdue = `; ${late}: drs hold list, then drs hold review or lift`;
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
 

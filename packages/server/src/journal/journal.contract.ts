@@ -25,7 +25,7 @@ export function journalContract(name: string, make: () => Promise<{ open: () => 
       await journal.append(1, "one");
       await journal.appendLoss(1, "lost");
       for (const [again, code, message] of [
-        [() => journal.append(1, "other"), "journal-entry-exists", /has an entry 1 already/],
+        [() => journal.append(1, "other"), "journal-entry-exists", /already has entry 1/],
         [() => journal.appendLoss(1, "other"), "journal-loss-exists", /the loss of entry 1 .* is accepted already/],
       ] as const) {
         await expect(again()).rejects.toMatchObject({ code });

@@ -176,8 +176,8 @@ export const createJournalForeignError = (sequence: number): OperatorError<"jour
 
 /** The error of `append` where the entry exists. */
 export function createEntryExistsError(sequence: number, cause?: unknown): OperatorError {
-  const advice = "the database is behind it: run drs erase replay";
-  const message = `the erasure journal has an entry ${sequence} already: ${advice}`;
+  const advice = "run drs erase replay";
+  const message = `the erasure journal already has entry ${sequence}, which the database has not applied: ${advice}`;
   return new OperatorError("journal-entry-exists", message, { cause });
 }
 

@@ -86,7 +86,8 @@ export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
 }
 
 /**
- * Options of a serving connection: least privilege, UTC, and never an answer before the disk has it.
+ * Options of a serving connection: the privileges of the serving role, UTC, and `synchronous_commit=on`: a commit is
+ * answered only when it is on disk.
  * @param isReadOnly whether its transactions are read-only.
  */
 export function servingOptions(database: DatabaseOptions, isReadOnly = false): DatabaseOptions {

@@ -26,7 +26,7 @@ export class CompactRange {
   #size: number;
   readonly #roots: Buffer[];
 
-  /** @param roots as many as `size` has bits that are set. */
+  /** @param roots one for each 1 bit of `size`, root of the largest subtree first. */
   constructor(size = 0, roots: readonly Buffer[] = []) {
     this.#size = size;
     this.#roots = [...roots];

@@ -22,7 +22,7 @@ const API: Readonly<Record<string, Surface>> = { api: "admin", console: "admin",
 /** The surface of an operation that is not ingestion's, by the way on which it reached the system. */
 export const surfaceOf = (via: string): Surface => API[via] ?? "worker";
 
-/** Whether the operation is one that the record's surface writes: no other surface's entry can be made with its key. */
+/** Whether the surface that the record names may write this record, by its actor, `via` and operation. */
 export function isOfSurface({ surface, actor, via, operation }: AuditRecord): boolean {
   if (surface !== "ingest") return surfaceOf(via) === surface && operation !== INGESTION.operation;
   return actor === INGESTION.actor && via === INGESTION.via && operation === INGESTION.operation;

@@ -1,7 +1,7 @@
--- Returns the row of the partition that holds (in_purpose, in_at), and creates the partition where there is none. Its
--- unit of time follows the retention period; where another unit covers a part of that time already, it is shorter:
--- hours always fit. Security definer, because the serving role owns no table and may create partitions of this shape
--- only.
+-- Returns the row of the partition that holds (in_purpose, in_at), and creates the partition if there is none. The new
+-- partition covers one month, week, day or hour, chosen by the retention period. If that range overlaps an existing
+-- partition, the next shorter unit is tried; an hour always fits. Security definer, because the serving role owns no
+-- table and may create partitions of this shape only.
 create or replace function ensure_event_partition(in_purpose integer, in_at timestamptz) returns setof event_partition
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatLogKey, signCheckpoint } from "../../packages/server/src/audit/log/checkpoint.ts";
-import { formatHead, formatItem } from "../../packages/server/src/audit/log/export-file.ts";
+import { formatHeader, formatItem } from "../../packages/server/src/audit/log/export-file.ts";
 import { signAlone } from "../../packages/server/src/audit/log/lane.ts";
 import {
   DIRECT,
@@ -117,7 +117,7 @@ async function writeCase({ name, items, outside, verdict }: Case, number: number
   const { verdict: found, findings } = await verifyLog(streamed(items), { key: LOG_KEY, outside, now: LATE });
   if (found !== verdict)
     throw new Error(`${name}: the verdict is ${found}, not ${verdict}: ${JSON.stringify(findings)}`);
-  const text = formatHead(LOG_KEY, new Date(LATE)) + items.map(formatItem).join("");
+  const text = formatHeader(LOG_KEY, new Date(LATE)) + items.map(formatItem).join("");
   const checkpoints = outside.map((note, index) => write(`${number}-${index}.checkpoint`, note));
   return { name, export: write(`${number}.ndjson`, text), checkpoints, verdict };
 }

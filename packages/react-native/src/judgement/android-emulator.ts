@@ -12,7 +12,7 @@ import {
   TRANSLATORS,
   WEAK_BUILD_FACTS,
 } from "./emulator-artefacts.ts";
-import { any, facts, type Finding, type Found, inText, present, together, which } from "./finding.ts";
+import { anyFound, facts, type Finding, type Found, inText, present, together, namesFound } from "./finding.ts";
 import type { Judgements } from "./judgement.ts";
 import { nativeBridge } from "./native-bridge.ts";
 
@@ -78,14 +78,14 @@ export function androidEmulator(rules: AndroidRules): Judgements {
 }
 
 const MARKERS: Judgements = {
-  emulatorFingerprintMatch: any(build),
-  emulatorBuildMarkers: which(
+  emulatorFingerprintMatch: anyFound(build),
+  emulatorBuildMarkers: namesFound(
     facts("build", BUILD_MEMBERS, new RegExp(`${KNOWN_FACTS.source}|${WEAK_BUILD_FACTS.source}`)),
   ),
-  emulatorFilesFound: any(files),
-  emulatorFilePaths: which(files),
-  emulatorSystemPropertyMarkers: which(properties),
-  emulatorCpuMarkers: which(cpuMarkers),
+  emulatorFilesFound: anyFound(files),
+  emulatorFilePaths: namesFound(files),
+  emulatorSystemPropertyMarkers: namesFound(properties),
+  emulatorCpuMarkers: namesFound(cpuMarkers),
   emulatorVendorMarkers: {
     sources: all.sources,
     judge: (evidence) => (lookedAtAll(evidence) ? productsOf(all.find(evidence)) : undefined),
@@ -94,5 +94,5 @@ const MARKERS: Judgements = {
     sources: together(all, cpuMarkers).sources,
     judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
   },
-  deviceFarmMarkers: which(deviceFarmMarkers),
+  deviceFarmMarkers: namesFound(deviceFarmMarkers),
 };

@@ -1,6 +1,6 @@
 import type { Text } from "../native/native-interface.ts";
 import type { AndroidRules } from "./android-rules.ts";
-import { any, count, inLines, inText, named, present, together, which } from "./finding.ts";
+import { anyFound, countFound, inLines, inText, named, present, together, namesFound } from "./finding.ts";
 import { FRIDA_PORTS, HOOK_CLASSES } from "./hook-artefacts.ts";
 import type { Judgements } from "./judgement.ts";
 import { baseName, eachMapping } from "./maps.ts";
@@ -46,17 +46,19 @@ export function androidHooks(rules: AndroidRules): Judgements {
   const pipes = named("descriptors", (path) => (rules.pipe.test(baseName(path)) ? path : undefined));
   const classes = present("classes", HOOK_CLASSES);
   return {
-    injectedLibrariesFound: any(libraries),
-    injectedLibraryNames: which(libraries),
-    injectedLibraryCount: count(libraries),
-    hookFrameworkFound: any(together(hookLibraries, classes, frames, pipes, named("threads", matching(rules.frida)))),
-    hookStackFrameFound: any(frames),
-    hookStackFrames: which(frames),
-    loadedHookClassNames: which(classes),
-    zygiskIndicatorsFound: any(together(zygoteLibraries, zygoteBridge)),
-    suspiciousExecutableMappingsFound: any(inText("maps", (text) => mapped(text).foreign)),
-    fridaThreadNamesFound: which(named("threads", matching(rules.frida, rules.glib))),
-    fridaInjectorPipeFound: any(pipes),
-    fridaListenerPortFound: any(inLines("tcpSockets", rules.listener, (port) => FRIDA_PORTS.includes(port))),
+    injectedLibrariesFound: anyFound(libraries),
+    injectedLibraryNames: namesFound(libraries),
+    injectedLibraryCount: countFound(libraries),
+    hookFrameworkFound: anyFound(
+      together(hookLibraries, classes, frames, pipes, named("threads", matching(rules.frida))),
+    ),
+    hookStackFrameFound: anyFound(frames),
+    hookStackFrames: namesFound(frames),
+    loadedHookClassNames: namesFound(classes),
+    zygiskIndicatorsFound: anyFound(together(zygoteLibraries, zygoteBridge)),
+    suspiciousExecutableMappingsFound: anyFound(inText("maps", (text) => mapped(text).foreign)),
+    fridaThreadNamesFound: namesFound(named("threads", matching(rules.frida, rules.glib))),
+    fridaInjectorPipeFound: anyFound(pipes),
+    fridaListenerPortFound: anyFound(inLines("tcpSockets", rules.listener, (port) => FRIDA_PORTS.includes(port))),
   };
 }

@@ -1,6 +1,6 @@
 import type { Text } from "../native/native-interface.ts";
 import type { AndroidRules } from "./android-rules.ts";
-import { any, findingIn, inText } from "./finding.ts";
+import { anyFound, findingIn, inText } from "./finding.ts";
 import type { Judgement, Judgements } from "./judgement.ts";
 import { type Mount, readMounts } from "./mount-info.ts";
 import { remember } from "./remember.ts";
@@ -38,7 +38,7 @@ function isLeftByRootTool(mount: Mount): boolean {
 }
 
 function anyMount(look: (mount: Mount) => boolean): Judgement {
-  return any(inText("mountInfo", (text) => pointsOf(mountsOf(text).filter(look))));
+  return anyFound(inText("mountInfo", (text) => pointsOf(mountsOf(text).filter(look))));
 }
 
 function pointsOf(mounts: readonly Mount[]): readonly string[] {
@@ -51,7 +51,7 @@ export function androidMounts({ overlay }: Pick<AndroidRules, "overlay">): Judge
     suspiciousMountsFound: anyMount(isLeftByRootTool),
     magiskMountsFound: anyMount(namesMagisk),
     /** A place of the system image that shows files of `/data`: by the number of the device, or by an overlay's folders. */
-    magicMountModulesFound: any(
+    magicMountModulesFound: anyFound(
       findingIn("mountInfo", true, (text) => {
         const mounts = mountsOf(text);
         const data = mounts.find(({ point }) => point === "/data")?.device;

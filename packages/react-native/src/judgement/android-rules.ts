@@ -6,7 +6,7 @@ import {
   HOOK_FRAME,
   HOOK_LIBRARY,
   INJECTOR_PIPE,
-  ZYGOTE_LIBRARY,
+  ZYGOTE_INJECTOR_LIBRARY,
 } from "./hook-artefacts.ts";
 import { MAGISK_SOCKET, OF_MODULES } from "./root-artefacts.ts";
 
@@ -16,7 +16,7 @@ import { MAGISK_SOCKET, OF_MODULES } from "./root-artefacts.ts";
  */
 export const ANDROID_RULES = {
   library: HOOK_LIBRARY,
-  zygote: ZYGOTE_LIBRARY,
+  zygote: ZYGOTE_INJECTOR_LIBRARY,
   frame: HOOK_FRAME,
   frida: FRIDA_THREAD,
   glib: GLIB_THREAD,

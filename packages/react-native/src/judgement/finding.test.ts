@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { any, count, facts, inText, named, present, together, which } from "./finding.ts";
+import { anyFound, countFound, facts, inText, named, present, together, namesFound } from "./finding.ts";
 
 const su = present("paths", ["/a/su", "/b/su"]);
 const none = { present: [], absent: ["/a/su", "/b/su"] };
@@ -12,40 +12,40 @@ describe("the finding of an artefact", () => {
     ["one could not be examined, and the other exists", { paths: { present: ["/b/su"], absent: [] } }, true],
     ["something else is there", { paths: { present: ["/c/su"], absent: ["/a/su"] } }, undefined],
   ])("follows the evidence: %s", (_, evidence, value) => {
-    expect(any(su).judge(evidence)).toBe(value);
+    expect(anyFound(su).judge(evidence)).toBe(value);
   });
 
   it("has a list and its length only when the list is complete", () => {
     const seen = { paths: { present: ["/b/su"], absent: ["/a/su"] } };
-    expect(which(su).judge(seen)).toEqual(["/b/su"]);
-    expect(count(su).judge(seen)).toBe(1);
+    expect(namesFound(su).judge(seen)).toEqual(["/b/su"]);
+    expect(countFound(su).judge(seen)).toBe(1);
     const partly = { paths: { present: ["/b/su"], absent: [] } };
-    expect(which(su).judge(partly)).toBeUndefined();
-    expect(count(su).judge(partly)).toBeUndefined();
+    expect(namesFound(su).judge(partly)).toBeUndefined();
+    expect(countFound(su).judge(partly)).toBeUndefined();
   });
 
   it("is true by one hit among several, and not false while one of them is unknown", () => {
-    const either = any(together(su, present("classes", ["X"])));
+    const either = anyFound(together(su, present("classes", ["X"])));
     expect(either.judge({ paths: none })).toBeUndefined();
     expect(either.judge({ paths: none, classes: { present: [], absent: ["X"] } })).toBe(false);
     expect(either.judge({ classes: { present: ["X"], absent: [] } })).toBe(true);
   });
 
   it("is not false for a text that was cut off", () => {
-    const hit = any(inText("maps", ({ text }) => (text.includes("hit") ? ["hit"] : [])));
+    const hit = anyFound(inText("maps", ({ text }) => (text.includes("hit") ? ["hit"] : [])));
     expect(hit.judge({ maps: { text: "a miss", truncated: false } })).toBe(false);
     expect(hit.judge({ maps: { text: "a miss", truncated: true } })).toBeUndefined();
     expect(hit.judge({ maps: { text: "a hit", truncated: true } })).toBe(true);
   });
 
   it("is not false for a list of names that reached native code's limit", () => {
-    const known = any(named("stack", (name) => (name === "hook" ? name : undefined)));
+    const known = anyFound(named("stack", (name) => (name === "hook" ? name : undefined)));
     expect(known.judge({ stack: Array.from({ length: 255 }, () => "a") })).toBe(false);
     expect(known.judge({ stack: Array.from({ length: 256 }, () => "a") })).toBeUndefined();
   });
 
   it("is unknown if the property is left out, and false if the property is empty", () => {
-    const debuggable = any(facts("properties", ["ro.debuggable"], /=1$/));
+    const debuggable = anyFound(facts("properties", ["ro.debuggable"], /=1$/));
     expect(debuggable.judge({ properties: {} })).toBeUndefined();
     expect(debuggable.judge({ properties: { "ro.debuggable": "" } })).toBe(false);
     expect(debuggable.judge({ properties: { "ro.debuggable": "1" } })).toBe(true);
@@ -53,7 +53,7 @@ describe("the finding of an artefact", () => {
 });
 
 it("reported names are bounded, however long and many the names in evidence are", () => {
-  const all = which(named("threads", (name) => name));
+  const all = namesFound(named("threads", (name) => name));
   const threads = Array.from({ length: 1_000 }, (_, index) => `${index}${"x".repeat(5_000)}`);
   const names = all.judge({ threads }) as readonly string[];
   expect(names).toHaveLength(64);
@@ -61,5 +61,5 @@ it("reported names are bounded, however long and many the names in evidence are"
 });
 
 it("each name is reported once", () => {
-  expect(which(named("threads", (name) => name)).judge({ threads: ["a", "b", "a"] })).toEqual(["a", "b"]);
+  expect(namesFound(named("threads", (name) => name)).judge({ threads: ["a", "b", "a"] })).toEqual(["a", "b"]);
 });

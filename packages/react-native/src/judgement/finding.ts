@@ -91,17 +91,17 @@ export function together(...findings: readonly Finding[]): Finding {
 }
 
 /** Whether an artefact is found: true as soon as one is, false only if all were examined. */
-export function any(finding: Finding): Judgement {
+export function anyFound(finding: Finding): Judgement {
   return concluding(finding, ({ found, whole }) => found.length > 0 || (whole ? false : undefined));
 }
 
 /** The names that were found; absent unless all were examined. */
-export function which(finding: Finding): Judgement {
+export function namesFound(finding: Finding): Judgement {
   return concluding(finding, namesOf);
 }
 
 /** The number of names that were found; absent unless all were examined. */
-export function count(finding: Finding): Judgement {
+export function countFound(finding: Finding): Judgement {
   return concluding(finding, (found) => namesOf(found)?.length);
 }
 

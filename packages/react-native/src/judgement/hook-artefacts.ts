@@ -11,7 +11,9 @@ import { under } from "./under.ts";
  */
 export const HOOK_LIBRARY =
   /^(lib)?((lspd|lspatch|substrate|substrate-dvm|edxp|cycript|FridaGadget)(\.|$)|(frida|xposed)([-_.]|$))/;
-export const ZYGOTE_LIBRARY = /^(lib)?((zygisk|zygisk_loader|zn_loader|riruloader)(\.|$)|riru([-_.]|$))/;
+
+/** Libraries of Zygisk and Riru, by their base names: both load code into the zygote, from which Android forks each app. */
+export const ZYGOTE_INJECTOR_LIBRARY = /^(lib)?((zygisk|zygisk_loader|zn_loader|riruloader)(\.|$)|riru([-_.]|$))/;
 
 export const HOOK_CLASSES = [
   ...under("de.robv.android.xposed.", "XposedBridge XposedHelpers XC_MethodHook"),

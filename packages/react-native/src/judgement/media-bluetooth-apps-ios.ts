@@ -1,10 +1,10 @@
-import { findingIn, which } from "./finding.ts";
+import { findingIn, namesFound } from "./finding.ts";
 import { FLAGGED_SCHEMES } from "./flagged-apps.ts";
 import type { Judgements } from "./judgement.ts";
 
 export const mediaBluetoothAppsIos: Judgements = {
   /** The declared schemes that some app can open. A host may declare a part of the list. */
-  openableFlaggedSchemes: which(
+  openableFlaggedSchemes: namesFound(
     findingIn("schemes", FLAGGED_SCHEMES, ({ present, absent }) => {
       const found = FLAGGED_SCHEMES.filter((scheme) => present.includes(scheme));
       return { found, whole: found.length > 0 || FLAGGED_SCHEMES.some((scheme) => absent.includes(scheme)) };

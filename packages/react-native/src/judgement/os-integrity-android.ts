@@ -3,16 +3,16 @@ import { androidHooks } from "./android-hooks.ts";
 import { androidMounts } from "./android-mounts.ts";
 import { ANDROID_RULES, type AndroidRules } from "./android-rules.ts";
 import {
-  any,
+  anyFound,
   concluding,
-  count,
+  countFound,
   facts,
   type Finding,
   findingIn,
   inLines,
   present,
   together,
-  which,
+  namesFound,
 } from "./finding.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 import { zygoteBridge } from "./native-bridge.ts";
@@ -67,22 +67,22 @@ export function osIntegrityAndroid(rules: AndroidRules = ANDROID_RULES): Judgeme
     ...androidEmulator(rules),
     ...androidHooks(rules),
     ...androidMounts(rules),
-    suOnPath: any(onPath(rules.su)),
-    magiskAbstractSocketFound: any(inLines("unixSockets", ABSTRACT_NAME, (name) => rules.socket.test(name))),
+    suOnPath: anyFound(onPath(rules.su)),
+    magiskAbstractSocketFound: anyFound(inLines("unixSockets", ABSTRACT_NAME, (name) => rules.socket.test(name))),
   };
 }
 
 const STATE: Judgements = {
-  suBinaryFound: any(present("paths", SU_PATHS)),
-  rootManagementAppFound: any(present("packages", ROOT_MANAGERS)),
-  dangerousAppFound: any(present("packages", PATCHERS_AND_HOOK_MANAGERS)),
-  rootCloakingAppFound: any(present("packages", ROOT_CLOAKERS)),
-  suspiciousFilePathsFound: any(paths),
-  suspiciousFilePaths: which(paths),
-  suspiciousPathCount: count(paths),
+  suBinaryFound: anyFound(present("paths", SU_PATHS)),
+  rootManagementAppFound: anyFound(present("packages", ROOT_MANAGERS)),
+  dangerousAppFound: anyFound(present("packages", PATCHERS_AND_HOOK_MANAGERS)),
+  rootCloakingAppFound: anyFound(present("packages", ROOT_CLOAKERS)),
+  suspiciousFilePathsFound: anyFound(paths),
+  suspiciousFilePaths: namesFound(paths),
+  suspiciousPathCount: countFound(paths),
 
-  dangerousPropsPresent: any(dangerousProperties),
-  dangerousSystemProperties: which(dangerousProperties),
+  dangerousPropsPresent: anyFound(dangerousProperties),
+  dangerousSystemProperties: namesFound(dangerousProperties),
   verifiedBootState: concluding(facts("properties", ["ro.boot.verifiedbootstate"], BOOT_STATE), ({ found: [state] }) =>
     state?.replace(/.*=/, ""),
   ),
@@ -90,10 +90,10 @@ const STATE: Judgements = {
   bootloaderLocked: concluding(facts("properties", LOCK_STATES, LOCK_STATE), ({ found }) =>
     found.length === 0 ? undefined : !found.some((fact) => UNLOCKED.test(fact)),
   ),
-  testKeysBuild: any(facts("build", ["tags"], /[=,]test-keys(,|$)/)),
+  testKeysBuild: anyFound(facts("build", ["tags"], /[=,]test-keys(,|$)/)),
 
   tracerPid: tracer((pid) => pid),
   tracedByOtherProcess: tracer((pid) => pid !== 0),
-  suspiciousEnvironmentVariablesFound: any(variables),
-  suspiciousEnvironmentVariableNames: which(variables),
+  suspiciousEnvironmentVariablesFound: anyFound(variables),
+  suspiciousEnvironmentVariableNames: namesFound(variables),
 };

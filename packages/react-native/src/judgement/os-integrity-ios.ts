@@ -1,15 +1,15 @@
 import type { Evidence } from "../native/native-interface.ts";
 import {
-  any,
+  anyFound,
   concluding,
-  count,
+  countFound,
   type Finding,
   findingIn,
   type Found,
   named,
   present,
   together,
-  which,
+  namesFound,
 } from "./finding.ts";
 import { MAC_IMAGES, onPhone } from "./ios-host.ts";
 import {
@@ -94,22 +94,22 @@ export function osIntegrityIos(rules: IosRules): Judgements {
   const bypass = together(phone(present("paths", BYPASS_PATHS)), named("images", bypassImage(rules)));
   return {
     ...HOST,
-    parentPidUnexpected: any(phone(parent)),
-    suBinaryFound: any(phone(present("paths", JAILBREAK_SU))),
-    rootManagementAppFound: any(phone(present("paths", JAILBREAK_STORES))),
-    suspiciousFilePathsFound: any(paths),
-    suspiciousFilePaths: which(paths),
-    suspiciousPathCount: count(paths),
-    writableSystemPathFound: any(phone(present("writablePaths", READ_ONLY_PLACES))),
-    canOpenJailbreakScheme: any(schemesWith(together(paths, images), rules.confirmed)),
-    symbolicLinksSuspicious: any(phone(present("links", PLAIN_FOLDERS))),
-    jailbreakBypassDetected: any(bypass),
-    hookFrameworkFound: any(named("images", hookingImage(rules))),
-    injectedLibrariesFound: any(images),
-    injectedLibraryNames: which(images),
-    injectedLibraryCount: count(images),
-    suspiciousEnvironmentVariablesFound: any(variables),
-    suspiciousEnvironmentVariableNames: which(variables),
+    parentPidUnexpected: anyFound(phone(parent)),
+    suBinaryFound: anyFound(phone(present("paths", JAILBREAK_SU))),
+    rootManagementAppFound: anyFound(phone(present("paths", JAILBREAK_STORES))),
+    suspiciousFilePathsFound: anyFound(paths),
+    suspiciousFilePaths: namesFound(paths),
+    suspiciousPathCount: countFound(paths),
+    writableSystemPathFound: anyFound(phone(present("writablePaths", READ_ONLY_PLACES))),
+    canOpenJailbreakScheme: anyFound(schemesWith(together(paths, images), rules.confirmed)),
+    symbolicLinksSuspicious: anyFound(phone(present("links", PLAIN_FOLDERS))),
+    jailbreakBypassDetected: anyFound(bypass),
+    hookFrameworkFound: anyFound(named("images", hookingImage(rules))),
+    injectedLibrariesFound: anyFound(images),
+    injectedLibraryNames: namesFound(images),
+    injectedLibraryCount: countFound(images),
+    suspiciousEnvironmentVariablesFound: anyFound(variables),
+    suspiciousEnvironmentVariableNames: namesFound(variables),
   };
 }
 
@@ -117,17 +117,17 @@ const HOST: Judgements = {
   openReverseEngineeringPorts: concluding(present("ports", REVERSE_ENGINEERING_PORTS), ({ found, whole }) =>
     whole ? found.map(Number) : undefined,
   ),
-  simulatorEnvironmentPresent: any(environment),
-  emulatorFingerprintMatch: any(simulator),
-  emulatorBuildMarkers: which(named("images", simulatorImage)),
-  emulatorFilesFound: any(files),
-  emulatorFilePaths: which(files),
-  emulatorSystemPropertyMarkers: which(environment),
-  emulatorCpuMarkers: which(named("images", translatorImage)),
+  simulatorEnvironmentPresent: anyFound(environment),
+  emulatorFingerprintMatch: anyFound(simulator),
+  emulatorBuildMarkers: namesFound(named("images", simulatorImage)),
+  emulatorFilesFound: anyFound(files),
+  emulatorFilePaths: namesFound(files),
+  emulatorSystemPropertyMarkers: namesFound(environment),
+  emulatorCpuMarkers: namesFound(named("images", translatorImage)),
   emulatorVendorMarkers: { sources, judge: virtualProducts },
   emulatorChecksPerformed: {
     sources,
     judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
   },
-  deviceFarmMarkers: which(together(present("environment", FARM_VARIABLES), named("images", farmImage))),
+  deviceFarmMarkers: namesFound(together(present("environment", FARM_VARIABLES), named("images", farmImage))),
 };

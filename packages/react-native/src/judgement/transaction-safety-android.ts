@@ -1,10 +1,10 @@
-import { count, present, which } from "./finding.ts";
+import { countFound, present, namesFound } from "./finding.ts";
 import { REMOTE_ACCESS_APPS } from "./flagged-apps.ts";
 import type { Judgements } from "./judgement.ts";
 
 const apps = present("packages", REMOTE_ACCESS_APPS);
 
 export const transactionSafetyAndroid: Judgements = {
-  remoteAccessAppsFound: which(apps),
-  remoteAccessAppCount: count(apps),
+  remoteAccessAppsFound: namesFound(apps),
+  remoteAccessAppCount: countFound(apps),
 };

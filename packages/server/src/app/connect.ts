@@ -6,7 +6,7 @@ import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Clock, OnError } from "../ports.ts";
 import {
   administrationOptions,
-  boundTo,
+  withDeadlineOf,
   type DatabaseOptions,
   openPool,
   type OwnerDatabase,
@@ -120,7 +120,7 @@ async function findLogins(
     ? await EmbeddedPostgres.open({ dataDir: config.database.directory, asServer, creates: migrates, onError })
     : undefined;
   if (embedded) opened.add("embedded PostgreSQL", () => embedded.close());
-  const bound = (login: DatabaseOptions): DatabaseOptions => boundTo(dependencies.get("database"), login);
+  const bound = (login: DatabaseOptions): DatabaseOptions => withDeadlineOf(dependencies.get("database"), login);
   return {
     serving: bound(embedded?.serving ?? { connectionString: config.database.url }),
     owner: bound(embedded?.owner ?? { connectionString: config.database.migrationUrl ?? config.database.url }),
@@ -181,5 +181,5 @@ export function databaseAt(
 ): DatabaseOptions | undefined {
   return url === undefined
     ? undefined
-    : withStatementTimeout(boundTo(dependencies.get(name), { connectionString: url }));
+    : withStatementTimeout(withDeadlineOf(dependencies.get(name), { connectionString: url }));
 }

@@ -11,7 +11,7 @@ import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
 import { findLeaf, lastCheckpoint, listHashes, readLog } from "../audit/log-table.ts";
 import { formatLogKey, type LogKey, openCheckpoint, parseLogKey } from "../audit/log/checkpoint.ts";
-import { formatHead, formatItem, parseHead, parseItem } from "../audit/log/export-file.ts";
+import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
 import { formatProof } from "../audit/log/proof-file.ts";
 import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
@@ -95,11 +95,11 @@ async function verifyExport(
 ): Promise<Verification> {
   const lines = linesOf(path)[Symbol.asyncIterator]();
   const first = await lines.next();
-  const head = first.done ? undefined : parseHead(first.value);
-  if (!head) throw new OperatorError("input-invalid", `${path} is no export of the audit log`);
-  const key = parseLogKey(keyText ?? head.key);
+  const header = first.done ? undefined : parseHeader(first.value);
+  if (!header) throw new OperatorError("input-invalid", `${path} is no export of the audit log`);
+  const key = parseLogKey(keyText ?? header.key);
   if (!key) throw unchecked("the key of the log is not readable");
-  return verifyLog(itemsOf(lines, path), { key, outside, now: Date.parse(head.exportedAt) });
+  return verifyLog(itemsOf(lines, path), { key, outside, now: Date.parse(header.exportedAt) });
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {
@@ -143,10 +143,10 @@ function exportCommand(context: Context): Command {
       const path = resolve(context.directory, out);
       await withConnection(context, "read", async (connection) => {
         const key = await requireLogKey(connection);
-        const head = formatHead(key, new Date(context.clock.now()));
+        const header = formatHeader(key, new Date(context.clock.now()));
         await inSnapshot(connection.database, async (snapshot) => {
           const lines = async function* (): AsyncGenerator<string> {
-            yield head;
+            yield header;
             for await (const item of readLog(snapshot)) yield formatItem(item);
           };
           await pipeline(lines(), createWriteStream(path, { mode: 0o600, flags: "wx" })).catch((cause: unknown) => {

@@ -32,7 +32,10 @@ export async function auditRead(
 }
 
 /** A restored database would show events that were erased since: it is compared with the journal first. */
-export function withReplayed(context: Context, work: (installation: Installation) => Promise<void>): Promise<void> {
+export function withJournalApplied(
+  context: Context,
+  work: (installation: Installation) => Promise<void>,
+): Promise<void> {
   return withInstallation(context, "audited-read", async (installation) => {
     // guard(drop): a restored database shows no event before the replay
     // fails: e2e/reading.test.ts › shows no event

@@ -9,7 +9,7 @@ import { readPurposeIds } from "../policy/policy-table.ts";
 import type { StoredEvent } from "../ports.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { auditRead, withReplayed } from "./audit-read.ts";
+import { auditRead, withJournalApplied } from "./audit-read.ts";
 import type { Context } from "./context.ts";
 
 /** Rows that one query of a long listing fetches. */
@@ -26,7 +26,7 @@ export type Show = (event: Event) => void;
 
 /** Shows an event, or writes its exact bytes. */
 export function getOnDatabase(context: Context, eventId: string, options: Reading, show: Show): Promise<void> {
-  return withReplayed(context, async (installation) => {
+  return withJournalApplied(context, async (installation) => {
     const { includeRestricted = false, reason, raw } = options;
     const event = await findEvent(installation.pool, eventId, { includeRestricted });
     const read = {
@@ -115,7 +115,7 @@ export type Take = (page: readonly Event[]) => void;
  * that the rows come from.
  */
 export function listOnDatabase(context: Context, options: Listing, take: Take): Promise<void> {
-  return withReplayed(context, (installation) =>
+  return withJournalApplied(context, (installation) =>
     inSnapshot(installation.database, (snapshot) => listSnapshot(context, installation, snapshot, options, take)),
   );
 }

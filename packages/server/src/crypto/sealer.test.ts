@@ -10,7 +10,7 @@ import {
   type AccountKeys,
   accountSecretName,
   createSealer,
-  type PartitionDirectory,
+  type PartitionRegistry,
   type PartitionSecrets,
   partitionSecretName,
 } from "./sealer.ts";
@@ -22,7 +22,7 @@ const KEY = randomBytes(32);
 const MAC_KEY = createSecretKey(randomBytes(32));
 
 /** One partition a purpose and day. */
-class TestPartitions implements PartitionDirectory {
+class TestPartitions implements PartitionRegistry {
   readonly #created = new Set<string>();
   /** How many failovers the servers have noticed. */
   failovers = 0;
@@ -75,7 +75,7 @@ function sealerOver(
   store: KeyStore,
   macKey = MAC_KEY,
   known = new TestPartitions(),
-  partitions: PartitionDirectory = known,
+  partitions: PartitionRegistry = known,
 ) {
   const secrets = new Secrets(store, keysOf(KEY));
   const sealer = createSealer(secrets, accountKeys(secrets, known), partitions, async (hold) => [hold], macKey);
@@ -166,7 +166,7 @@ describe("the secret of a partition", () => {
     const { keys, partitions, sealer, open } = scene();
     await sealer.seal(identityOf(), payload(100, "json"));
     keys.entries.delete(name);
-    const unaware: PartitionDirectory = {
+    const unaware: PartitionRegistry = {
       ensure: (purpose, at) => partitions.ensure(purpose, at),
       recordCreated: (secret) => partitions.recordCreated(secret),
       find: (purpose, at) => ({ ...partitions.find(purpose, at), wasCreated: false }),

@@ -19,7 +19,7 @@ export interface PartitionSecrets {
 }
 
 /** Finds the partition of a purpose and time. */
-export interface PartitionDirectory {
+export interface PartitionRegistry {
   /** Finds the secrets of a partition, without a promise if they are known. @throws Unavailable */
   find(purpose: number, receivedAt: number): PartitionSecrets | Promise<PartitionSecrets>;
   /**
@@ -87,7 +87,7 @@ export const partitionSecretName = (secretId: string): string => `partition/${se
 export function createSealer(
   secrets: Secrets,
   accountKeys: AccountKeys,
-  partitions: PartitionDirectory,
+  partitions: PartitionRegistry,
   findHoldSecrets: FindHoldSecrets,
   requestMacKey: KeyObject,
 ): CachingSealer {

@@ -4,7 +4,7 @@ import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { countOutcomes } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
-import { listAcceptedLosses } from "../journal/applied-entries.ts";
+import { listAcceptedEntryLosses } from "../journal/applied-entries.ts";
 import { readRequestState } from "../subject-requests/data-requests.ts";
 import { readHoldState } from "../lifecycle/holds/holds.ts";
 import { readRestrictionState } from "../lifecycle/restrictions/restrictions.ts";
@@ -201,7 +201,7 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
     if (!isStandby) return { what: "erasures", ok: false, detail: error.message };
     return { what: "erasures", ok: true, severity: "advice", detail: "the standby is behind the erasure journal" };
   }
-  const losses = await listAcceptedLosses(pool);
+  const losses = await listAcceptedEntryLosses(pool);
   const lost = losses.length === 0 ? "" : `; the loss of entries ${losses.join(", ")} of the journal was accepted`;
   const state = `${erasures} in ${journal?.description ?? "no journal: no erasure is possible"}, ${unfinished} to be finished${lost}`;
   return {

@@ -14,7 +14,7 @@ import { Monitor } from "../dependencies/monitor.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../ports.ts";
 import { decodeRecord, macOf } from "../audit/log/record.ts";
 import { uuidArray } from "../postgres/binary-array.ts";
-import { boundTo } from "../postgres/database.ts";
+import { withDeadlineOf } from "../postgres/database.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
 import { commitBatch } from "./commit-batch.ts";
 import { openEventStore } from "./event-store.fixture.ts";
@@ -437,7 +437,7 @@ describe("the event store in transient trouble", () => {
   it("rejects early from the first failed commit on, until its monitor says that the database is back", async () => {
     const dependencies = new Dependencies(2_000);
     const dependency = dependencies.get("database");
-    const watchedDatabase = { ...boundTo(dependency, system.database), application_name: "watched" };
+    const watchedDatabase = { ...withDeadlineOf(dependency, system.database), application_name: "watched" };
     const monitor = new Monitor(dependency, new PostgresProbe({ dependency, database: watchedDatabase }));
     const watched = await openStore({ database: watchedDatabase, canStore: () => dependencies.canStore });
     try {

@@ -1,7 +1,7 @@
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import {
   type Columns,
-  type Composed,
+  type ComposedQuery,
   composed,
   type ParameterType,
   query,
@@ -176,7 +176,7 @@ export const SAMPLE_PARTITION: Partition = {
 /** A query over partitions. */
 export interface PartitionQuery<Values extends readonly unknown[], Row> {
   /** The statement over a slice. */
-  readonly over: (partitions: readonly Partition[], values: readonly unknown[]) => Composed<Row>;
+  readonly over: (partitions: readonly Partition[], values: readonly unknown[]) => ComposedQuery<Row>;
   /** Exists for the compiler only. */
   readonly types?: { readonly values: Values };
 }
@@ -190,7 +190,10 @@ export function partitionQuery<const Types extends readonly ParameterType[], con
   columns: Of,
   branch: (within: Within, partition: Partition) => string,
 ): PartitionQuery<ValuesOf<Types>, RowOf<Of>> {
-  const compose = (partitions: readonly Partition[], values: readonly unknown[]): Omit<Composed<unknown>, "types"> => {
+  const compose = (
+    partitions: readonly Partition[],
+    values: readonly unknown[],
+  ): Omit<ComposedQuery<unknown>, "types"> => {
     const bound = [...values];
     return { text: branchesOf(partitions, (value) => `$${bound.push(value)}`, branch), values: bound };
   };

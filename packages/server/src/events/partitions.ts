@@ -1,5 +1,5 @@
 import { Unavailable } from "../ports.ts";
-import type { PartitionDirectory, PartitionSecrets } from "../crypto/sealer.ts";
+import type { PartitionRegistry, PartitionSecrets } from "../crypto/sealer.ts";
 import { asUnavailable, sqlState } from "../postgres/errors.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
@@ -45,7 +45,7 @@ const RECORD_CREATED_SECRET = sql("select record_created_secret($1)", ["uuid"]);
  * Finds the partitions of `event`; a function of the owner's creates a missing one. `prepare` creates them ahead of
  * time, so that no request has to wait.
  */
-export class Partitions implements PartitionDirectory {
+export class Partitions implements PartitionRegistry {
   readonly #executor: Executor;
   readonly #known = new Map<number, KnownPartition[]>();
   /** Number of times that `clear` was called. */

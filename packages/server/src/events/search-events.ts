@@ -174,7 +174,7 @@ async function sum(counts: AsyncGenerator<{ events: number }>): Promise<number> 
   return total;
 }
 
-export interface EventCountsByHold {
+export interface EventCountsByHoldState {
   /** Events that are not erased and that no hold covers. */
   readonly events: number;
   /** Events that are not erased and that a hold covers. */
@@ -185,7 +185,7 @@ export interface EventCountsByHold {
   readonly released: number;
 }
 
-const COUNT_BY_HOLD = subjectSearch(
+const COUNT_BY_HOLD_STATE = subjectSearch(
   {
     view: "kept_event",
     select: "erased_by is not null as erased, is_held(account, action_id, event_id) as covered, count(*) as events",
@@ -195,9 +195,9 @@ const COUNT_BY_HOLD = subjectSearch(
   { erased: "bool", covered: "bool", events: "int8" },
 );
 
-export async function countByHold(executor: Executor, subject: EventSubject): Promise<EventCountsByHold> {
+export async function countByHoldState(executor: Executor, subject: EventSubject): Promise<EventCountsByHoldState> {
   const counts = { events: 0, held: 0, still_held: 0, released: 0 };
-  for await (const row of searchSubject(executor, COUNT_BY_HOLD, subject)) {
+  for await (const row of searchSubject(executor, COUNT_BY_HOLD_STATE, subject)) {
     const kind = row.erased ? (row.covered ? "still_held" : "released") : row.covered ? "held" : "events";
     counts[kind] += row.events;
   }

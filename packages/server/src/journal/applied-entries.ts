@@ -70,7 +70,7 @@ const ACCEPTED_LOSSES = sql(
 );
 
 /** Entries whose loss an operator accepted, ascending. */
-export async function listAcceptedLosses(executor: Executor): Promise<readonly number[]> {
+export async function listAcceptedEntryLosses(executor: Executor): Promise<readonly number[]> {
   const { rows } = await query(executor, ACCEPTED_LOSSES);
   return rows.map(({ sequence }) => sequence);
 }

@@ -17,7 +17,7 @@ export interface Bound {
   readonly isProbe?: boolean;
 }
 
-export interface BoundedOptions extends pg.ClientConfig {
+export interface BoundedClientOptions extends pg.ClientConfig {
   readonly bound?: Bound;
 }
 
@@ -87,10 +87,10 @@ type Overloaded = (...args: readonly unknown[]) => Promise<unknown> | undefined;
  * so that every other call on it ends, and a pool replaces it.
  */
 export class BoundedClient extends pg.Client {
-  readonly #options: BoundedOptions;
+  readonly #options: BoundedClientOptions;
   #backend: AbandonedBackend | undefined;
 
-  constructor(options: BoundedOptions) {
+  constructor(options: BoundedClientOptions) {
     super(options);
     this.#options = options;
     // The calls on a connection that breaks report it; without a listener the event would end the process.

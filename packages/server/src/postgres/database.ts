@@ -1,11 +1,11 @@
 import pg from "pg";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { OnError } from "../ports.ts";
-import { AbandonedBackends, BoundedClient, type BoundedOptions } from "./bounded-client.ts";
+import { AbandonedBackends, BoundedClient, type BoundedClientOptions } from "./bounded-client.ts";
 import type { Connection, Executor, OwnerConnection, OwnerTransaction, Transaction } from "./executor.ts";
 import { isTransient } from "./errors.ts";
 
-export type DatabaseOptions = BoundedOptions;
+export type DatabaseOptions = BoundedClientOptions;
 
 /** Options of connections of the owner. */
 export interface OwnerDatabase extends DatabaseOptions {
@@ -48,7 +48,7 @@ export const READ_ONLY = "-c default_transaction_read_only=on";
 const MAX_IDLE_MS = 15_000;
 
 /** Every call on a connection of these options has the deadline of the dependency. */
-export function boundTo(dependency: Dependency, database: DatabaseOptions): DatabaseOptions {
+export function withDeadlineOf(dependency: Dependency, database: DatabaseOptions): DatabaseOptions {
   const bound = { dependency, abandoned: new AbandonedBackends(), isAway: isTransient };
   // The time limit of PostgreSQL is longer than the deadline, whose error names the dependency.
   return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };

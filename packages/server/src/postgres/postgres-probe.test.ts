@@ -5,7 +5,7 @@ import { startDatabase, type TestDatabase } from "../../../../e2e/support/databa
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Dependencies } from "../dependencies/dependencies.ts";
 import { AbandonedBackends, BoundedClient } from "./bounded-client.ts";
-import { boundTo, type DatabaseOptions, withoutStatementTimeout } from "./database.ts";
+import { withDeadlineOf, type DatabaseOptions, withoutStatementTimeout } from "./database.ts";
 import { PostgresProbe } from "./postgres-probe.ts";
 
 const TIMEOUT_MS = 200;
@@ -34,7 +34,7 @@ interface Watched {
 function watch(timeoutMs = TIMEOUT_MS): Watched {
   const dependency = new Dependencies(timeoutMs).get("database");
   const login = { connectionString: cluster.url("postgres"), application_name: "drs" };
-  const database = boundTo(dependency, login);
+  const database = withDeadlineOf(dependency, login);
   return { dependency, database, probe: new PostgresProbe({ dependency, database }) };
 }
 

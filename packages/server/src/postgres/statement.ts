@@ -84,7 +84,7 @@ export interface Statement<Values extends readonly unknown[], Row> {
 }
 
 /** A text that is composed when it runs, and its values. */
-export interface Composed<Row> {
+export interface ComposedQuery<Row> {
   readonly text: string;
   readonly values: unknown[];
   readonly types?: { readonly row: Row };
@@ -109,11 +109,11 @@ export function sql<
  * @param parameters the first ones, where all forms have the same.
  */
 export function composed<Arguments extends readonly unknown[], const Of extends Columns>(
-  compose: (...args: Arguments) => Omit<Composed<unknown>, "types">,
+  compose: (...args: Arguments) => Omit<ComposedQuery<unknown>, "types">,
   columns: Of,
   samples: readonly Arguments[],
   parameters: readonly ParameterType[] = [],
-): (...args: Arguments) => Composed<RowOf<Of>> {
+): (...args: Arguments) => ComposedQuery<RowOf<Of>> {
   for (const sample of samples) STATEMENTS.push({ text: compose(...sample).text, parameters, columns });
   return compose;
 }
@@ -148,7 +148,7 @@ export async function queryRow<Values extends readonly unknown[], Row>(
 /** Runs a statement whose text was composed. */
 export function queryComposed<Row>(
   executor: Executor,
-  { text, values }: Composed<Row>,
+  { text, values }: ComposedQuery<Row>,
 ): Promise<QueryResult<Row & object>> {
   return executor.query(text, values);
 }

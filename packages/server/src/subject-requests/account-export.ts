@@ -14,7 +14,7 @@ import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Transaction } from "../postgres/executor.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
-import { type Composed, queryComposed, sql } from "../postgres/statement.ts";
+import { type ComposedQuery, queryComposed, sql } from "../postgres/statement.ts";
 import { instant } from "../postgres/instant.ts";
 
 /** Number of events that are listed at once. */
@@ -200,9 +200,9 @@ const RESTRICTIONS = sql(
 const FETCHED = 1_000;
 
 /** Through a cursor of the transaction. */
-async function* rowsOf<Row>(transaction: Transaction, composed: Composed<Row>): AsyncGenerator<Row & object> {
+async function* rowsOf<Row>(transaction: Transaction, composed: ComposedQuery<Row>): AsyncGenerator<Row & object> {
   await transaction.query(`declare exported no scroll cursor for ${composed.text}`, composed.values);
-  const page: Composed<Row> = { text: `fetch ${FETCHED} from exported`, values: [] };
+  const page: ComposedQuery<Row> = { text: `fetch ${FETCHED} from exported`, values: [] };
   for (;;) {
     const { rows } = await queryComposed(transaction, page);
     yield* rows;

@@ -2,7 +2,7 @@ import { formatLogKey, type LogKey } from "./checkpoint.ts";
 import type { LogItem, StoredEntry } from "./verify.ts";
 
 /** The first line of an export; every other line is an item of the log. Byte strings are in base64. */
-export interface ExportHead {
+export interface ExportHeader {
   readonly key: string;
   /** RFC 3339. */
   readonly exportedAt: string;
@@ -10,7 +10,7 @@ export interface ExportHead {
 
 const FORMAT = "drs-audit-export/1";
 
-export function formatHead({ origin, key }: LogKey, exportedAt: Date): string {
+export function formatHeader({ origin, key }: LogKey, exportedAt: Date): string {
   return `${JSON.stringify({ format: FORMAT, key: formatLogKey(origin, key), exported_at: exportedAt.toISOString() })}\n`;
 }
 
@@ -44,7 +44,7 @@ interface Line {
 }
 
 /** @returns `undefined` for a line that no export starts with. */
-export function parseHead(line: string): ExportHead | undefined {
+export function parseHeader(line: string): ExportHeader | undefined {
   const { format, key, exported_at } = parse(line);
   return format === FORMAT && typeof key === "string" && typeof exported_at === "string"
     ? { key, exportedAt: exported_at }

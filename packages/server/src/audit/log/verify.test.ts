@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatHead, formatItem, parseHead, parseItem } from "./export-file.ts";
+import { formatHeader, formatItem, parseHeader, parseItem } from "./export-file.ts";
 import { Lane, signAlone } from "./lane.ts";
 import {
   DIRECT,
@@ -215,8 +215,8 @@ describe("the file of an export", () => {
     const lines = items.map(formatItem);
     for (const line of lines) expect(line.endsWith("\n") && line.indexOf("\n") === line.length - 1).toBe(true);
     expect(lines.map((line) => parseItem(line))).toEqual(items);
-    const head = parseHead(formatHead(LOG_KEY, new Date(STARTED)));
-    expect(head).toEqual({
+    const header = parseHeader(formatHeader(LOG_KEY, new Date(STARTED)));
+    expect(header).toEqual({
       key: expect.stringMatching(/^drs-audit\/test\+/) as string,
       exportedAt: "2025-11-22T00:00:00.000Z",
     });
@@ -226,7 +226,7 @@ describe("the file of an export", () => {
     "has no item %j",
     (line) => {
       expect(parseItem(line)).toBeUndefined();
-      expect(parseHead(line)).toBeUndefined();
+      expect(parseHeader(line)).toBeUndefined();
     },
   );
 });

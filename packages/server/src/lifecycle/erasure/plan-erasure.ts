@@ -3,7 +3,7 @@ import { countActions } from "../../actions/action-table.ts";
 import { countTokens } from "../../sessions/opaque-tokens.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/executor.ts";
-import { countByHold, type EventSubject, SUBJECT_CONDITIONS, subjectValues } from "../../events/search-events.ts";
+import { countByHoldState, type EventSubject, SUBJECT_CONDITIONS, subjectValues } from "../../events/search-events.ts";
 import { queryComposed, sql, type Statement } from "../../postgres/statement.ts";
 
 /** The subject of an erasure; one purpose when consent to it was withdrawn. */
@@ -55,7 +55,7 @@ const COUNT_KEYS = { account: countKeys("account"), purpose: countKeys("purpose"
 
 /** Counts these items; the erasure itself may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
-  const { events, held, still_held, released } = await countByHold(executor, subject);
+  const { events, held, still_held, released } = await countByHoldState(executor, subject);
   const plan = { events, held, still_held, released, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
   if (subject.kind === "action") return plan;
   const ledger = await queryComposed(executor, { ...COUNT_KEYS[subject.kind], values: [...subjectValues(subject)] });

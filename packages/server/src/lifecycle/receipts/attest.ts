@@ -5,7 +5,7 @@ import type { RunStatement } from "../retention/runs.ts";
 import { listAcceptedSecretLosses } from "../../accounts/secret-losses.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
-import { listAcceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
+import { listAcceptedEntryLosses, findLatestApplied } from "../../journal/applied-entries.ts";
 import { readInstallationId } from "../recovery/installation.ts";
 import type { ReceiptSigner } from "./receipt-signer.ts";
 
@@ -59,7 +59,7 @@ async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, 
     installation: await readInstallationId(executor),
     policy_version: await readPolicyVersion(executor),
     // Shows later, at a start that is given the receipt, that the journal had this entry.
-    journal: { ...(await findLatestApplied(executor)), accepted_losses: await listAcceptedLosses(executor) },
+    journal: { ...(await findLatestApplied(executor)), accepted_losses: await listAcceptedEntryLosses(executor) },
     // What was sealed under these secrets could not be opened any more before anything was erased or expired.
     secret_losses: await listAcceptedSecretLosses(executor),
     statement: STATEMENT,

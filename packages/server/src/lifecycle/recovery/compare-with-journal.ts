@@ -1,7 +1,7 @@
 /** Compares the database and the key store with the erasure journal. */
 import { plural } from "../../messages/plural.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
-import { listAcceptedLosses, findLatestApplied } from "../../journal/applied-entries.ts";
+import { listAcceptedEntryLosses, findLatestApplied } from "../../journal/applied-entries.ts";
 import { type KnownEntry, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { EntryReference, ErasureJournal } from "../../journal/journal.ts";
@@ -60,7 +60,7 @@ async function unrecordedLosses(
   { sequence: last }: EntryReference,
 ): Promise<readonly LostLink[]> {
   const lost = links.filter((link) => link.entry === undefined).filter(({ sequence }) => sequence <= last);
-  const recorded = new Set(lost.length > 0 ? await listAcceptedLosses(executor) : []);
+  const recorded = new Set(lost.length > 0 ? await listAcceptedEntryLosses(executor) : []);
   return lost.filter(({ sequence }) => !recorded.has(sequence));
 }
 
@@ -112,7 +112,7 @@ async function lackingStill(database: DatabaseOptions, links: readonly Link[]): 
   const latest = await withClient(database, (client) =>
     inTransactionOn(client, async (transaction) => {
       await lockJournal(transaction);
-      return { ...(await findLatestApplied(transaction)), losses: new Set(await listAcceptedLosses(transaction)) };
+      return { ...(await findLatestApplied(transaction)), losses: new Set(await listAcceptedEntryLosses(transaction)) };
     }),
   );
   const isApplied = ({ sequence, entry }: Link): boolean =>

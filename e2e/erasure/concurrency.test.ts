@@ -50,17 +50,20 @@ describe("an erasure during other work", () => {
   const count = async (table: string, where: string, value: unknown): Promise<number | null> =>
     (await scene.owner.query(`select from ${table} where ${where} = $1`, [value])).rowCount;
 
-  test.each(["join_ingestion", "lock_holds", "lock_journal"])("begins when what has %s is over", async (lock) => {
-    const who = await party();
-    await store(who);
-    const before = await entries();
-    await seenToWait(
-      lock,
-      () => erase("--account", who.account),
-      async () => expect(await entries()).toBe(before),
-    );
-    expect(await entries()).toBe(before + 1);
-  });
+  test.each(["lock_ingestion_shared", "lock_holds", "lock_journal"])(
+    "begins when what has %s is over",
+    async (lock) => {
+      const who = await party();
+      await store(who);
+      const before = await entries();
+      await seenToWait(
+        lock,
+        () => erase("--account", who.account),
+        async () => expect(await entries()).toBe(before),
+      );
+      expect(await entries()).toBe(before + 1);
+    },
+  );
 
   test("makes a commit batch that waited for it seal its events again", async () => {
     const who = await party();
@@ -96,7 +99,7 @@ describe("an erasure during other work", () => {
     const stored = await store(who);
     await begin({ kind: "account", account: who.account });
     await seenToWait(
-      "join_ingestion",
+      "lock_ingestion_shared",
       () => drs("retention", "run"),
       async () => expect(await count("idempotency_key", "event_id", stored.eventId)).toBe(1),
     );

@@ -35,7 +35,7 @@ const CLAIM_KEYS = sql(
 );
 
 /** The lock is taken first: no other transaction changes what the next statement sees of erasures. */
-const BEGIN = "begin; select join_ingestion()";
+const BEGIN = "begin; select lock_ingestion_shared()";
 
 const LATEST = sql(`select ${ERASURE} as erasure, ${LOSS} as loss, ${POLICY} as policy`, [], {
   erasure: "int8",

@@ -10,7 +10,7 @@ const LOCK_WITHIN = "200ms";
 const RETRY_MS = 200;
 const TRIES = 150;
 
-const EXCLUDE_INGESTION = sql("select exclude_ingestion()");
+const LOCK_INGESTION_EXCLUSIVE = sql("select lock_ingestion_exclusive()");
 
 /**
  * Waits until no commit batch is under way and lets none begin before the transaction ends.
@@ -20,7 +20,7 @@ export async function excludeIngestion(executor: Transaction): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     await executor.query(`savepoint ingestion; set local lock_timeout = '${LOCK_WITHIN}'`);
     try {
-      await query(executor, EXCLUDE_INGESTION);
+      await query(executor, LOCK_INGESTION_EXCLUSIVE);
       await executor.query("set local lock_timeout = 0; release ingestion");
       return;
     } catch (error) {

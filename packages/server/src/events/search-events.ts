@@ -141,7 +141,7 @@ export async function* searchSubject<Row>(
 }
 
 /** Copies are sealed under a hold's secret; all else is erased with the key that it is sealed under. */
-export const NOT_ERASED = "(hold_id is not null or not is_erased(key_id))";
+export const NOT_ERASED = "(hold_id is not null or not is_account_key_erased(key_id))";
 
 const COUNT_STORED = subjectSearch(
   { view: "kept_event", select: "count(*) as events", where: NOT_ERASED },

@@ -18,8 +18,8 @@ test("SQL functions take the locks that the list names", () => {
     apply_restrictions: "restrictions",
     ensure_account_key: "restrictions",
     ensure_event_partition: "partitionCreation",
-    exclude_ingestion: "ingestion",
-    join_ingestion: "ingestion",
+    lock_ingestion_exclusive: "ingestion",
+    lock_ingestion_shared: "ingestion",
     lock_holds: "holds",
     lock_journal: "journal",
   });

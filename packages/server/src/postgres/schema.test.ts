@@ -89,9 +89,11 @@ describe("migrations", () => {
     const changed = await withClient(url, async (client) => {
       const { rows } = await client.query<{ name: string; applied_at: Date }>(applied);
       await client.query(
-        "create or replace function is_erased(in_key uuid) returns boolean language sql as 'select true'",
+        "create or replace function is_account_key_erased(in_key uuid) returns boolean language sql as 'select true'",
       );
-      await client.query("update schema_definition set digest = 'older' where name = 'functions/is_erased.sql'");
+      await client.query(
+        "update schema_definition set digest = 'older' where name = 'functions/is_account_key_erased.sql'",
+      );
       return rows;
     });
     expect(await withClient(url, schemaText)).not.toBe(before);
@@ -99,7 +101,7 @@ describe("migrations", () => {
     expect(await withClient(url, schemaText)).toBe(before);
     const { rows } = await withClient(url, (client) => client.query<{ name: string; applied_at: Date }>(applied));
     const again = rows.filter((row, index) => row.applied_at > (changed[index]?.applied_at ?? 0));
-    expect(again.map(({ name }) => name)).toEqual(["functions/is_erased.sql"]);
+    expect(again.map(({ name }) => name)).toEqual(["functions/is_account_key_erased.sql"]);
   });
 
   it("reject by name a database that a newer server has migrated, and change nothing", async () => {

@@ -49,14 +49,16 @@ create or replace view readable_event with (security_barrier) as
 -- Events in partitions that a hold covers; one row for each hold.
 create or replace view event_under_hold as
   select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id
-    from legal_hold h join event e on e.account = h.account where h.lifted_at is null and not is_erased(e.key_id)
+    from legal_hold h join event e on e.account = h.account
+    where h.lifted_at is null and not is_account_key_erased(e.key_id)
   union all
   select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id
-    from legal_hold h join event e on e.action_id = h.action_id where h.lifted_at is null and not is_erased(e.key_id)
+    from legal_hold h join event e on e.action_id = h.action_id
+    where h.lifted_at is null and not is_account_key_erased(e.key_id)
   union all
   select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id
     from legal_hold h join event e on e.received_at = h.event_received_at and e.event_id = h.event_id
-    where h.lifted_at is null and not is_erased(e.key_id);
+    where h.lifted_at is null and not is_account_key_erased(e.key_id);
 
 -- Copies that are erased or expired and that no hold covers any more, with what the ledger has of them. A copy that can't
 -- be opened outlives the secret of its hold while another hold covers it.

@@ -134,7 +134,7 @@ async function* exportEvents(
 
 const KEYS = sql(
   `select key as idempotency_key, event_id, ${instant("received_at")} from idempotency_key where account = $1
-  and not is_erased(key_id) order by idempotency_key.received_at, key`,
+  and not is_account_key_erased(key_id) order by idempotency_key.received_at, key`,
   ["text"],
   { idempotency_key: "text", event_id: "uuid", received_at: "text" },
 );

@@ -139,7 +139,7 @@ const FIND_RECENT = composed(
       partitions,
       literal,
       (within) => `select event_id as id from event e where ${within("e")} and action_id = ${literal(actionId)}
-      and not is_erased(key_id)`,
+      and not is_account_key_erased(key_id)`,
     );
     return { text, values: [] };
   },

@@ -48,7 +48,7 @@ export interface ErasurePlan {
 
 const countKeys = (kind: "account" | "purpose" | "event"): Statement<readonly unknown[], { keys: number }> => {
   const { where, parameters } = SUBJECT_CONDITIONS[kind];
-  const text = `select count(*) as keys from idempotency_key i where ${where} and not is_erased(i.key_id)`;
+  const text = `select count(*) as keys from idempotency_key i where ${where} and not is_account_key_erased(i.key_id)`;
   return sql(text, parameters, { keys: "int8" });
 };
 const COUNT_KEYS = { account: countKeys("account"), purpose: countKeys("purpose"), event: countKeys("event") };

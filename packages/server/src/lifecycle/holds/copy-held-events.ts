@@ -214,7 +214,7 @@ const heldByName = ({ from, where }: Ledger): string =>
   ["h.account = i.account", "h.event_id = i.event_id and h.event_received_at = i.received_at"]
     .map(
       (covers) => `select h.hold_id, i.account, i.purpose, i.received_at, i.event_id from ${from}
-        join legal_hold h on ${covers} where h.lifted_at is null and not is_erased(i.key_id) and ${where}`,
+        join legal_hold h on ${covers} where h.lifted_at is null and not is_account_key_erased(i.key_id) and ${where}`,
     )
     .join(" union all ");
 
@@ -236,7 +236,7 @@ const heldInSlice =
       bind,
       (within) => `select h.hold_id, e.account, e.purpose, e.received_at, e.event_id
           from legal_hold h join event e on e.action_id = h.action_id
-          where h.lifted_at is null and ${within("e")} and not is_erased(e.key_id) and ${isTaken}`,
+          where h.lifted_at is null and ${within("e")} and not is_account_key_erased(e.key_id) and ${isTaken}`,
     );
 
 /** Pages of events without a copy, each under one of the holds that cover it. */

@@ -140,7 +140,7 @@ const COUNT_OVERDUE = partitionQuery(
   { overdue: "int8" },
   (within) => `select count(*) as overdue from event e join purpose u on u.code = e.purpose where ${within("e")}
       and e.received_at <= transaction_time() - u.raw_retention
-      and not is_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)`,
+      and not is_account_key_erased(e.key_id) and not is_held(e.account, e.action_id, e.event_id)`,
 );
 const LIST_PARTLY_EXPIRED = sql(`select ${PARTITION_COLUMNS} from partly_expired_partition p`, [], PARTITION_TYPES);
 

@@ -1,8 +1,8 @@
 -- Starts the replay window of tombstones again.
-create or replace function renew_tombstones(in_names bytea[]) returns void
+create or replace function renew_tombstones(in_name_macs bytea[]) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
-  update tombstone set made_at = transaction_time() where name_mac = any (in_names)
+  update tombstone set made_at = transaction_time() where name_mac = any (in_name_macs)
 $$;
 
 revoke all on function renew_tombstones(bytea[]) from public;

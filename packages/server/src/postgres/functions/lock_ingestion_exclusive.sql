@@ -1,6 +1,6 @@
 -- Excludes commit batches until the end of the transaction: events committed before are erased, events committed later
 -- are sealed under another account key.
-create or replace function exclude_ingestion() returns void
+create or replace function lock_ingestion_exclusive() returns void
 language plpgsql as $$
 begin
   perform drs.require_read_committed();
@@ -8,5 +8,5 @@ begin
 end
 $$;
 
-revoke all on function exclude_ingestion() from public;
-grant execute on function exclude_ingestion() to drs_service;
+revoke all on function lock_ingestion_exclusive() from public;
+grant execute on function lock_ingestion_exclusive() to drs_service;

@@ -1,0 +1,8 @@
+-- Called by each commit batch: an erasure waits for the batches that have this lock.
+create or replace function lock_ingestion_shared() returns void
+language sql as $$
+  select pg_advisory_xact_lock_shared(7236520)
+$$;
+
+revoke all on function lock_ingestion_shared() from public;
+grant execute on function lock_ingestion_shared() to drs_service;

@@ -36,7 +36,7 @@ export function accountCommand(context: Context): Command {
       if (findLogin(context)) {
         throw new OperatorError(
           "wrong-usage",
-          "drs account export works on the database, not through the admin API: run it without DRS_ADMIN_URL.",
+          "drs account export works on the database, not through the admin API: run it without DRS_ADMIN_URL, after drs logout.",
         );
       }
       return withInstallation(context, "audited-read", (installation) => write(context, installation, options));

@@ -44,7 +44,7 @@ export const KEY_ROUTES = {
   destroyKey: {
     ...destruction,
     path: "/keys/{version}/destroy",
-    summary: "Destroy a version that nothing is wrapped under",
+    summary: "Destroy a version that wraps no secret; backups made under it can't be opened",
     description: "Backups of the key store from its time open nothing.",
     operation: "key.destroy",
     params: object({ version: text(256, "Version, as the list shows it.") }),

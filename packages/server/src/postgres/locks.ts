@@ -28,5 +28,5 @@ export const LOCKS = {
    * A change of an account's restrictions waits for the creation of its keys, and excludes it. The second number is a
    * hash of the account's keyed MAC.
    */
-  restrictions: 7_236_523,
+  restrictions: 7_236_524,
 } as const;

@@ -5,7 +5,7 @@ begin
   perform drs.require_read_committed();
   -- guard(drop): a key that is created meanwhile is restricted, too
   -- fails: packages/server/src/lifecycle/restrictions/restrictions.test.ts › created meanwhile
-  perform pg_advisory_xact_lock(7236523, hashtext(encode(in_mac, 'hex')));
+  perform pg_advisory_xact_lock(7236524, hashtext(encode(in_mac, 'hex')));
   update drs.account_identity set account_mac = in_mac where account = in_account and account_mac is null;
   update drs.account_key k set restricted = not k.restricted from drs.account_identity i
     where i.account_mac = in_mac and k.account = i.account and k.restricted <> drs.is_restricted(in_mac, k.purpose);

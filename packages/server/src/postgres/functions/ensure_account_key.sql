@@ -4,7 +4,7 @@ language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
 begin
   -- Waits for an order about the account's restrictions, before it takes the lock of any row.
-  perform pg_advisory_xact_lock_shared(7236523, hashtext(encode(in_mac, 'hex')));
+  perform pg_advisory_xact_lock_shared(7236524, hashtext(encode(in_mac, 'hex')));
   insert into account_identity (account) values (in_account) on conflict do nothing;
   -- guard(drop): a restriction finds the account from its first event on
   -- fails: e2e/restrictions.test.ts › before it serves

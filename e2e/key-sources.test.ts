@@ -12,7 +12,7 @@ import { runInProcess, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { isRunning, wasStarted } from "./support/pid-file.ts";
-import { credentials, runDrs, type ServerProcess, spawnDrs, startServer } from "./support/server.ts";
+import { type Credentials, credentials, runDrs, type ServerProcess, spawnDrs, startServer } from "./support/server.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -83,7 +83,10 @@ async function refused(environment: Environment): Promise<string> {
 }
 
 async function store(environment: Environment, server: ServerProcess, account: string): Promise<Event> {
-  const who = await credentials(environment, account);
+  return storeAs(await credentials(environment, account), server);
+}
+
+async function storeAs(who: Credentials, server: ServerProcess): Promise<Event> {
   const body = transport(who);
   const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
   expect(reply.status, reply.text).toBe(201);
@@ -143,10 +146,11 @@ describe("a key that a command prints", () => {
     await writeFile(printed, second);
     await expectReadable(environment, before, after);
 
+    const who = await credentials(environment, "three");
     await writeFile(printed, "spoilt");
     server.process.kill("SIGHUP");
     await until(() => server.stderr().includes("reload key-encryption key failed"));
-    const kept = await store(environment, server, "three");
+    const kept = await storeAs(who, server);
     expect(await server.stop()).toBe(0);
     expect(server.stderr()).not.toContain("spoilt");
     await writeFile(printed, second);

@@ -156,8 +156,10 @@ describe("a command through the admin API", () => {
       expect(await runInProcess(through, "case", "close", caseId)).toMatchObject({ code: 1, stdout: "" });
     }
     const listed = await runInProcess(environment, "audit", "list", "--event", event.eventId, "--json");
-    const entries = objects<{ operation: string; via: string; ticket: string | null }>(listed.stdout);
-    const read = entries.filter(({ operation }) => operation === "event.read_raw");
+    const entries = objects<{ operation: string; outcome: string; via: string; ticket: string | null }>(listed.stdout);
+    const reads = entries.filter(({ operation }) => operation === "event.read_raw");
+    expect(reads.filter(({ outcome }) => outcome === "denied").map(({ via }) => via)).toEqual(["direct", "api"]);
+    const read = reads.filter(({ outcome }) => outcome === "done");
     expect(read.map(({ via, ticket }) => `${via} ${ticket}`)).toEqual([
       "direct null",
       "direct T-1",

@@ -259,7 +259,7 @@ describe("what the admin API shows", () => {
     const client = await listener.client(["analyst"]);
     const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;
     const { observations, withheld } = await client.call("readObservations", read);
-    expect(withheld).toEqual(["/probes/network/data/wifiSsid"]);
+    expect(withheld).toEqual(["/n", "/probes/network/data/wifiSsid"]);
     expect(JSON.stringify(observations)).not.toContain("home");
     expect(JSON.stringify(observations)).toContain("isVpnActive");
   });
@@ -382,7 +382,7 @@ describe("what is done through the admin API", () => {
     await client.call("listEvents", { account: "customer-1" });
     await client.call("readEvent", { event_id: event.eventId });
     await expect(client.call("listAdminTokens", {})).rejects.toBeInstanceOf(AdminRequestError);
-    const entries = await listAudit(scene.system.pool, { actorPrefix: "audited (", limit: 10 });
+    const entries = await listAudit(scene.system.pool, { person: "audited", limit: 10 });
     expect(entries.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
       "admin-token.list denied",
       "event.read done",

@@ -38,7 +38,7 @@ describe("a person who signs in by the identity provider", () => {
       via: "console",
       roles: ["operator", "analyst", "investigator", "privacy", "auditor"],
     });
-    const [entry] = await listAudit(scene.system.pool, { actorPrefix: "j.doe (", limit: 10 });
+    const [entry] = await listAudit(scene.system.pool, { person: "j.doe", limit: 10 });
     expect(entry).toMatchObject({ operation: "session.sign_in", outcome: "done", via: "console" });
     expect(entry?.actor).toMatch(/^j\.doe \(console session [0-9a-f-]{36}\)$/);
   });

@@ -280,10 +280,14 @@ describe("options from the environment", () => {
     KEY.toString("base64"),
     SECRET,
     '["pass","show"]',
+    "https://admin.example",
+    "openid,profile",
   ];
   const valid = PATHS.map((path) => {
     const { variable, kind } = settingOf(path);
-    return [variable, TEXTS.filter((text) => "value" in kind.read(text))] as const;
+    const found = TEXTS.filter((text) => "value" in kind.read(text));
+    if (found.length === 0) throw new Error(`no text is a value of ${variable}`);
+    return [variable, found] as const;
   });
   const KEYS = { DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY.toString("base64") };
   const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };

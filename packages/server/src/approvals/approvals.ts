@@ -140,7 +140,7 @@ const USE = sql(
 );
 
 /**
- * Uses an approval, in the transaction of what it allows: two uses at once exclude each other.
+ * Uses an approval, before the operation begins: two uses at once exclude each other.
  * @returns its id; `undefined`: the person has none for this operation.
  */
 export async function useApproval(

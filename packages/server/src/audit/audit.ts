@@ -217,8 +217,8 @@ export interface AuditRow {
 export interface AuditFilter {
   readonly eventId?: string;
   readonly account?: NamedAccount;
-  /** The actor's name up to what tells apart the credentials of one person. */
-  readonly actorPrefix?: string;
+  /** The person who acted through the admin API. */
+  readonly person?: string;
   readonly limit: number;
   /** Where the list continues: at this entry, of which the filter's first rows are skipped. */
   readonly from?: { readonly entryId: string; readonly skip: number };
@@ -227,7 +227,7 @@ export interface AuditFilter {
 /** A time that is far longer than an event waits for its batch. */
 export const BATCH_WITHIN = "5 minutes";
 
-function composeAudit({ eventId, account, actorPrefix, limit, from }: AuditFilter): {
+function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
   text: string;
   values: unknown[];
 } {
@@ -236,7 +236,9 @@ function composeAudit({ eventId, account, actorPrefix, limit, from }: AuditFilte
   let ofActor = "";
   let start = "";
   let offset = "";
-  if (actorPrefix !== undefined) ofActor = `and starts_with(a.actor, $${values.push(actorPrefix)})`;
+  if (person !== undefined) {
+    ofActor = `and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
+  }
   if (eventId !== undefined) {
     // Each of the three conditions uses an index. A commit batch is found by time: its event's id says when that was.
     const received = `$${values.push(receivedAtOf(eventId).toISOString())}::timestamptz`;
@@ -288,7 +290,7 @@ export const auditQuery = composed(
   [
     [{ limit: 1 }],
     [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }],
-    [{ actorPrefix: "", limit: 1 }],
+    [{ person: "", limit: 1 }],
     [{ from: { entryId: "00000000-0000-0000-0000-000000000000", skip: 0 }, limit: 1 }],
   ],
 );

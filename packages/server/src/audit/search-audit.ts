@@ -2,13 +2,13 @@
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-/** A list of an account's events is audited under its name, whether or not the account exists. */
-const NAMED_BY_OPERATOR = "event.list";
+/** Operations that are audited under the account that their caller names, also where it does not exist. */
+const NAMED_BY_OPERATOR = ["event.list", "event.timeline", "audit.list", "token.list", "action.list", "case.open"];
 
 const IS_ACCOUNT_AUDITED = sql(
-  `select exists (select from audit_entry where subject = $1 and operation <> $2)
+  `select exists (select from audit_entry where subject = $1 and operation <> all ($2))
       or exists (select from audit_entry where $1 = any (subjects)) as audited`,
-  ["bytea", "text"],
+  ["bytea", "text[]"],
   { audited: "bool" },
 );
 

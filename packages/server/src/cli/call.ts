@@ -99,8 +99,12 @@ function ofStatus(status: number, message: string, error: unknown): OperatorErro
   return new OperatorError("unexpected-error", message, { cause: error });
 }
 
+/** Codes of the platform's own deadlines for an answer. */
+const LATE = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
 function unreachable(error: unknown, url: string): OperatorError {
-  const isLate = error instanceof DOMException && error.name === "TimeoutError";
-  const why = isLate ? "gave no answer in time" : "can't be reached";
+  const { code } = ((error as Error).cause ?? {}) as { readonly code?: string };
+  const isLate = (error instanceof DOMException && error.name === "TimeoutError") || LATE.has(code ?? "");
+  const why = isLate ? "gave no answer in time, and may still be working" : "can't be reached";
   return new OperatorError("dependency-unavailable", `The admin API at ${url} ${why}.`, { cause: error });
 }

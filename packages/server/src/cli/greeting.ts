@@ -30,6 +30,7 @@ export interface Urls {
 export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
   const { config, pool, audit, clock } = system;
   const ready = `Device Risk Signals is ready: ${url}${EVENTS_PATH}`;
+  if (config.embedded) await revokeInitialToken(system);
   if (!config.embedded || !isLoopback(config.service.host)) return [ready];
   const admin = isLoopback(config.service.admin.host) ? await greetAdmin(system, adminUrl, isTerminal) : [];
 
@@ -64,11 +65,24 @@ export async function greet(system: System, { url, adminUrl }: Urls, isTerminal:
   ];
 }
 
-/** Issues an admin token of all roles for a day, and revokes that of the start before. */
+const tokenFile = ({ config }: System): string => join(config.database.directory, TOKEN_FILE);
+
+/** Revokes the admin token of an earlier start, also where this start issues none. */
+async function revokeInitialToken(system: System): Promise<void> {
+  const { pool, audit, clock } = system;
+  await inTransaction(pool, async (transaction) => {
+    for (const token_id of await revokeInitialTokens(transaction, clock)) {
+      const entry = { actor: "server", via: "server", operation: "admin-token.revoke", outcome: "done" } as const;
+      await writeAudit(transaction, audit, { ...entry, detail: { token_id } });
+    }
+  });
+  await rm(tokenFile(system), { force: true });
+}
+
+/** Issues an admin token of all roles for a day. */
 async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean): Promise<string[]> {
-  const { administration, audit, clock, config } = system;
+  const { administration, audit, clock } = system;
   const issued = await inOwnerTransaction(administration, async (owner) => {
-    await revokeInitialTokens(owner, clock);
     const token = await issueAdminToken(owner, clock, {
       person: ACCOUNT,
       roles: ROLE_NAMES,
@@ -80,8 +94,7 @@ async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean)
     await writeAudit(owner, audit, { ...entry, detail: { token_id, person: ACCOUNT, roles, expires_at } });
     return token;
   });
-  const file = join(config.database.directory, TOKEN_FILE);
-  await rm(file, { force: true });
+  const file = tokenFile(system);
   if (!isTerminal) await writeFile(file, `${issued.token}\n`, { mode: 0o600, flag: "wx" });
   const where = isTerminal ? issued.token : `in ${file}`;
   return [`Admin API: ${adminUrl}${BASE_PATH}`, `Admin token (all roles, until ${issued.expires_at}): ${where}`];

@@ -125,7 +125,7 @@ export const SETTINGS = {
     "DRS_APPROVAL_EVENTS",
     integer(0, 1_000_000_000),
     "1000",
-    "An erasure or a change of purposes that touches more events needs an approval.",
+    "An erasure of more events through the admin API needs an approval.",
   ),
   "service.remote.url": optional(
     "DRS_ADMIN_URL",

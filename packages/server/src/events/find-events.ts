@@ -4,10 +4,9 @@ import type { Executor } from "../postgres/executor.ts";
 import { findPartitions } from "./partition-slices.ts";
 import { type EventFilter, type ListedEvent, listEvents, receivedAtOf } from "./read-events.ts";
 
-/** Whether an index serves the filter. */
-export const isIndexed = ({ account, actionId, actionType, sdkVersion, platform, purpose }: EventFilter): boolean =>
-  [account, actionId, actionType, sdkVersion].some((value) => value !== undefined) ||
-  (platform === undefined && purpose === undefined);
+/** Whether an index finds the events of the filter, and few others. */
+export const isIndexed = ({ account, actionId, platform, purpose }: EventFilter): boolean =>
+  account !== undefined || actionId !== undefined || (platform === undefined && purpose === undefined);
 
 /** The first span of time that is searched; the next one doubles where a search was quick. */
 const FIRST_SPAN_MS = 900_000;

@@ -1,7 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { type AuditRow, listAudit as queryAudit } from "../../audit/audit.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
-import { actorPrefix } from "../../identity/caller.ts";
 import type { Operation } from "./operation.ts";
 import { AdminError } from "./problem.ts";
 
@@ -17,7 +16,7 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
     ...(input.event_id !== undefined && { eventId: input.event_id }),
     // guard(false): a caller without the auditor's role reads entries of its own
     // fails: packages/server/src/admin/routes.test.ts › entries of others
-    ...(scope === "own" && { actorPrefix: actorPrefix(caller.person) }),
+    ...(scope === "own" && { person: caller.person }),
   });
   const detail = { limit, count: rows.length };
   return {

@@ -165,7 +165,8 @@ async function approvalOf(
   // guard(true): a large erasure needs an approval
   // fails: e2e/commands/remote-governance.test.ts › needs an approval
   if (plan.events + plan.held <= ports.config.service.approvalEvents) return undefined;
-  const operation = { operation: "erase.run", parameters, plan: { ...plan }, needed: ["operator"] } as const;
+  const asked = { parameters: { ...parameters, reason }, plan: { ...plan }, needed: ["operator"] } as const;
+  const operation = { operation: "erase.run", ...asked };
   return requireApproval(ports, caller, operation, reason);
 }
 

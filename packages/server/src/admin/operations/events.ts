@@ -65,7 +65,7 @@ export const readExactEvent: Operation<"readExactEvent"> = async (call) => {
 
 export const readObservations: Operation<"readObservations"> = async (call) => {
   const { exact, entryId, event } = await reveal(call, "event.read_observations");
-  const observations = JSON.parse(Buffer.from(exact).toString("utf8")) as Observations;
+  const observations = JSON.parse(Buffer.from(exact).toString("utf8")) as Observations & Record<string, unknown>;
   const withheld = call.scope === "full" ? [] : withholdSensitive(observations);
   const [attributes] = await shown(call.ports, [event], call.scope);
   return { answer: { event: attributes as Event, observations, withheld, audit_entry: entryId } };
@@ -113,6 +113,13 @@ async function reveal(
       account: event.account,
       eventIds: [event.event_id],
     });
+  }).catch(async (error: unknown) => {
+    if (error instanceof AdminError && error.problem.status === 403) {
+      const { account, event_id } = event;
+      const denied = { ...agentOf(caller), operation, outcome: "denied", account, eventIds: [event_id] };
+      await writeAudit(ports.pool, keys.audit, denied);
+    }
+    throw error;
   });
   const stored = await revealEvent(ports.pool, entryId, event);
   if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
@@ -151,8 +158,11 @@ async function justify(
 }
 
 interface Observations {
-  readonly probes: Readonly<Record<string, { readonly data?: Record<string, unknown> }>>;
+  readonly probes?: Readonly<Record<string, { readonly data?: Record<string, unknown> }>>;
 }
+
+/** Members of a raw event that the contract describes. */
+const ENVELOPE = new Set(["session_id", "client_id", "event_type", "schema_version", "collected_at", "probes"]);
 
 const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
 
@@ -160,8 +170,13 @@ const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
  * Removes fields of high sensitivity, and fields that the catalog does not know: they may be of any.
  * @returns their JSON Pointers.
  */
-function withholdSensitive({ probes }: Observations): string[] {
+function withholdSensitive(observations: Observations & Record<string, unknown>): string[] {
   const withheld: string[] = [];
+  for (const name of Object.keys(observations).filter((one) => !ENVELOPE.has(one))) {
+    delete observations[name];
+    withheld.push(pointerOf([name]));
+  }
+  const { probes = {} } = observations;
   for (const [probe, { data }] of Object.entries(probes)) {
     const known = catalog.get(probe) ?? {};
     for (const name of Object.keys(data ?? {})) {

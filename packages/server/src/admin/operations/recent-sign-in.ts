@@ -6,8 +6,8 @@ import { AdminError } from "./problem.ts";
 const RECENT_MS = 300_000;
 
 /**
- * For what a stolen session must not do: approvals, erasures, exports, the destruction of keys. A command on the database
- * itself has the login of the database, and no session. @throws AdminError step-up-required
+ * For what a stolen session must not do: decide about an approval. A command on the database itself has the login of the
+ * database, and no session. @throws AdminError step-up-required
  */
 export function requireRecentSignIn({ via, session }: Caller, clock: Clock): void {
   if (via === "direct") return;

@@ -11,7 +11,7 @@ export type Suite = "unit" | "integration" | "e2e";
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
 /** Folders with a lock file and a check of their own. */
-const OWN_LOCK = ["tools/pack/", "tools/browser-check/"];
+const OWN_LOCK = ["tools/pack/", "tools/browser/"];
 
 /** Support code that opens a system, or a part of one, in the process of the test. */
 const IN_PROCESS =

@@ -2,8 +2,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
@@ -16,6 +14,7 @@ import {
   type TestDatabase,
 } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
+import { freePort } from "./support/free-port.ts";
 import { openTestSystem } from "./support/parties.ts";
 import { credentials, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
@@ -98,15 +97,6 @@ async function startPooler(mode: string, ...more: readonly string[]): Promise<Re
     DRS_MIGRATION_DATABASE_URL: environment["DRS_DATABASE_URL"] ?? "",
     DRS_DEPENDENCY_TIMEOUT: "2s",
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not installed)", () => {

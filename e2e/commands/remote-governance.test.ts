@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decideApproval } from "../../packages/server/src/approvals/approvals.ts";
 import type { System } from "../../packages/server/src/app/system.ts";
-import { objects, type Printed, runInProcess } from "../support/command.ts";
+import { objects, type Printed, remoteEnvironment, runInProcess } from "../support/command.ts";
 import { sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
 import { Past } from "../support/past-event.ts";
@@ -48,21 +48,8 @@ afterAll(async () => {
 
 const NO_ID = "019a0000-0000-7000-8000-000000000000";
 
-/** The environment of commands that go through the admin API, with a token of the roles. */
-async function through(...roles: readonly string[]): Promise<Record<string, string>> {
-  const { stdout } = await runInProcess(
-    environment,
-    "admin-token",
-    "issue",
-    "--person",
-    "p",
-    "--role",
-    ...roles,
-    "--json",
-  );
-  const [issued] = objects<{ token: string }>(stdout);
-  return { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
-}
+const through = (...roles: readonly string[]): Promise<Record<string, string>> =>
+  remoteEnvironment(environment, server.adminUrl, roles);
 
 /** What a command through the admin API prints as JSON. */
 async function object(...args: readonly string[]): Promise<Record<string, unknown>> {

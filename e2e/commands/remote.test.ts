@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runInProcess, objects, type Printed } from "../support/command.ts";
+import { remoteEnvironment, runInProcess, objects, type Printed } from "../support/command.ts";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "../support/database.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
 import { Past, type PastEvent } from "../support/past-event.ts";
@@ -45,21 +45,8 @@ async function policyFile(raw_retention: string): Promise<string> {
   return path;
 }
 
-/** The environment of commands that go through the admin API, with a token of the roles. */
-async function through(...roles: readonly string[]): Promise<Record<string, string>> {
-  const { stdout } = await runInProcess(
-    environment,
-    "admin-token",
-    "issue",
-    "--person",
-    "p",
-    "--role",
-    ...roles,
-    "--json",
-  );
-  const [issued] = objects<{ token: string }>(stdout);
-  return { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
-}
+const through = (...roles: readonly string[]): Promise<Record<string, string>> =>
+  remoteEnvironment(environment, server.adminUrl, roles);
 
 /** Commands that only read, and what they print. */
 const READING: readonly (readonly string[])[] = [

@@ -118,3 +118,14 @@ export function objects<T = Record<string, unknown>>(text: string): T[] {
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as T);
 }
+
+/** The environment of commands that go through the admin API of a server, with a new token of the roles. */
+export async function remoteEnvironment(
+  environment: Readonly<Record<string, string>>,
+  adminUrl: string,
+  roles: readonly string[],
+): Promise<Record<string, string>> {
+  const args = ["admin-token", "issue", "--person", "p", "--role", ...roles, "--json"];
+  const [issued] = objects<{ token: string }>((await runInProcess(environment, ...args)).stdout);
+  return { DRS_ADMIN_URL: adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
+}

@@ -1,9 +1,7 @@
 /** A server to which people sign in by an identity provider on loopback. */
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "./identity-provider.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 
@@ -55,14 +53,4 @@ export async function startSignInServer(environment: Record<string, string>, fol
       await provider.close();
     },
   };
-}
-
-/** A port that was free a moment ago: the redirect URI must be known before the server starts. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -157,6 +157,13 @@ describe("an admin token", () => {
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });
   });
 
+  it("decides about no approval: it is not a person", async () => {
+    const client = await listener.client(["operator"]);
+    for (const decision of ["approve", "deny"] as const) {
+      await expect(client.call(decision, { approval_id: NO_ID })).rejects.toMatchObject({ code: "permission-missing" });
+    }
+  });
+
   it("of the endpoint is no admin token", async () => {
     const client = createAdminClient({ url: listener.url, token: `drs_${"a".repeat(43)}` });
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });

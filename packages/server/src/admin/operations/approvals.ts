@@ -40,7 +40,7 @@ async function decide(
   const { pool, clock } = ports;
   const { approval_id: approvalId } = input;
   // guard(drop): a token is no person
-  // fails: packages/server/src/admin/routes.test.ts › as the table of permissions says
+  // fails: packages/server/src/admin/routes.test.ts › decides about no approval
   if (caller.session === undefined) {
     throw new AdminError("permission-missing", { detail: "Only a person who signed in decides, not an admin token." });
   }

@@ -8,6 +8,7 @@ export const audioLatency: Probe = {
   platforms: ["android", "ios"],
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
+  performed: { field: "measured" },
   fields: {
     measured: boolean("The audio path was examined; false means that it was not, and then no other field is present.", {
       required: true,

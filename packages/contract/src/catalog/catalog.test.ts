@@ -185,3 +185,12 @@ describe("the vocabulary of a text field", () => {
     }
   });
 });
+
+it("a probe that says whether it did its work names the required fields that say so", () => {
+  const performed = CATALOG.flatMap(({ id, performed, fields }) => {
+    if (!performed) return [];
+    expect(fields[performed.field]).toMatchObject({ type: "boolean", required: true });
+    return performed.reason === undefined || fields[performed.reason] ? [id] : [];
+  });
+  expect(performed).toEqual(["os_integrity_frida_scan", "os_integrity_fork_test", "gpu_benchmark", "audio_latency"]);
+});

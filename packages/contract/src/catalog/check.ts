@@ -81,7 +81,7 @@ function checkFields(
 }
 
 /** Whether a value has the type of a field; of an object field, its members aside. */
-export function fits(value: unknown, field: Field): boolean {
+export function fits(value: unknown, field: Pick<Field, "type">): boolean {
   switch (field.type) {
     case "string[]":
       return Array.isArray(value) && value.every((item) => typeof item === "string");

@@ -102,6 +102,11 @@ export interface Probe {
   readonly enabledByDefault: boolean;
   /** What a host that sends the probe's data declares to the stores. */
   readonly disclosure: Disclosure;
+  /**
+   * The required field that is `false` if the probe did not do its work; the others then observe nothing, except the
+   * `reason` for it.
+   */
+  readonly performed?: { readonly field: string; readonly reason?: string };
   readonly fields: Readonly<Record<string, Field>>;
 }
 

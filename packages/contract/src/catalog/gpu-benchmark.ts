@@ -9,6 +9,7 @@ export const gpuBenchmark: Probe = {
   platforms: ["android", "ios"],
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
+  performed: { field: "benchmarkPerformed", reason: "skippedReason" },
   fields: {
     benchmarkPerformed: boolean("The drawing run took place; false means it was not, and skippedReason may say why.", {
       required: true,

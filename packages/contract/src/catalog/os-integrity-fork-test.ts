@@ -8,6 +8,7 @@ export const osIntegrityForkTest: Probe = {
   platforms: ["ios"],
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
+  performed: { field: "testPerformed" },
   fields: {
     testPerformed: boolean("The test was run; false means that it was not, and then no other field is present.", {
       required: true,

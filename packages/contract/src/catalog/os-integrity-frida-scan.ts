@@ -8,6 +8,7 @@ export const osIntegrityFridaScan: Probe = {
   platforms: ["android"],
   enabledByDefault: false,
   disclosure: DIAGNOSTICS,
+  performed: { field: "scanPerformed" },
   fields: {
     scanPerformed: boolean("The scan was run; false means that it was not, and then no other field is present.", {
       required: true,

@@ -1,0 +1,39 @@
+import type { Output } from "../manifest.ts";
+import type { Reading } from "../reading.ts";
+import type { FieldInput } from "./field.ts";
+import type { ValueOf } from "./outputs.ts";
+
+export type Inputs = Readonly<Record<string, FieldInput<unknown>>>;
+
+/** What `compute` receives: a reading for each declared input, and nothing else. */
+export type ReadingsOf<Of extends Inputs> = {
+  readonly [Name in keyof Of]: Of[Name] extends FieldInput<infer T> ? Reading<T> : never;
+};
+
+export interface Definition<Of extends Inputs = Inputs, Out extends Output = Output> {
+  /** Lower case, with `_`. It never gets another meaning. */
+  readonly id: string;
+  /** Counts up from 1 with each change of what `compute` gives. */
+  readonly version: number;
+  /** The team that answers questions about it. */
+  readonly owner: string;
+  /** One line: which fact the value states. No score, no verdict. */
+  readonly meaning: string;
+  /** Situations in which the value misleads. */
+  readonly falseReadings: readonly string[];
+  /** The purposes under which it may be computed. */
+  readonly purposes: readonly string[];
+  readonly inputs: Of;
+  readonly output: Out;
+  /** @returns the value; `null` where the readings give none: the state then follows from the inputs. */
+  readonly compute: (inputs: ReadingsOf<Of>) => ValueOf<Out> | null;
+  /** A JSON file next to the definition, with an expected result for each state. */
+  readonly fixtures: string;
+}
+
+/** Declares a feature. The argument must be an object literal: the bundler reads its members. */
+export function feature<const Of extends Inputs, Out extends Output>(
+  definition: Definition<Of, Out>,
+): typeof definition {
+  return definition;
+}

@@ -1,0 +1,52 @@
+import type { FieldType, Platform, Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
+
+/** Names from the probe down; a member of an object field has three. Never joined into one text. */
+export type InputPath = readonly string[];
+
+/** One input of a feature, with the facts of the catalog that decide how a stored value is read. */
+export interface ManifestInput {
+  /** The name under which `compute` receives it. */
+  readonly name: string;
+  readonly path: InputPath;
+  readonly type: Exclude<FieldType, "object">;
+  readonly unit?: Unit;
+  /** Platforms on which the value observes nothing. */
+  readonly constantOn?: readonly Platform[];
+  /** The field of the same probe that is `false` if the probe did not do its work. */
+  readonly performedBy?: string;
+  /** Class of the catalog; it is not part of the identity. */
+  readonly sensitivity: Sensitivity;
+}
+
+/** What a feature gives. `bins` group values in tallies and plots; they are not part of the identity. */
+export type Output =
+  | { readonly type: "flag" }
+  /** A whole number of at least 0. */
+  | { readonly type: "count"; readonly bins: readonly number[] }
+  | { readonly type: "number"; readonly unit: Unit; readonly bins: readonly number[] }
+  | { readonly type: "category"; readonly values: readonly string[] };
+
+/** What is known of one version of a feature. Its stored form is canonical JSON (RFC 8785). */
+export interface Manifest {
+  readonly id: string;
+  readonly version: number;
+  /** SHA-256 of the identity, in hexadecimal. */
+  readonly hash: string;
+  readonly owner: string;
+  readonly meaning: string;
+  /** Situations in which the value misleads, as far as they are known. */
+  readonly falseReadings: readonly string[];
+  readonly purposes: readonly string[];
+  readonly inputs: readonly ManifestInput[];
+  readonly output: Output;
+}
+
+/** One version of a feature as it is archived and run. */
+export interface Bundle {
+  readonly id: string;
+  readonly version: number;
+  readonly hash: string;
+  /** The normalised program of `compute` with everything that it imports. */
+  readonly text: string;
+  readonly manifest: Manifest;
+}

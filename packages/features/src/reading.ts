@@ -1,0 +1,26 @@
+/** JSON type of a stored value. */
+export type JsonType = "string" | "number" | "boolean" | "null" | "array" | "object";
+
+/** What an event says about one field, if it says no value. The first four are states of the contract. */
+export type Unobserved =
+  /** The event has no outcome of the probe, or its outcome has no such field. */
+  | { readonly state: "omitted"; readonly why: "probe-absent" | "field-absent" }
+  | { readonly state: "skipped"; readonly reason: string }
+  | { readonly state: "timeout" }
+  | { readonly state: "error" }
+  /** The event holds it, and its purpose does not cover it. */
+  | { readonly state: "masked" }
+  /** The event holds a value that observes nothing, as the catalog says. */
+  | { readonly state: "not-observed" }
+  /** The stored JSON value is not of the published type. It is never converted. */
+  | { readonly state: "departed"; readonly type: JsonType };
+
+export interface Observed<T> {
+  readonly state: "observed";
+  readonly value: T;
+}
+
+/** One field of one event. It has a `value` only after a test of its `state`. */
+export type Reading<T> = Observed<T> | Unobserved;
+
+export type ReadingState = Reading<unknown>["state"];

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import type { ManifestInput } from "../manifest.ts";
+import { type ParsedEvent, readEvent } from "./readings.ts";
+
+const input = (path: string, rest: Partial<ManifestInput> = {}): ManifestInput => ({
+  name: "x",
+  path: path.split("."),
+  type: "boolean",
+  sensitivity: "low",
+  ...rest,
+});
+const event = (probes: string, platform: ParsedEvent["platform"] = "android"): ParsedEvent => ({
+  platform,
+  probes: JSON.parse(probes) as Record<string, unknown>,
+});
+const success = (data: string): ParsedEvent => event(`{"p":{"status":"success","data":${data}}}`);
+const found = input("p.found");
+
+describe("readEvent", () => {
+  it.each([
+    ["an observed false", success('{"found":false}'), { state: "observed", value: false }],
+    ["a probe that is absent", event("{}"), { state: "omitted", why: "probe-absent" }],
+    ["a field that is absent", success("{}"), { state: "omitted", why: "field-absent" }],
+    [
+      "a skipped probe",
+      event('{"p":{"status":"skipped","reason":"consent"}}'),
+      { state: "skipped", reason: "consent" },
+    ],
+    ["a timeout", event('{"p":{"status":"timeout"}}'), { state: "timeout" }],
+    ["an error", event('{"p":{"status":"error","error":"x"}}'), { state: "error" }],
+    ["a null", success('{"found":null}'), { state: "departed", type: "null" }],
+    ["a text for a boolean", success('{"found":"false"}'), { state: "departed", type: "string" }],
+  ] as const)("keeps %s apart from the other states", (_, from, reading) => {
+    expect(readEvent(from)(found)).toEqual(reading);
+  });
+
+  it("finds an array with an item of another type departed", () => {
+    const list = input("p.list", { type: "string[]" });
+    expect(readEvent(success('{"list":["a",1]}'))(list)).toEqual({ state: "departed", type: "array" });
+    expect(readEvent(success('{"list":["a"]}'))(list)).toEqual({ state: "observed", value: ["a"] });
+  });
+
+  it("reads a member of an object, and finds it departed where the object is none", () => {
+    const member = input("p.build.sdk", { type: "number" });
+    expect(readEvent(success('{"build":{"sdk":35}}'))(member)).toEqual({ state: "observed", value: 35 });
+    expect(readEvent(success('{"build":{}}'))(member)).toEqual({ state: "omitted", why: "field-absent" });
+    expect(readEvent(success('{"build":"35"}'))(member)).toEqual({ state: "departed", type: "string" });
+  });
+
+  it("masks what the purpose does not cover, and only what the event holds", () => {
+    const nothing = (): boolean => false;
+    expect(readEvent(success('{"found":true}'), nothing)(found)).toEqual({ state: "masked" });
+    expect(readEvent(event('{"p":{"status":"timeout"}}'), nothing)(found)).toEqual({ state: "masked" });
+    expect(readEvent(success("{}"), nothing)(found)).toEqual({ state: "omitted", why: "field-absent" });
+    expect(readEvent(event("{}"), nothing)(found)).toEqual({ state: "omitted", why: "probe-absent" });
+  });
+
+  it("finds nothing observed in a constant, on its platform only", () => {
+    const constant = { ...found, constantOn: ["ios"] } as const;
+    const probes = '{"p":{"status":"success","data":{"found":false}}}';
+    expect(readEvent(event(probes, "ios"))(constant)).toEqual({ state: "not-observed" });
+    expect(readEvent(event(probes, "android"))(constant)).toEqual({ state: "observed", value: false });
+  });
+
+  it("finds nothing observed where the probe did not do its work", () => {
+    const scanned = { ...found, performedBy: "scanPerformed" };
+    expect(readEvent(success('{"scanPerformed":false,"found":false}'))(scanned)).toEqual({ state: "not-observed" });
+    expect(readEvent(success('{"scanPerformed":true,"found":false}'))(scanned)).toMatchObject({ value: false });
+  });
+
+  it("takes no member from a prototype", () => {
+    const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+    const absent = { state: "omitted", why: "field-absent" };
+    for (const name of names) {
+      expect(readEvent(success("{}"))({ ...found, path: ["p", name] })).toEqual(absent);
+      expect(readEvent(event("{}"))({ ...found, path: [name, "x"] })).toMatchObject({ why: "probe-absent" });
+      expect(readEvent(success('{"build":{}}'))({ ...found, path: ["p", "build", name] })).toEqual(absent);
+    }
+    const own = event('{"__proto__":{"status":"success","data":{"__proto__":true}}}');
+    expect(readEvent(own)({ ...found, path: ["__proto__", "__proto__"] })).toEqual({ state: "observed", value: true });
+  });
+
+  it("reads a value under 64 levels without a recursion over them", () => {
+    const deep = success(`{"found":${"[".repeat(64)}${"]".repeat(64)}}`);
+    expect(readEvent(deep)(found)).toEqual({ state: "departed", type: "array" });
+  });
+});

@@ -1,0 +1,73 @@
+import { SKIPPED_REASONS } from "@device-risk-signals/contract";
+import type { Reading, Unobserved } from "./reading.ts";
+
+/** A value of a feature: `flag`, `category`, or one of the numbers. */
+export type FeatureValue = boolean | string | number;
+
+/** Why a definition gave no result. The cause is in its code, not in the event. */
+export const FAILURES = [
+  "threw",
+  "over-budget",
+  "not-a-value",
+  "wrong-type",
+  "too-large",
+  "no-value",
+  "paused",
+] as const;
+export type Failure = (typeof FAILURES)[number];
+
+export const RESULT_STATES = [
+  "observed",
+  "omitted",
+  "skipped",
+  "timeout",
+  "error",
+  "masked",
+  "not-observed",
+  "departed",
+  "mixed",
+  "failed",
+] as const;
+export type ResultState = (typeof RESULT_STATES)[number];
+
+/**
+ * The state of one input as text, with what tells its kinds apart: `omitted:probe-absent`, `skipped:consent`,
+ * `departed:string`. A reason that is none of the contract's is left out, because the client chose it.
+ */
+export type InputState = string;
+
+/** One feature of one event. `inputs` has the state of each input, in the order of the manifest. */
+export type Result = { readonly inputs: readonly InputState[] } & (
+  | { readonly state: "observed"; readonly value: FeatureValue }
+  /** The state that all inputs without a value share. */
+  | { readonly state: Unobserved["state"] }
+  /** Inputs without a value are in different states. */
+  | { readonly state: "mixed" }
+  | { readonly state: "failed"; readonly failure: Failure }
+);
+
+const REASONS: ReadonlySet<string> = new Set(SKIPPED_REASONS);
+
+export function inputStateOf(reading: Reading<unknown>): InputState {
+  switch (reading.state) {
+    case "omitted":
+      return `omitted:${reading.why}`;
+    case "skipped":
+      return REASONS.has(reading.reason) ? `skipped:${reading.reason}` : "skipped";
+    case "departed":
+      return `departed:${reading.type}`;
+    default:
+      return reading.state;
+  }
+}
+
+/** @returns the state of a feature without a value; `undefined` if every input was observed. */
+export function sharedState(readings: readonly Reading<unknown>[]): Unobserved["state"] | "mixed" | undefined {
+  let shared: Unobserved["state"] | undefined;
+  for (const { state } of readings) {
+    if (state === "observed" || state === shared) continue;
+    if (shared !== undefined) return "mixed";
+    shared = state;
+  }
+  return shared;
+}

@@ -1,10 +1,18 @@
+import { isIntact } from "../identity.ts";
 import type { Bundle } from "../manifest.ts";
+import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
+import { Child, type Computed } from "./child-process.ts";
+import { type Cell, encodeBatch, Plan } from "./plan.ts";
+
+export type { ReadInput } from "../readings/readings.ts";
 
 export interface RunnerOptions {
-  /** Milliseconds that one definition may take for one event. Default: 1. */
+  /** Milliseconds that one feature may take for one event. Default: 1. */
   readonly budgetMs?: number;
+  /** Milliseconds beyond the budgets after which a process that does not answer is killed. Default: 1000. */
+  readonly graceMs?: number;
 }
 
 export interface PausedFeature {
@@ -19,12 +27,120 @@ export interface BatchResults {
   readonly paused: readonly PausedFeature[];
 }
 
-/** Computes features in a process without environment, keys, files and network. */
+/** Computes features in a process without environment, keys, files and network. Batches are computed one at a time. */
 export interface FeatureRunner {
-  /** @param batch how to read each event; see `readEvent`. */
+  /** @param batch how to read each event; see `readEvent`. @throws Error after `close`. */
   run(batch: readonly ReadInput[]): Promise<BatchResults>;
   close(): Promise<void>;
 }
 
-/** @throws TypeError for a bundle whose program can't be loaded. */
-export type OpenRunner = (bundles: readonly Bundle[], options?: RunnerOptions) => Promise<FeatureRunner>;
+const BUDGET_MS = 1;
+const GRACE_MS = 1000;
+/** A process starts in a tenth of a second; a machine under load takes longer. */
+const START_MS = 10_000;
+
+/**
+ * @throws TypeError for a bundle that differs from its hash, or whose program is broken.
+ * @throws Error where no process can be started.
+ */
+export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
+  const changed = bundles.find((bundle) => !isIntact(bundle));
+  if (changed) throw new TypeError(`${nameOf(changed)} is not what its hash says`);
+  const runner = new IsolatedRunner(bundles, options);
+  await runner.start();
+  return runner;
+}
+
+const nameOf = ({ id, version }: PausedFeature): string => `${id}@${version}`;
+
+class IsolatedRunner implements FeatureRunner {
+  readonly #bundles: readonly Bundle[];
+  readonly #plan: Plan;
+  readonly #budgetMs: number;
+  readonly #graceMs: number;
+  readonly #paused = new Set<number>();
+  #child: Child | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(bundles: readonly Bundle[], { budgetMs = BUDGET_MS, graceMs = GRACE_MS }: RunnerOptions) {
+    this.#bundles = bundles;
+    this.#plan = new Plan(bundles);
+    this.#budgetMs = budgetMs;
+    this.#graceMs = graceMs;
+  }
+
+  async start(): Promise<Child> {
+    const child = new Child();
+    const loaded = await child.load(this.#plan.bundles, this.#budgetMs, START_MS);
+    if (loaded && loaded.broken === undefined) return (this.#child = child);
+    await child.kill();
+    const broken = loaded?.broken === undefined ? undefined : this.#bundles[loaded.broken];
+    if (broken) throw new TypeError(`the program of ${nameOf(broken)} can't be loaded`);
+    throw new Error("the process for features did not start, or a bundle does not end");
+  }
+
+  run(batch: readonly ReadInput[]): Promise<BatchResults> {
+    const results = this.#last.then(() => this.#compute(batch));
+    this.#last = results.catch(() => undefined);
+    return results;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#last;
+    await this.#child?.kill();
+  }
+
+  async #compute(batch: readonly ReadInput[]): Promise<BatchResults> {
+    if (this.#closed) throw new Error("the runner is closed");
+    const before = new Set(this.#paused);
+    const readings = batch.map((event) => this.#plan.read(event));
+    const cells = (await this.#ask(readings, [...this.#paused])) ?? (await this.#computeOneByOne(readings));
+    const events = readings.map((own, event) =>
+      this.#bundles.map((_, feature) => this.#plan.result(feature, own, cells[event]?.[feature] ?? null)),
+    );
+    const paused = [...this.#paused].filter((feature) => !before.has(feature));
+    return { events, paused: paused.map((feature) => this.#nameAt(feature)) };
+  }
+
+  #nameAt(feature: number): PausedFeature {
+    const { id, version } = this.#bundles[feature] as Bundle;
+    return { id, version };
+  }
+
+  /** @returns the cells, or `undefined` after the process was killed. */
+  async #ask(events: readonly (readonly Reading<unknown>[])[], skip: readonly number[]): Promise<Cell[][] | undefined> {
+    const child = this.#child ?? (await this.start());
+    const deadline = this.#graceMs + events.length * this.#budgetMs;
+    const computed = await child.compute(encodeBatch(events), events.length, skip, deadline);
+    if (computed) return this.#cellsOf(computed);
+    await child.kill();
+    this.#child = undefined;
+    return undefined;
+  }
+
+  #cellsOf({ slow, cells }: Computed): Cell[][] {
+    const rows = JSON.parse(cells) as Cell[][];
+    for (const [feature, event] of slow) {
+      this.#paused.add(feature);
+      (rows[event] as Cell[])[feature] = "over-budget";
+    }
+    return rows;
+  }
+
+  /** Finds the features that end the process or block it: each gets two attempts on the batch in a process that works. */
+  async #computeOneByOne(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
+    const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
+    for (let feature = 0; feature < this.#bundles.length; feature++) {
+      if (this.#paused.has(feature)) continue;
+      const others = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
+      const cells = (await this.#ask(readings, others)) ?? (await this.#ask(readings, others));
+      if (cells === undefined) this.#paused.add(feature);
+      for (const [event, row] of rows.entries()) {
+        row[feature] = cells === undefined ? "over-budget" : (cells[event]?.[feature] ?? null);
+      }
+    }
+    return rows;
+  }
+}

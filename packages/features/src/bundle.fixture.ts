@@ -1,0 +1,15 @@
+import { identityHash } from "./identity.ts";
+import type { Bundle, Manifest } from "./manifest.ts";
+
+/** A bundle of a program that was not made by the bundler. @param compute is the text of a function. */
+export function bundleOf(compute: string, rest: Partial<Manifest> = {}): Bundle {
+  const text = `"use strict";var feature=(${compute});`;
+  const inputs = rest.inputs ?? [
+    { name: "su", path: ["os_integrity", "suBinaryFound"], type: "boolean", sensitivity: "medium" },
+  ];
+  const output = rest.output ?? { type: "flag" };
+  const hash = identityHash(text, { inputs, output });
+  const { id = "example", version = 1 } = rest;
+  const texts = { owner: "fraud team", meaning: "An example", falseReadings: [], purposes: ["payments"] };
+  return { id, version, hash, text, manifest: { ...texts, ...rest, id, version, hash, inputs, output } };
+}

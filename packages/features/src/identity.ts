@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { canonicalize } from "@device-risk-signals/contract";
+import type { Bundle, Manifest, Output } from "./manifest.ts";
+
+/** Which values an output can have; its bins say only how they are grouped. */
+function typeOf(output: Output): unknown {
+  switch (output.type) {
+    case "number":
+      return { type: output.type, unit: output.unit };
+    case "category":
+      return { type: output.type, values: output.values };
+    default:
+      return { type: output.type };
+  }
+}
+
+/**
+ * The hash of what decides the values of a feature: its program, how its inputs are read, and the type of its output.
+ * Meaning, owner, purposes, sensitivity and bins may change under one version.
+ */
+export function identityHash(text: string, { inputs, output }: Pick<Manifest, "inputs" | "output">): string {
+  const read = inputs.map((input) =>
+    Object.fromEntries(Object.entries(input).filter(([member]) => member !== "sensitivity")),
+  );
+  const identity = canonicalize({ text, inputs: read, output: typeOf(output) });
+  return createHash("sha256").update(identity).digest("hex");
+}
+
+/** Whether a bundle is what its hash says, and its manifest is the one of that hash. */
+export function isIntact({ id, version, hash, text, manifest }: Bundle): boolean {
+  return (
+    manifest.id === id &&
+    manifest.version === version &&
+    manifest.hash === hash &&
+    identityHash(text, manifest) === hash
+  );
+}

@@ -1,0 +1,56 @@
+import type { Bundle, ManifestInput } from "../manifest.ts";
+import type { Reading } from "../reading.ts";
+import type { ReadInput } from "../readings/readings.ts";
+import { type Failure, type FeatureValue, inputStateOf, type Result, sharedState } from "../result.ts";
+
+/** What the harness gives for one feature of one event. */
+export type Cell = readonly [FeatureValue] | null | Failure | "not-computed";
+
+export interface PlannedBundle {
+  readonly text: string;
+  /** JSON for the harness: the output, and the name of each input with its place among the readings. */
+  readonly plan: string;
+}
+
+/** Where each input of each bundle is among the readings of an event; an input that several bundles read is read once. */
+export class Plan {
+  readonly bundles: readonly PlannedBundle[];
+  readonly #inputs: ManifestInput[] = [];
+  readonly #places: readonly (readonly number[])[];
+
+  constructor(bundles: readonly Bundle[]) {
+    const placeByKey = new Map<string, number>();
+    const placeOf = (input: ManifestInput): number => {
+      const key = JSON.stringify([input.path, input.type, input.constantOn, input.performedBy]);
+      const place = placeByKey.get(key) ?? this.#inputs.push(input) - 1;
+      placeByKey.set(key, place);
+      return place;
+    };
+    this.#places = bundles.map(({ manifest }) => manifest.inputs.map(placeOf));
+    this.bundles = bundles.map(({ text, manifest }, at) => {
+      const inputs = manifest.inputs.map(({ name }, input) => [name, this.#places[at]?.[input]]);
+      return { text, plan: JSON.stringify({ output: manifest.output, inputs }) };
+    });
+  }
+
+  read(event: ReadInput): readonly Reading<unknown>[] {
+    return this.#inputs.map((input) => event(input));
+  }
+
+  result(bundle: number, readings: readonly Reading<unknown>[], cell: Cell): Result {
+    const own = (this.#places[bundle] ?? []).map((place) => readings[place] as Reading<unknown>);
+    const inputs = own.map(inputStateOf);
+    if (typeof cell === "string")
+      return { state: "failed", failure: cell === "not-computed" ? "paused" : cell, inputs };
+    if (cell !== null) return { state: "observed", value: cell[0], inputs };
+    const state = sharedState(own);
+    return state === undefined ? { state: "failed", failure: "no-value", inputs } : { state, inputs };
+  }
+}
+
+/** The batch as the harness takes it: an observed reading is an array of its value. */
+export function encodeBatch(events: readonly (readonly Reading<unknown>[])[]): string {
+  return JSON.stringify(
+    events.map((readings) => readings.map((reading) => (reading.state === "observed" ? [reading.value] : reading))),
+  );
+}

@@ -1,0 +1,145 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { bundleOf } from "../bundle.fixture.ts";
+import type { Bundle, Output } from "../manifest.ts";
+import { type ReadInput, readEvent } from "../readings/readings.ts";
+import { type FeatureRunner, openRunner, type RunnerOptions } from "./runner.ts";
+
+const runners: FeatureRunner[] = [];
+afterAll(() => Promise.all(runners.map((runner) => runner.close())));
+
+async function open(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
+  const runner = await openRunner(bundles, options);
+  runners.push(runner);
+  return runner;
+}
+
+const eventWith = (data: object): ReadInput =>
+  readEvent({ platform: "android", probes: { os_integrity: { status: "success", data } } });
+const EVENT = eventWith({ suBinaryFound: true });
+const number: Output = { type: "number", unit: "none", bins: [] };
+const VALUE = "({ su }) => su.state === 'observed' ? su.value : null";
+
+describe("a runner", () => {
+  it("gives a value, the state that inputs share, and the state of each input", async () => {
+    const runner = await open([bundleOf(VALUE)]);
+    const { events, paused } = await runner.run([EVENT, eventWith({}), readEvent({ platform: "ios", probes: {} })]);
+    expect(events).toEqual([
+      [{ state: "observed", value: true, inputs: ["observed"] }],
+      [{ state: "omitted", inputs: ["omitted:field-absent"] }],
+      [{ state: "omitted", inputs: ["omitted:probe-absent"] }],
+    ]);
+    expect(paused).toEqual([]);
+  });
+
+  it("fails what is no value of the output, and computes the other features", async () => {
+    const cases: readonly (readonly [compute: string, failure: string, output?: Output])[] = [
+      ["() => { throw new Error('x') }", "threw"],
+      ["() => NaN", "not-a-value", number],
+      ["() => -0", "not-a-value", number],
+      ["() => 1 / 0", "not-a-value", number],
+      ["() => undefined", "not-a-value"],
+      ["async () => true", "not-a-value"],
+      ["() => ({ toJSON: () => true })", "not-a-value"],
+      ["() => 1n", "not-a-value", number],
+      ["() => 'x'.repeat(1e7)", "too-large", { type: "category", values: ["x"] }],
+      ["() => 'y'", "wrong-type", { type: "category", values: ["x"] }],
+      ["() => 1", "wrong-type"],
+      ["() => 1.5", "wrong-type", { type: "count", bins: [] }],
+      ["() => -1", "wrong-type", { type: "count", bins: [] }],
+      ["() => null", "no-value"],
+    ];
+    const bundles = cases.map(([compute, , output]) => bundleOf(compute, output && { output }));
+    const runner = await open([...bundles, bundleOf(VALUE)], { budgetMs: 1000 });
+    const [results = []] = (await runner.run([EVENT])).events;
+    expect(results.slice(0, -1).map((result) => "failure" in result && result.failure)).toEqual(
+      cases.map(([, failure]) => failure),
+    );
+    expect(results.at(-1)).toMatchObject({ value: true });
+  });
+
+  it("gives a definition nothing of the process, and no function whose result may change", async () => {
+    const names = [
+      "process",
+      "require",
+      "Date",
+      "Intl",
+      "Promise",
+      "eval",
+      "Function",
+      "console",
+      "WebAssembly",
+      "Reflect",
+    ];
+    const global = `() => [${names.map((name) => `typeof ${name}`).join()}].filter((type) => type !== "undefined").length`;
+    const inexact = `() => [Math.random, Math.exp, Math.pow, "".normalize, "".localeCompare, "".toUpperCase, (1).toLocaleString]
+      .filter((method) => method !== undefined).length`;
+    const escape = `() => { try { return (() => {}).constructor("return process")() ? 1 : 0; } catch { return 0; } }`;
+    const output: Output = { type: "count", bins: [] };
+    const runner = await open([global, inexact, escape].map((text) => bundleOf(text, { output })));
+    const { events } = await runner.run([EVENT]);
+    expect(events[0]).toMatchObject([{ value: 0 }, { value: 0 }, { value: 0 }]);
+  });
+
+  it("lets no definition change what another one sees", async () => {
+    const inputs = [
+      { name: "paths", path: ["os_integrity", "suspiciousFilePaths"], type: "string[]", sensitivity: "low" },
+    ] as const;
+    const output: Output = { type: "count", bins: [] };
+    const vandals = [
+      "({ paths }) => { paths.value.push('x'); return 1; }",
+      "({ paths }) => { paths.value = []; return 1; }",
+      "() => { Array.prototype.filter = () => []; return 1; }",
+      "() => { Math.abs = () => 7; return 1; }",
+    ];
+    const victim = "({ paths }) => paths.value.filter(() => true).length + Math.abs(-1)";
+    const runner = await open([...vandals, victim].map((text) => bundleOf(text, { inputs, output })));
+    const { events } = await runner.run([eventWith({ suspiciousFilePaths: ["/su", "/sbin/su"] })]);
+    expect(events[0]?.slice(0, -1)).toMatchObject(vandals.map(() => ({ failure: "threw" })));
+    expect(events[0]?.at(-1)).toMatchObject({ value: 3 });
+  });
+
+  it("pauses a definition that is slow for one event, and keeps its other values", async () => {
+    const slow = "({ su }) => { if (!su.value) for (let i = 0; i < 1e8; i++); return su.value; }";
+    const runner = await open([bundleOf(slow, { id: "slow" }), bundleOf(VALUE)], { budgetMs: 5, graceMs: 20_000 });
+    const first = await runner.run([EVENT, eventWith({ suBinaryFound: false }), EVENT]);
+    expect(first.events.map(([result]) => result)).toMatchObject([
+      { value: true },
+      { failure: "over-budget" },
+      { failure: "paused" },
+    ]);
+    expect(first.paused).toEqual([{ id: "slow", version: 1 }]);
+    const second = await runner.run([EVENT]);
+    expect(second.events).toMatchObject([[{ failure: "paused" }, { value: true }]]);
+    expect(second.paused).toEqual([]);
+  });
+
+  it("replaces a process that a definition blocks or ends, and computes the other features", async () => {
+    const loop = bundleOf("() => { for (;;); }", { id: "loop" });
+    const memory = bundleOf("() => { const all = []; for (;;) all.push([...'x'.repeat(1e6)]); }", { id: "memory" });
+    const runner = await open([loop, bundleOf(VALUE), memory], { graceMs: 150 });
+    const { events, paused } = await runner.run([EVENT, EVENT]);
+    expect(events).toMatchObject(
+      [1, 2].map(() => [{ failure: "over-budget" }, { value: true }, { failure: "over-budget" }]),
+    );
+    expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
+    expect((await runner.run([EVENT])).events).toMatchObject([
+      [{ failure: "paused" }, { value: true }, { failure: "paused" }],
+    ]);
+  });
+
+  it("takes no bundle that is not what its hash says, and none that is no program", async () => {
+    const bundle = bundleOf(VALUE);
+    await expect(openRunner([{ ...bundle, text: `${bundle.text} ` }])).rejects.toThrow(
+      "example@1 is not what its hash says",
+    );
+    const other = { ...bundle.manifest, output: number };
+    await expect(openRunner([{ ...bundle, manifest: other }])).rejects.toThrow(TypeError);
+    await expect(openRunner([bundleOf("1 +")])).rejects.toThrow("the program of example@1 can't be loaded");
+  });
+
+  it("computes no batch after it was closed", async () => {
+    const runner = await open([bundleOf(VALUE)]);
+    await runner.close();
+    await expect(runner.run([EVENT])).rejects.toThrow("the runner is closed");
+  });
+});

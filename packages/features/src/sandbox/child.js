@@ -1,0 +1,65 @@
+/**
+ * The main program of the process that computes features. It gets no environment, file or network, and speaks JSON, one
+ * text a line: first the bundles, then batches. `REALM` is the text of `realm.js`.
+ */
+{
+  const vm = process.getBuiltinModule("node:vm");
+  const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } });
+  const harness = vm.runInContext(REALM, context);
+  const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+  const ATTEMPTS = 3;
+
+  let features = 0;
+  let budgetMs = 1;
+
+  /** A run that is too slow is repeated: another process or a garbage collection may have interrupted it. */
+  function isOverBudget(feature, event) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const start = performance.now();
+      harness.compute(feature, event);
+      if (performance.now() - start <= budgetMs) return false;
+    }
+    return true;
+  }
+
+  function load({ bundles, budget }) {
+    budgetMs = budget;
+    for (const [at, { text, plan }] of bundles.entries()) {
+      try {
+        const compute = vm.runInContext(`(() => {${text}\nreturn feature;})()`, context);
+        if (typeof compute !== "function") throw new TypeError("a bundle gives a function");
+        harness.add(plan, compute);
+      } catch {
+        return { broken: at };
+      }
+    }
+    features = bundles.length;
+    return { loaded: true };
+  }
+
+  /**
+   * @param skip are features that are paused, or not asked for.
+   * @returns the cells, and with each feature that was too slow the event at which it was; it skips that feature from there.
+   */
+  function run({ batch, size, skip }) {
+    const slow = new Map();
+    harness.begin(batch);
+    for (let event = 0; event < size; event++) {
+      for (let feature = 0; feature < features; feature++) {
+        if (skip.includes(feature) || slow.has(feature)) continue;
+        if (isOverBudget(feature, event)) slow.set(feature, event);
+      }
+    }
+    return { slow: [...slow], cells: harness.end() };
+  }
+
+  let rest = "";
+  process.stdin.setEncoding("utf8").on("data", (chunk) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      const message = JSON.parse(line);
+      answer(message.bundles ? load(message) : run(message));
+    }
+  });
+}

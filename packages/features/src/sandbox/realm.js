@@ -1,0 +1,157 @@
+/**
+ * A program for a fresh realm of any engine; its value is the harness that computes definitions. It leaves only what
+ * ECMAScript fixes exactly, and freezes it, so that no definition changes what another one sees. It uses nothing that an
+ * engine adds. Values cross its border as JSON text and numbers.
+ */
+(() => {
+  "use strict";
+  const GLOBALS = [
+    "undefined",
+    "NaN",
+    "Infinity",
+    "Object",
+    "Array",
+    "String",
+    "Number",
+    "Boolean",
+    "BigInt",
+    "RegExp",
+    "Map",
+    "Set",
+    "JSON",
+    "Math",
+    "Error",
+    "TypeError",
+    "RangeError",
+    "parseInt",
+    "parseFloat",
+    "isNaN",
+    "isFinite",
+  ];
+  const MATH = ["abs", "min", "max", "floor", "ceil", "round", "trunc", "sign", "sqrt"];
+  const INEXACT = [
+    "normalize",
+    "localeCompare",
+    "toLocaleString",
+    "toLocaleLowerCase",
+    "toLocaleUpperCase",
+    "toLowerCase",
+    "toUpperCase",
+    "captureStackTrace",
+    "stackTraceLimit",
+    "prepareStackTrace",
+  ];
+  const MAX_TEXT = 256;
+
+  /** Deletes the other properties; what can't be deleted is a constant, such as `Math.PI`. */
+  function keepOnly(target, names) {
+    for (const [name, { configurable }] of Object.entries(Object.getOwnPropertyDescriptors(target))) {
+      if (configurable && !names.includes(name)) delete target[name];
+    }
+  }
+
+  /** Finds every object that code of this realm can reach. */
+  function intrinsics() {
+    const hidden = [
+      globalThis,
+      Object.getPrototypeOf(function* () {}),
+      Object.getPrototypeOf(async () => {}),
+      Object.getPrototypeOf(async function* () {}),
+      Object.getPrototypeOf([][Symbol.iterator]()),
+      Object.getPrototypeOf(""[Symbol.iterator]()),
+      Object.getPrototypeOf(new Map()[Symbol.iterator]()),
+      Object.getPrototypeOf(new Set()[Symbol.iterator]()),
+      Object.getPrototypeOf("".matchAll(/./g)),
+    ];
+    const found = new Set();
+    while (hidden.length > 0) {
+      const next = hidden.pop();
+      if (next === null || (typeof next !== "object" && typeof next !== "function") || found.has(next)) continue;
+      found.add(next);
+      hidden.push(Object.getPrototypeOf(next));
+      for (const key of Reflect.ownKeys(next)) {
+        const property = Object.getOwnPropertyDescriptor(next, key);
+        hidden.push(property.value, property.get, property.set);
+      }
+    }
+    return found;
+  }
+
+  const { freeze, is } = Object;
+  const { isArray } = Array;
+  const { isFinite: isFiniteNumber, isSafeInteger } = Number;
+  const { parse, stringify } = JSON;
+
+  keepOnly(Math, MATH);
+  const reachable = intrinsics();
+  for (const object of reachable) for (const name of INEXACT) delete object[name];
+  keepOnly(globalThis, GLOBALS);
+  for (const object of reachable) freeze(object);
+
+  function frozen(value) {
+    if (isArray(value)) for (const item of value) frozen(item);
+    return typeof value === "object" ? freeze(value) : value;
+  }
+
+  /** @returns the failure of a value that is not of the output, or `undefined`. */
+  function failureOf(output, value) {
+    if (typeof value === "string" && value.length > MAX_TEXT) return "too-large";
+    if (typeof value === "number" && (!isFiniteNumber(value) || is(value, -0))) return "not-a-value";
+    if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") return "not-a-value";
+    switch (output.type) {
+      case "flag":
+        return typeof value === "boolean" ? undefined : "wrong-type";
+      case "count":
+        return isSafeInteger(value) && value >= 0 ? undefined : "wrong-type";
+      case "number":
+        return typeof value === "number" ? undefined : "wrong-type";
+      default:
+        return output.values.includes(value) ? undefined : "wrong-type";
+    }
+  }
+
+  const features = [];
+  let events = [];
+  let cells = [];
+
+  return freeze({
+    /** @param plan is JSON: the output, and for each input its name and its place among the readings of an event. */
+    add(plan, compute) {
+      features.push({ ...parse(plan), compute });
+    },
+
+    /** @param batch is JSON: for each event its readings; an observed one is an array of its value. */
+    begin(batch) {
+      events = parse(batch);
+      for (const readings of events) {
+        for (let at = 0; at < readings.length; at++) {
+          const reading = readings[at];
+          readings[at] = freeze(isArray(reading) ? { state: "observed", value: frozen(reading[0]) } : reading);
+        }
+      }
+      cells = events.map(() => features.map(() => "not-computed"));
+    },
+
+    /** Computes one feature of one event: a cell is `[value]`, `null` for no value, or the name of a failure. */
+    compute(feature, event) {
+      const { compute, output, inputs } = features[feature];
+      const readings = { __proto__: null };
+      for (const [name, at] of inputs) readings[name] = events[event][at];
+      let cell;
+      try {
+        const value = compute(freeze(readings));
+        if (value === null) cell = null;
+        else cell = failureOf(output, value) ?? [value];
+      } catch {
+        cell = "threw";
+      }
+      cells[event][feature] = cell;
+    },
+
+    end() {
+      const text = stringify(cells);
+      events = cells = [];
+      return text;
+    },
+  });
+})();

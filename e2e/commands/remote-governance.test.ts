@@ -116,6 +116,31 @@ describe("through the admin API", () => {
     expect(await audited(6)).toEqual(["hold.lift", "hold.lift", "hold.list", "hold.review", "hold.add", "hold.add"]);
   });
 
+  test("a restriction is placed, listed and lifted", async () => {
+    const add = ["restriction", "add", "--account", "customer-1", "--article", "18", "--reason", "disputed accuracy"];
+    const by = ["--approver", "J. Doe"];
+    expect(await object(...add, ...by, "--dry-run")).toMatchObject({ events: 0, dry_run: true });
+    expect(await runInProcess(environment, "restriction", "list")).toMatchObject({ stdout: "No restrictions.\n" });
+    const { restriction_id: id } = (await object(...add, ...by)) as { restriction_id: string };
+    for (const args of [
+      ["restriction", "list", "--account", "customer-1", "--json"],
+      [...add, ...by],
+      [...add, "--request", NO_ID],
+      ["restriction", "lift", id, "--informed-on", "2020-01-31", "--reason", "it is resolved", "--yes"],
+    ]) {
+      const [there, here] = await twice(...args);
+      expect(there).toEqual(here);
+    }
+    const [row] = objects((await runInProcess(remote, "restriction", "list", "--json")).stdout);
+    expect(row).toMatchObject({ restriction_id: id, account: "customer-1", article: 18, active: true });
+    expect(row?.["placed_by"]).toMatch(/^p \(admin token /);
+    const informed = ["--informed-on", new Date().toISOString().slice(0, 10), "--reason", "it is resolved"];
+    expect(await runInProcess(remote, "restriction", "lift", id, ...informed)).toMatchObject({ code: 2, stdout: "" });
+    const lifted = { restriction_id: id, events: 0, dry_run: false };
+    expect(await object("restriction", "lift", id, ...informed, "--yes")).toEqual(lifted);
+    expect(await audited(2)).toEqual(["restriction.lift", "restriction.lift"]);
+  });
+
   test("a retention pass is run, recorded and shown", async () => {
     expect(await object("retention", "run")).toMatchObject({ partitions: 0, rows: 0 });
     const [there, here] = await twice("retention", "status", "--json");

@@ -76,12 +76,12 @@ export const PERMISSIONS = {
     roles: { operator: "full" },
   },
   "governance.read": {
-    meaning: "read purposes, holds, erasures, receipts, requests, retention and keys",
+    meaning: "read purposes, holds, restrictions, erasures, receipts, requests, retention and keys",
     roles: { privacy: "full", auditor: "full" },
   },
   "purposes.change": { meaning: "change purposes and their retention", roles: { privacy: "full" } },
   "governance.change": {
-    meaning: "change holds, erasures and requests; destroy keys and accept losses",
+    meaning: "change holds, restrictions, erasures and requests; destroy keys and accept losses",
     roles: { privacy: "full" },
   },
   "maintenance.run": {

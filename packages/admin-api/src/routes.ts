@@ -13,6 +13,7 @@ import { ERASURE_ROUTES } from "./routes/erasures.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { RECEIPT_ROUTES } from "./routes/receipts.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
+import { RESTRICTION_ROUTES } from "./routes/restrictions.ts";
 import { RETENTION_ROUTES } from "./routes/retention.ts";
 import { SESSION_TOKEN_ROUTES } from "./routes/session-tokens.ts";
 import { SESSION_ROUTES } from "./routes/session.ts";
@@ -31,6 +32,7 @@ export const ROUTES = {
   ...DRIFT_ROUTES,
   ...COUNTER_ROUTES,
   ...HOLD_ROUTES,
+  ...RESTRICTION_ROUTES,
   ...RECEIPT_ROUTES,
   ...RETENTION_ROUTES,
   ...REQUEST_ROUTES,

@@ -1,23 +1,10 @@
 import { Command, Option } from "commander";
-import { inOrder } from "../admin/operations/orders.ts";
-import { portsOn } from "../admin/operations/ports.ts";
-import { openKeys } from "../app/open-keys.ts";
+import type { Answer } from "@device-risk-signals/admin-api";
 import { RESTRICTION_ARTICLES, type RestrictionArticle } from "../journal/journal.ts";
-import {
-  type LiftedRestriction,
-  listRestrictions,
-  type PlacedRestriction,
-} from "../lifecycle/restrictions/restrictions.ts";
 import { plural } from "../messages/plural.ts";
-import { readPurposeIds } from "../policy/policy-table.ts";
-import type { OwnerTransaction } from "../postgres/executor.ts";
-import {
-  type AuditedRestrictionPorts,
-  liftAccountRestriction,
-  restrictAccount,
-} from "../subject-requests/restrict-account.ts";
+import { type Call, call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { agentOf, type Context, print, printJson, printRows, withConnection } from "./context.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, example, pastDay, uuid, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -76,7 +63,7 @@ function addCommand(context: Context): Command {
       if (approver === undefined && request === undefined) {
         self.error("error: one of --approver, --request says who decided it");
       }
-      const placed = await place(context, options, dryRun);
+      const placed = await withCalls(context, "change", (caller) => place(caller, options));
       if (json) return printJson(context, { ...placed, dry_run: dryRun });
       if (dryRun) print(context, `It would hide ${plural(placed.events, "event")}. Nothing was changed.`);
       else
@@ -84,30 +71,19 @@ function addCommand(context: Context): Command {
     });
 }
 
-function place(context: Context, options: AddOptions, dryRun: boolean): Promise<PlacedRestriction> {
-  const { account: of, purpose, article, reason, approver, request: requestId } = options;
-  const asked = { account: of, purpose, article: Number(article) as RestrictionArticle, reason, approver, requestId };
-  return withRestrictionOrder(context, dryRun, (executor, ports) =>
-    restrictAccount(executor, ports, asked, agentOf(context)),
-  );
-}
-
-/** Runs an order on a restriction and its audit entry in one transaction. */
-function withRestrictionOrder<T>(
-  context: Context,
-  isTried: boolean,
-  work: (owner: OwnerTransaction, ports: AuditedRestrictionPorts) => Promise<T>,
-): Promise<T> {
-  return withConnection(context, "change", (connection) =>
-    inOrder(
-      portsOn(connection),
-      (owner, audit, ports) => {
-        const { pseudonymizer, ...journal } = ports();
-        return work(owner, { clock: audit.clock, audit, pseudonymizer, journal: isTried ? undefined : journal });
-      },
-      isTried,
-    ),
-  );
+function place(
+  caller: Call,
+  { account: of, purpose, article, reason, approver, request, dryRun = false }: AddOptions,
+): Promise<Answer<"addRestriction">> {
+  return caller("addRestriction", {
+    account: of,
+    article: Number(article) as RestrictionArticle,
+    reason,
+    ...(purpose !== undefined && { purpose }),
+    ...(approver !== undefined && { approver }),
+    ...(request !== undefined && { request_id: request }),
+    dry_run: dryRun,
+  });
 }
 
 function listCommand(context: Context): Command {
@@ -117,14 +93,8 @@ function listCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs restriction list --json"))
     .action(async ({ account: of, json = false }: { account?: string; json?: boolean }) => {
-      const rows = await withConnection(context, "read", async (connection) => {
-        const mac = of === undefined ? undefined : (await openKeys(connection)).pseudonymizer.restrictedAccountOf(of);
-        const purposes = await readPurposeIds(connection.pool);
-        return (await listRestrictions(connection.pool, mac)).map((row) => {
-          return { ...row, purpose: row.purpose === null ? null : purposes.get(row.purpose) };
-        });
-      });
-      printRows(context, rows, json, "No restrictions.");
+      const { restrictions } = await call(context, "listRestrictions", of === undefined ? {} : { account: of });
+      printRows(context, restrictions, json, "No restrictions.");
     });
 }
 
@@ -141,27 +111,21 @@ function liftCommand(context: Context): Command {
       "after",
       example('drs restriction lift 5f0c2b9e-… --informed-on 2026-11-20 --reason "the data was corrected"'),
     )
-    .action(async (id: string, options: LiftOptions) => {
-      const { dryRun = false, yes, json } = options;
-      const would = await lift(context, id, options, true);
-      const what = `Shown to analysts again: ${plural(would.events, "event")}.`;
-      // guard(drop): nothing is shown to analysts again unasked
-      // fails: e2e/restrictions.test.ts › shows the events again
-      if (!dryRun) await confirm(context, { what, yes });
-      const { events } = dryRun ? would : await lift(context, id, options, false);
+    .action(async (id: string, { informedOn: informed_on, reason, dryRun = false, yes, json }: LiftOptions) => {
+      const { events } = await withCalls(context, "change", async (caller) => {
+        const lift = (dry_run: boolean): Promise<Answer<"liftRestriction">> =>
+          caller("liftRestriction", { restriction_id: id, informed_on, reason, dry_run });
+        const would = await lift(true);
+        if (dryRun) return would;
+        // guard(drop): nothing is shown to analysts again unasked
+        // fails: e2e/restrictions.test.ts › shows the events again
+        await confirm(context, { what: shownAgain(would.events), yes });
+        return lift(false);
+      });
       if (json) return printJson(context, { restriction_id: id, events, dry_run: dryRun });
-      if (dryRun) print(context, `${what} Nothing was changed.`);
-      else print(context, `Restriction ${id} is lifted. Shown to analysts again: ${plural(events, "event")}.`);
+      if (dryRun) print(context, `${shownAgain(events)} Nothing was changed.`);
+      else print(context, `Restriction ${id} is lifted. ${shownAgain(events)}`);
     });
 }
 
-function lift(
-  context: Context,
-  restrictionId: string,
-  { informedOn, reason }: LiftOptions,
-  isTried: boolean,
-): Promise<LiftedRestriction> {
-  return withRestrictionOrder(context, isTried, (executor, ports) =>
-    liftAccountRestriction(executor, ports, restrictionId, { informedOn, reason }, agentOf(context)),
-  );
-}
+const shownAgain = (events: number): string => `Shown to analysts again: ${plural(events, "event")}.`;

@@ -12,6 +12,7 @@ import { acceptJournalLoss, listErasures, planErasure, runErasure } from "./eras
 import { acceptKeyLoss, destroyKey, listKeys, rotateKeys } from "./keys.ts";
 import { readReceipt, readReceiptKey } from "./receipts.ts";
 import { addRequest, closeRequest, extendRequest, listRequests } from "./requests.ts";
+import { addRestriction, liftRestriction, listRestrictions } from "./restrictions.ts";
 import { readOverdue, readRetention, runRetention } from "./retention.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
@@ -55,6 +56,9 @@ export const OPERATIONS: Operations = {
   addHold,
   reviewHold,
   liftHold,
+  listRestrictions,
+  addRestriction,
+  liftRestriction,
   readReceiptKey,
   readReceipt,
   readOverdue,

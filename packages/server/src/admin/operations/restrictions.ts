@@ -1,0 +1,64 @@
+import { listRestrictions as queryRestrictions } from "../../lifecycle/restrictions/restrictions.ts";
+import { agentOf } from "../../identity/caller.ts";
+import { readPurposeIds } from "../../policy/policy-table.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
+import {
+  type AuditedRestrictionPorts,
+  liftAccountRestriction,
+  restrictAccount,
+} from "../../subject-requests/restrict-account.ts";
+import { invalid, reasonOf, tried, writtenOf } from "./input.ts";
+import type { Operation } from "./operation.ts";
+import { inOrder } from "./orders.ts";
+import type { AdminPorts } from "./ports.ts";
+
+export const listRestrictions: Operation<"listRestrictions"> = async ({ ports, input: { account } }) => {
+  const { pool } = ports;
+  const mac = account === undefined ? undefined : (await ports.keys()).pseudonymizer.restrictedAccountOf(account);
+  const purposes = await readPurposeIds(pool);
+  const restrictions = (await queryRestrictions(pool, mac)).map((row) => {
+    return { ...row, purpose: row.purpose === null ? null : (purposes.get(row.purpose) ?? String(row.purpose)) };
+  });
+  return {
+    answer: { restrictions },
+    audit: { detail: { count: restrictions.length }, ...(account !== undefined && { account }) },
+  };
+};
+
+export const addRestriction: Operation<"addRestriction"> = async ({ ports, caller, input }) => {
+  const { account, purpose, article, request_id: requestId, dry_run: isTried = false } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  const approver = input.approver === undefined ? undefined : writtenOf("body/approver", input.approver);
+  if (approver === undefined && requestId === undefined) {
+    throw invalid("body", "approver or request_id says who decided it");
+  }
+  const asked = { account, purpose, article, reason, approver, requestId };
+  const answer = await inRestrictionOrder(ports, isTried, (owner, of) =>
+    restrictAccount(owner, of, asked, agentOf(caller)),
+  );
+  return { answer, ...(isTried && tried({ account })) };
+};
+
+export const liftRestriction: Operation<"liftRestriction"> = async ({ ports, caller, input }) => {
+  const { restriction_id, informed_on: informedOn, dry_run: isTried = false } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  if (Date.parse(informedOn) > ports.clock.now()) throw invalid("body/informed_on", "must not be after today");
+  const { events } = await inRestrictionOrder(ports, isTried, (owner, of) =>
+    liftAccountRestriction(owner, of, restriction_id, { informedOn, reason }, agentOf(caller)),
+  );
+  return { answer: { restriction_id, events }, ...(isTried && tried({ detail: { restriction_id } })) };
+};
+
+const inRestrictionOrder = <T>(
+  ports: AdminPorts,
+  isTried: boolean,
+  work: (owner: OwnerTransaction, of: AuditedRestrictionPorts) => Promise<T>,
+): Promise<T> =>
+  inOrder(
+    ports,
+    (owner, audit, ofJournal) => {
+      const { pseudonymizer, ...journal } = ofJournal();
+      return work(owner, { clock: audit.clock, audit, pseudonymizer, journal: isTried ? undefined : journal });
+    },
+    isTried,
+  );

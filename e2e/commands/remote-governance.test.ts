@@ -1,8 +1,9 @@
 /** Commands of privacy, retention and keys do through the admin API what they do on the database. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAdminClient } from "@device-risk-signals/admin-api";
 import { decideApproval } from "../../packages/server/src/approvals/approvals.ts";
 import type { System } from "../../packages/server/src/app/system.ts";
 import { objects, type Printed, remoteEnvironment, runInProcess } from "../support/command.ts";
@@ -188,20 +189,39 @@ describe("through the admin API", () => {
     expect(objects(rows.stdout)).toMatchObject([{ version, current: true }]);
   });
 
-  test("an account is not exported", async () => {
-    const out = join(folder, "export");
-    const exported = await runInProcess(
-      remote,
-      "account",
-      "export",
-      "--account",
-      "a",
-      "--out",
-      out,
-      "--reason",
-      "request 17",
-    );
-    expect(exported).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("without DRS_ADMIN_URL") });
+  test("an account is exported for its open request alone, the same as on the database", async () => {
+    const { eventId, exact } = await past.store(1, { account: "exported" });
+    const add = ["request", "add", "--kind", "access", "--account"];
+    const { request_id: id } = (await object(...add, "exported")) as { request_id: string };
+    const { request_id: other } = (await object(...add, "customer-1")) as { request_id: string };
+    const [there, here] = [join(folder, "export"), join(folder, "export-here")];
+    const exporting = (out: string) => {
+      return ["account", "export", "--account", "exported", "--reason", "request 17", "--out", out, "--json"];
+    };
+    expect(await runInProcess(remote, ...exporting(there))).toMatchObject({ code: 2, stdout: "" });
+    const ofOther = [...exporting(there), "--request", other];
+    expect(await runInProcess(remote, ...ofOther)).toEqual(await runInProcess(environment, ...ofOther));
+    const unasked = { account: "exported", reason: "request 17" };
+    const client = createAdminClient({ url: server.adminUrl, token: remote["DRS_ADMIN_TOKEN"] ?? "" });
+    await expect(client.call("exportAccount", unasked)).rejects.toMatchObject({ code: "request-invalid" });
+
+    const exported = await runInProcess(remote, ...exporting(there), "--request", id);
+    expect(exported).toMatchObject({ code: 0, stderr: "" });
+    expect(await runInProcess(environment, ...exporting(here))).toMatchObject({ code: 0, stderr: "" });
+    expect(await readFile(join(there, "events", `${eventId}.json`), "utf8")).toBe(exact);
+    expect(await readdir(there)).toEqual(await readdir(here));
+    for (const { name } of objects<{ files: { name: string }[] }>(exported.stdout)[0]?.files ?? []) {
+      if (name === "accesses.ndjson") continue;
+      expect(await readFile(join(there, name), "utf8")).toBe(await readFile(join(here, name), "utf8"));
+    }
+    const { stdout } = await runInProcess(environment, "audit", "list", "--account", "exported", "--json");
+    expect(objects(stdout).filter(({ operation }) => operation === "account.export")).toMatchObject([
+      { via: "direct" },
+      { via: "api", reason: "request 17", detail: { request_id: id } },
+    ]);
+    for (const one of [id, other]) await object("request", "close", one, "--outcome", "done", "--identity", "passport");
+    const again = [...exporting(join(folder, "again")), "--request", id];
+    expect(await runInProcess(remote, ...again)).toMatchObject({ code: 1, stdout: "" });
   });
 
   describe("an erasure", () => {

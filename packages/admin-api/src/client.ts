@@ -1,5 +1,5 @@
 import { type AdminProblem, type AdminProblemCode, adminProblemCode } from "./problems.ts";
-import { BASE_PATH, isBytes, pathParameters, type Route } from "./route.ts";
+import { BASE_PATH, isBytes, isLines, pathParameters, type Route } from "./route.ts";
 import { type Answer, type Input, type RouteId, routeOf } from "./routes.ts";
 
 export interface AdminClientOptions {
@@ -56,10 +56,26 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
         ...(body !== undefined && { body }),
       });
       if (!response.ok) throw new AdminRequestError(response.status, await problemOf(response));
-      const answer = isBytes(route.answer) ? new Uint8Array(await response.arrayBuffer()) : await response.json();
-      return answer as Answer<Id>;
+      return (await answerOf(route, response)) as Answer<Id>;
     },
   };
+}
+
+async function answerOf({ answer }: Route, response: Response): Promise<unknown> {
+  if (isLines(answer)) return linesOf(response.body ?? []);
+  return isBytes(answer) ? new Uint8Array(await response.arrayBuffer()) : response.json();
+}
+
+/** @throws Error where the last line is cut. */
+async function* linesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let rest = "";
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line);
+  }
+  if (rest !== "") throw new Error("the answer ends within a line");
 }
 
 /** The target and the body of a call: each member of the input belongs to one of them. */

@@ -8,6 +8,7 @@ export {
   type AdminProblemCode,
   type AdminViolation,
 } from "./problems.ts";
-export { BASE_PATH, isBytes, type Route } from "./route.ts";
+export { BASE_PATH, isBytes, isLines, type Route } from "./route.ts";
 export { type Answer, type Input, ROUTE_IDS, type RouteId, routeOf, ROUTES } from "./routes.ts";
+export type { AccountExport, ExportPart } from "./routes/accounts.ts";
 export { CATEGORIES, type Event } from "./schemas.ts";

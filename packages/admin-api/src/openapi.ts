@@ -1,6 +1,6 @@
 import { ADMIN_PROBLEMS, type AdminProblemCode } from "./problems.ts";
 import { PERMISSIONS, ROLE_NAMES, scopeOf } from "./permissions.ts";
-import { BASE_PATH, isBytes, type Route } from "./route.ts";
+import { BASE_PATH, isBytes, isLines, type Route } from "./route.ts";
 import { ROUTE_IDS, routeOf } from "./routes.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -94,10 +94,14 @@ function parameters(part: Route["params"], place: "path" | "query"): readonly Js
 }
 
 function success({ answer }: Route): Json {
-  const content = isBytes(answer)
+  return { description: "Done.", content: contentOf(answer) };
+}
+
+function contentOf(answer: Route["answer"]): Json {
+  if (isLines(answer)) return { "application/x-ndjson": { schema: plain(answer.lines) } };
+  return isBytes(answer)
     ? { "application/octet-stream": { schema: { type: "string", contentMediaType: "application/json" } } }
     : { "application/json": { schema: plain(answer) } };
-  return { description: "Done.", content };
 }
 
 /** Statuses of the problems that the route may answer, each with what it means. */

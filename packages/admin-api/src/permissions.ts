@@ -84,6 +84,10 @@ export const PERMISSIONS = {
     meaning: "change holds, restrictions, erasures and requests; destroy keys and accept losses",
     roles: { privacy: "full" },
   },
+  "accounts.export": {
+    meaning: "export what is stored about an account, for an open request of it",
+    roles: { privacy: "full" },
+  },
   "maintenance.run": {
     meaning: "run retention passes and rotate the key-encryption key",
     roles: { operator: "full", privacy: "full" },

@@ -9,6 +9,12 @@ export interface BytesAnswer {
   readonly bytes: true;
 }
 
+/** Lines of JSON, as `application/x-ndjson`: a stream of any length. */
+export interface LinesAnswer {
+  /** The schema of each line. */
+  readonly lines: TSchema;
+}
+
 /** One route of the admin API. A name is used once over path, query and body: a call takes one flat object. */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
@@ -31,7 +37,7 @@ export interface Route {
   readonly body?: TObject;
   /** Maximum size of the body, where it is not that of every route. */
   readonly maxBodyBytes?: number;
-  readonly answer: TSchema | BytesAnswer;
+  readonly answer: TSchema | BytesAnswer | LinesAnswer;
   /** Problems in addition to those of every route. */
   readonly problems?: readonly AdminProblemCode[];
 }
@@ -45,9 +51,13 @@ export type InputOf<R extends Route> = Part<R, "params"> & Part<R, "query"> & Pa
 
 export type AnswerOf<R extends Route> = R["answer"] extends BytesAnswer
   ? Uint8Array
-  : R["answer"] extends TSchema
-    ? Static<R["answer"]>
-    : never;
+  : R["answer"] extends LinesAnswer
+    ? AsyncIterable<Static<R["answer"]["lines"]>>
+    : R["answer"] extends TSchema
+      ? Static<R["answer"]>
+      : never;
+
+export const isLines = (answer: Route["answer"]): answer is LinesAnswer => "lines" in answer;
 
 export const isBytes = (answer: Route["answer"]): answer is BytesAnswer => "bytes" in answer;
 

@@ -1,4 +1,5 @@
 import type { AnswerOf, InputOf, Route } from "./route.ts";
+import { ACCOUNT_ROUTES } from "./routes/accounts.ts";
 import { ACTION_ROUTES } from "./routes/actions.ts";
 import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
 import { APPROVAL_ROUTES } from "./routes/approvals.ts";
@@ -36,6 +37,7 @@ export const ROUTES = {
   ...RECEIPT_ROUTES,
   ...RETENTION_ROUTES,
   ...REQUEST_ROUTES,
+  ...ACCOUNT_ROUTES,
   ...ERASURE_ROUTES,
   ...KEY_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;

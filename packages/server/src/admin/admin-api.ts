@@ -1,10 +1,12 @@
 /** The admin API as a request listener: every request is authenticated, authorised, validated and audited here. */
 import type { IncomingMessage, RequestListener } from "node:http";
+import { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import {
   type AdminProblem,
   BASE_PATH,
   isBytes,
+  isLines,
   type Permission,
   type Route,
   ROUTE_IDS,
@@ -93,7 +95,7 @@ function addRoute(
   app: FastifyInstance,
   id: RouteId,
   admit: (request: FastifyRequest, permission: Permission, id: RouteId) => Promise<void>,
-  { ports }: AdminApiOptions,
+  { ports, onError }: AdminApiOptions,
 ): void {
   const route = routeOf(id);
   app.route({
@@ -125,9 +127,23 @@ function addRoute(
           .header("Content-Disposition", "attachment")
           .send(Buffer.from(answer as Uint8Array));
       }
+      if (isLines(route.answer)) {
+        const lines = linesOf(answer as AsyncIterable<unknown>, onError);
+        return reply.type("application/x-ndjson").send(Readable.from(lines, { objectMode: false }));
+      }
       return reply.type("application/json").send(JSON.stringify(answer));
     },
   });
+}
+
+/** An error after the first line ends the connection: the caller sees that the answer is not whole. */
+async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {
+  try {
+    for await (const value of values) yield `${JSON.stringify(value)}\n`;
+  } catch (error) {
+    onError(error, "admin request");
+    throw error;
+  }
 }
 
 const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationResult<RouteId>> =>

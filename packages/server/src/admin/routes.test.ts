@@ -97,6 +97,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   addRequest: { account: "customer-1", kind: "access" },
   extendRequest: { request_id: NO_ID, reason: "many at once" },
   closeRequest: { request_id: NO_ID, outcome: "refused", reason: "no such person" },
+  exportAccount: { account: "customer-1", reason: "request 17", request_id: NO_ID },
   listErasures: {},
   planErasure: { account: "customer-1" },
   runErasure: { account: "customer-1", reason: "request 17", dry_run: true },

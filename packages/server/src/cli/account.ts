@@ -1,22 +1,17 @@
 import { resolve } from "node:path";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
 import { Command } from "commander";
-import type { Installation } from "../app/open-installation.ts";
-import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
-import { exportAccount } from "../subject-requests/account-export.ts";
-import { findAccountKnowledge } from "../subject-requests/known-account.ts";
-import { writeAudit } from "../audit/audit.ts";
-import { inSnapshot } from "../postgres/database.ts";
-import { agentOf, type Context, print, printJson, withInstallation } from "./context.ts";
-import { account, example } from "./options.ts";
+import { withCalls } from "./call.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { requireUnused, writeExport } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
+import { account, example, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface ExportOptions {
   readonly account: string;
   readonly out: string;
   readonly reason: string;
+  readonly request?: string;
   readonly json?: boolean;
 }
 
@@ -30,48 +25,34 @@ export function accountCommand(context: Context): Command {
     .requiredOption("--account <account>", "of whom", account)
     .requiredOption("--out <folder>", "a folder that is not there yet, or empty")
     .requiredOption("--reason <text>", "why", reasonReader(context))
+    .option("--request <request-id>", "its open data request; required through the admin API", uuid)
     .option("--json", "print the manifest as one JSON object")
-    .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'))
-    .action((options: ExportOptions) => {
-      if (findLogin(context)) {
-        throw new OperatorError(
-          "wrong-usage",
-          "drs account export works on the database, not through the admin API: run it without DRS_ADMIN_URL, after drs logout.",
-        );
+    .addHelpText(
+      "after",
+      example('drs account export --account customer-1 --out export --reason "request 17" --request 5f0c2b9e-…'),
+    )
+    .action((options: ExportOptions, self: Command) => {
+      if (options.request === undefined && findLogin(context)) {
+        self.error("error: --request is required through the admin API");
       }
-      return withInstallation(context, "audited-read", (installation) => write(context, installation, options));
+      return exportInto(context, options);
     });
   return command;
 }
 
-async function write(
-  context: Context,
-  installation: Installation,
-  { account: of, out, reason, json }: ExportOptions,
-): Promise<void> {
-  const { pool, audit, clock, sealer, pseudonymizer, database } = installation;
-  // guard(drop): an export of a restored database waits for the replay
-  // fails: e2e/reading.test.ts › shows no event
-  await requireReplayed({ ...installation, executor: pool }, "head");
-  const known = await findAccountKnowledge(pool, pseudonymizer, of);
-  if (known !== "held") {
-    const but = known === "requested" ? " but its requests (drs request list)" : "";
-    throw new OperatorError(
-      "not-found",
-      `Nothing is held about this account${but}, and nothing is written: check the spelling.`,
-    );
-  }
+async function exportInto(context: Context, { account: of, out, reason, request, json }: ExportOptions): Promise<void> {
   const folder = resolve(context.directory, out);
-  const announce = async (exportId: string): Promise<void> => {
-    const entry = { ...agentOf(context), operation: "account.export", outcome: "done", account: of, reason };
-    await writeAudit(pool, audit, { ...entry, detail: { export_id: exportId } });
-  };
-  const onProgress = (events: number): void => void context.stderr.write(`${plural(events, "event")}\n`);
-  // The snapshot is taken after the announcement, which is an access like any other.
-  const manifest = await inSnapshot(database, (transaction) => {
-    const ports = { transaction, sealer, pseudonymizer, announce, onProgress: json ? () => {} : onProgress };
-    return exportAccount(ports, of, folder, new Date(clock.now()));
-  });
+  await requireUnused(folder);
+  const report = (line: string): void => void (json || context.stderr.write(`${line}\n`));
+  const manifest = await withCalls(
+    context,
+    "audited-read",
+    async (call) => {
+      const asked = { account: of, reason, ...(request !== undefined && { request_id: request }) };
+      return writeExport(folder, await call("exportAccount", asked));
+    },
+    report,
+  );
   if (json) return printJson(context, manifest);
   const rows = manifest.files.map(({ name: file, rows: count }) => `${count} in ${file}`).join(", ");
   print(context, `Export ${manifest.export_id} is in ${folder}: ${rows}.`);

@@ -5,6 +5,7 @@ import {
   type Answer,
   createAdminClient,
   type Input,
+  isLines,
   type Route,
   type RouteId,
   routeOf,
@@ -76,10 +77,20 @@ function asOperatorError(error: unknown): never {
 }
 
 function remotely(client: AdminClient, url: string): Call {
-  return (id, input) =>
-    client.call(id, input).catch((error: unknown) => {
+  return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
+    const answer = await client.call(id, input).catch((error: unknown) => {
       throw error instanceof AdminRequestError ? answered(error) : unreachable(error, url);
     });
+    return isLines(routeOf(id).answer) ? (wholeOf(answer as AsyncIterable<unknown>, url) as Answer<Id>) : answer;
+  };
+}
+
+async function* wholeOf(lines: AsyncIterable<unknown>, url: string): AsyncGenerator {
+  try {
+    yield* lines;
+  } catch (cause) {
+    throw new OperatorError("dependency-unavailable", `The admin API at ${url} did not answer to the end.`, { cause });
+  }
 }
 
 /** The same error, and so the same exit code, as on the database. */

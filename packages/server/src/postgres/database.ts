@@ -209,3 +209,23 @@ export function inSnapshot<T>(database: DatabaseOptions, work: (snapshot: Transa
     }),
   );
 }
+
+/** Yields what `read` reads in one snapshot, which ends with the iteration. */
+export async function* streamSnapshot<T>(
+  database: DatabaseOptions,
+  read: (snapshot: Transaction) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const opened = Promise.withResolvers<Transaction>();
+  const isRead = Promise.withResolvers<void>();
+  const done = inSnapshot(database, (snapshot) => {
+    opened.resolve(snapshot);
+    return isRead.promise;
+  });
+  done.catch(opened.reject);
+  try {
+    yield* read(await opened.promise);
+  } finally {
+    isRead.resolve();
+    await done;
+  }
+}

@@ -1,110 +1,91 @@
-import { OperatorError } from "../errors/operator-error.ts";
+/** Everything that is stored about an account, as parts of files. */
+import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
+import { createHash } from "node:crypto";
 import { isAccountRefused } from "../accounts/accounts.ts";
-import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import type { Sealer } from "../ports.ts";
-import { readPurposeIds } from "../policy/policy-table.ts";
 import type { NamedAccount } from "../audit/audit-signer.ts";
 import { auditQuery } from "../audit/audit.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
-import type { Transaction } from "../postgres/executor.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
-import { type ComposedQuery, queryComposed, sql } from "../postgres/statement.ts";
+import { readPurposeIds } from "../policy/policy-table.ts";
+import type { Sealer } from "../ports.ts";
+import type { Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { type ComposedQuery, queryComposed, sql } from "../postgres/statement.ts";
 
 /** Number of events that are listed at once. */
 const PAGE = 500;
-
-export interface AccountExport {
-  readonly export_id: string;
-  readonly account: string;
-  readonly exported_at: string;
-  /** Whether later events of the account are refused, because it was erased so. */
-  readonly refused: boolean;
-  readonly files: readonly ExportedFile[];
-}
-
-export interface ExportedFile {
-  readonly name: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
 
 export interface ExportPorts {
   readonly transaction: Transaction;
   readonly sealer: Sealer;
   readonly pseudonymizer: Pseudonymizer;
-  /** Called before any file is written. */
-  readonly announce: (exportId: string) => Promise<void>;
   readonly onProgress: (events: number) => void;
 }
 
-/**
- * Writes everything that is held about an account into a folder: exact events, their attributes and purposes, keys,
- * actions, tokens (never their hashes), requests, restrictions, and who read or changed what, when and why. `manifest.json` comes last: without
- * it, an export is not whole.
- *
- * @throws export-folder-used
- */
-export async function exportAccount(
-  { transaction, sealer, pseudonymizer, announce, onProgress }: ExportPorts,
-  account: string,
-  folder: string,
-  now: Date,
-): Promise<AccountExport> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  // guard(drop): an export does not mix
-  // fails: e2e/requests.test.ts › is not written into a folder that has files
-  if ((await readdir(folder)).length > 0)
-    throw new OperatorError("export-folder-used", `${folder} is not empty: name a new folder`);
-  await mkdir(join(folder, "events"), { mode: 0o700 });
-  await chmod(folder, 0o700);
-  const exportId = randomUUID();
-  await announce(exportId);
+/** A line of a file, and the exact event that it names. */
+interface Exported {
+  readonly row: object;
+  readonly exact?: { readonly file: string; readonly bytes: Buffer };
+}
 
-  const files = [
-    await writeRows(folder, "events.ndjson", exportEvents(transaction, sealer, account, folder, onProgress)),
-    await writeRows(folder, "idempotency-keys.ndjson", rowsOf(transaction, { ...KEYS, values: [account] })),
-    await writeRows(folder, "actions.ndjson", rowsOf(transaction, { ...ACTIONS, values: [account] })),
-    await writeRows(folder, "tokens.ndjson", rowsOf(transaction, { ...TOKENS, values: [account] })),
-    await writeRows(
-      folder,
-      "requests.ndjson",
-      rowsOf(transaction, { ...REQUESTS, values: [pseudonymizer.subjectOf("account", account)] }),
-    ),
-    await writeRows(
-      folder,
-      "restrictions.ndjson",
-      rowsOf(transaction, { ...RESTRICTIONS, values: [pseudonymizer.restrictedAccountOf(account)] }),
-    ),
-    await writeRows(
-      folder,
-      "accesses.ndjson",
-      accesses(transaction, { name: account, subject: pseudonymizer.subjectOf("account", account) }),
-    ),
-  ];
-  const refused = await isAccountRefused(transaction, pseudonymizer.subjectOf("account", account));
-  const manifest: AccountExport = { export_id: exportId, account, exported_at: now.toISOString(), refused, files };
-  await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`, {
-    mode: 0o600,
-    flag: "wx",
-  });
-  return manifest;
+/**
+ * Yields everything that is held about an account: exact events, their attributes and purposes, keys, actions, tokens
+ * (never their hashes), requests, restrictions, and who read or changed what, when and why. The manifest comes last:
+ * without it, an export is not whole.
+ */
+export async function* exportAccount(
+  { transaction, sealer, pseudonymizer, onProgress }: ExportPorts,
+  { account, export_id, exported_at }: Pick<AccountExport, "account" | "export_id" | "exported_at">,
+): AsyncGenerator<ExportPart> {
+  const subject = pseudonymizer.subjectOf("account", account);
+  const restricted = pseudonymizer.restrictedAccountOf(account);
+  const rows = <Row>(composed: ComposedQuery<Row>): AsyncGenerator<Exported> => plain(rowsOf(transaction, composed));
+  const sources: Readonly<Record<string, AsyncIterable<Exported>>> = {
+    "events.ndjson": exportEvents(transaction, sealer, account, onProgress),
+    "idempotency-keys.ndjson": rows({ ...KEYS, values: [account] }),
+    "actions.ndjson": rows({ ...ACTIONS, values: [account] }),
+    "tokens.ndjson": rows({ ...TOKENS, values: [account] }),
+    "requests.ndjson": rows({ ...REQUESTS, values: [subject] }),
+    "restrictions.ndjson": rows({ ...RESTRICTIONS, values: [restricted] }),
+    "accesses.ndjson": plain(accesses(transaction, { name: account, subject })),
+  };
+  const files: AccountExport["files"] = [];
+  for (const [file, source] of Object.entries(sources)) files.push(yield* partsOf(file, source));
+  const refused = await isAccountRefused(transaction, subject);
+  yield { manifest: { export_id, account, exported_at, refused, files } };
+}
+
+async function* partsOf(
+  file: string,
+  source: AsyncIterable<Exported>,
+): AsyncGenerator<ExportPart, AccountExport["files"][number]> {
+  const hash = createHash("sha256");
+  let [rows, bytes] = [0, 0];
+  // A file without rows exists, too.
+  yield { file, text: "" };
+  for await (const { row, exact } of source) {
+    if (exact) yield { file: exact.file, base64: exact.bytes.toString("base64") };
+    const text = `${JSON.stringify(row)}\n`;
+    hash.update(text);
+    bytes += Buffer.byteLength(text);
+    rows++;
+    yield { file, text };
+  }
+  return { name: file, rows, bytes, sha256: hash.digest("hex") };
+}
+
+async function* plain(rows: AsyncIterable<object>): AsyncGenerator<Exported> {
+  for await (const row of rows) yield { row };
 }
 
 async function* exportEvents(
   transaction: Transaction,
   sealer: Sealer,
   account: string,
-  folder: string,
   onProgress: (events: number) => void,
-): AsyncGenerator<object> {
+): AsyncGenerator<Exported> {
   const purposes = await readPurposeIds(transaction);
   const reading = releasingLocks(transaction);
   let count = 0;
@@ -117,13 +98,12 @@ async function* exportEvents(
       const attributes = { ...row, purpose: purposes.get(row.purpose) };
       const exact = await openIfReadable(sealer, event);
       if (exact === undefined) {
-        yield { ...attributes, unreadable: true };
+        yield { row: { ...attributes, unreadable: true } };
         continue;
       }
       const file = `events/${row.event_id}.json`;
-      await writeFile(join(folder, file), exact, { mode: 0o600, flag: "wx" });
       const sha256 = createHash("sha256").update(exact).digest("hex");
-      yield { ...attributes, file, bytes: exact.length, sha256 };
+      yield { row: { ...attributes, file, bytes: exact.length, sha256 }, exact: { file, bytes: exact } };
     }
     count += page.length;
     onProgress(count);
@@ -225,20 +205,4 @@ async function* accesses(transaction: Transaction, account: NamedAccount): Async
     // fails: e2e/requests.test.ts › has everything of the account
     if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };
   }
-}
-
-async function writeRows(folder: string, name: string, rows: AsyncIterable<object>): Promise<ExportedFile> {
-  const hash = createHash("sha256");
-  let [count, bytes] = [0, 0];
-  async function* lines(): AsyncGenerator<string> {
-    for await (const row of rows) {
-      const line = `${JSON.stringify(row)}\n`;
-      hash.update(line);
-      bytes += Buffer.byteLength(line);
-      count++;
-      yield line;
-    }
-  }
-  await pipeline(lines(), createWriteStream(join(folder, name), { mode: 0o600, flags: "wx" }));
-  return { name, rows: count, bytes, sha256: hash.digest("hex") };
 }

@@ -1,3 +1,4 @@
+import { exportAccount } from "./account-export.ts";
 import { listActions, registerAction, revokeAction } from "./actions.ts";
 import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
@@ -68,6 +69,7 @@ export const OPERATIONS: Operations = {
   addRequest,
   extendRequest,
   closeRequest,
+  exportAccount,
   listErasures,
   planErasure,
   runErasure,

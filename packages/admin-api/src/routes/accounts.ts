@@ -1,0 +1,47 @@
+import { type Static, Type } from "typebox";
+import type { Route } from "../route.ts";
+import { account, count, object, reason, shownText, uuid } from "../schemas.ts";
+
+const file = Type.String({
+  pattern: "^(events/[0-9a-f-]{36}\\.json|[a-z-]+\\.ndjson)$",
+  description: "Name of the file in the folder of the export.",
+});
+
+const manifest = object({
+  export_id: shownText(),
+  account: shownText(),
+  exported_at: shownText(),
+  refused: Type.Boolean({ description: "Whether later events of the account are refused, because it was erased so." }),
+  files: Type.Array(object({ name: shownText(), rows: count(), bytes: count(), sha256: shownText("In hexadecimal.") })),
+});
+export type AccountExport = Static<typeof manifest>;
+
+/** What is appended to a file of an export: text, or exact bytes; or, at the end, the manifest. */
+export const exportPart = Type.Union([
+  object({ file, text: shownText("Lines of JSON.") }),
+  object({ file, base64: shownText("The exact bytes of an event.") }),
+  object({ manifest }),
+]);
+export type ExportPart = Static<typeof exportPart>;
+
+export const ACCOUNT_ROUTES = {
+  exportAccount: {
+    method: "POST",
+    path: "/accounts/export",
+    tag: "Accounts",
+    summary: "Everything that is stored about an account, exact bytes included",
+    description:
+      "For an open request of the account, which `request_id` names. Each line appends to a file of the export. The last " +
+      "line is the manifest: without it, the export is incomplete. The audit entry is durable before the first line.",
+    permission: "accounts.export",
+    operation: "account.export",
+    access: "audited-read",
+    body: object({
+      account,
+      reason,
+      request_id: Type.Optional(uuid("The open request; only a command on the database itself needs none.")),
+    }),
+    answer: { lines: exportPart },
+    problems: ["not-found", "state-conflict"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;

@@ -1,0 +1,45 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ExportPart } from "@device-risk-signals/admin-api";
+import { requireUnused, writeExport } from "./export-folder.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drs-export-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const MANIFEST = { export_id: "e", account: "a", exported_at: "t", refused: false, files: [] };
+const write = (name: string, ...parts: readonly ExportPart[]) =>
+  writeExport(
+    join(folder, name),
+    (async function* () {
+      yield* parts;
+    })(),
+  );
+
+it("an export is appended to its files, the manifest last", async () => {
+  const lines = ["1\n", "2\n"].map((text) => ({ file: "tokens.ndjson", text }));
+  expect(await write("whole", ...lines, { manifest: MANIFEST })).toEqual(MANIFEST);
+  expect(await readFile(join(folder, "whole", "tokens.ndjson"), "utf8")).toBe("1\n2\n");
+  expect(await readdir(join(folder, "whole"))).toEqual(["events", "manifest.json", "tokens.ndjson"]);
+  await expect(requireUnused(join(folder, "whole"))).rejects.toMatchObject({ code: "export-folder-used" });
+});
+
+it("an export that ends early has no manifest, and fails", async () => {
+  const cut = write("cut", { file: "tokens.ndjson", text: "1\n" });
+  await expect(cut).rejects.toMatchObject({ code: "dependency-unavailable" });
+  expect(await readdir(join(folder, "cut"))).not.toContain("manifest.json");
+});
+
+it.each(["../outside.ndjson", "events/../../outside.json", "/tmp/outside.ndjson", "manifest.json"])(
+  "an export writes no file outside of its folder, nor one of another name: %s",
+  async (file) => {
+    const name = file.replaceAll(/\W/g, "-");
+    await expect(write(name, { file, text: "x" })).rejects.toMatchObject({ code: "unexpected-error" });
+    await expect(write(`${name}-`, { file, base64: "eA==" })).rejects.toMatchObject({ code: "unexpected-error" });
+    expect(await readdir(folder)).not.toContain("outside.ndjson");
+  },
+);

@@ -1,0 +1,63 @@
+/** The folder of an account export. */
+import { chmod, type FileHandle, mkdir, open, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
+import { OperatorError } from "../errors/operator-error.ts";
+
+/** A server names the files. */
+const NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
+
+/** @throws export-folder-used where the folder has files. */
+export async function requireUnused(folder: string): Promise<void> {
+  const found = await readdir(folder).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  });
+  // guard(false): an export does not mix
+  // fails: e2e/requests.test.ts › is not written into a folder that has files
+  if (found.length > 0) {
+    throw new OperatorError("export-folder-used", `${folder} is not empty: name a new folder`);
+  }
+}
+
+/**
+ * Writes an export into an unused folder that only its owner can read. `manifest.json` comes last.
+ * @throws dependency-unavailable where the export ends without its manifest.
+ */
+export async function writeExport(folder: string, parts: AsyncIterable<ExportPart>): Promise<AccountExport> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(join(folder, "events"), { mode: 0o700 });
+  await chmod(folder, 0o700);
+  const opened = new Map<string, FileHandle>();
+  try {
+    for await (const part of parts) {
+      if ("manifest" in part) {
+        const text = `${JSON.stringify(part.manifest, undefined, 2)}\n`;
+        await writeFile(join(folder, "manifest.json"), text, { mode: 0o600, flag: "wx" });
+        return part.manifest;
+      }
+      await append(folder, opened, part);
+    }
+  } finally {
+    for (const file of opened.values()) await file.close();
+  }
+  throw new OperatorError("dependency-unavailable", "The export ended before its manifest: it is not whole.");
+}
+
+async function append(
+  folder: string,
+  opened: Map<string, FileHandle>,
+  part: Exclude<ExportPart, { readonly manifest: unknown }>,
+): Promise<void> {
+  const { file } = part;
+  // guard(false): a server names no file outside of the folder
+  // fails: packages/server/src/cli/export-folder.test.ts › outside
+  if (!NAME.test(file)) throw new OperatorError("unexpected-error", "The export names a file that it can't have.");
+  const path = join(folder, file);
+  if ("base64" in part) {
+    return writeFile(path, Buffer.from(part.base64, "base64"), { mode: 0o600, flag: "wx" });
+  }
+  const handle = opened.get(file) ?? (await open(path, "wx", 0o600));
+  opened.set(file, handle);
+  await handle.appendFile(part.text);
+}

@@ -14,6 +14,7 @@ let server: ServerProcess;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let remote: Record<string, string>;
 let event: PastEvent;
+let other: PastEvent;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
@@ -23,6 +24,8 @@ beforeAll(async () => {
   await makeCredentials(system, "customer-1");
   const past = new Past(system);
   event = await past.store(1, { account: "customer-1" });
+  const skipped = '{"probes":{"os_integrity":{"status":"skipped","reason":"disabled"}}}';
+  other = await past.store(1, { account: "customer-1" }, skipped);
   await past.close();
   await system.close();
   server = await startServer(environment);
@@ -44,6 +47,8 @@ async function policyFile(raw_retention: string): Promise<string> {
   await writeFile(path, JSON.stringify({ purposes: [purpose], actions: {}, unmapped: "default" }));
   return path;
 }
+
+const WHY = ["--category", "dispute", "--reason", "dispute 4711"];
 
 const through = (...roles: readonly string[]): Promise<Record<string, string>> =>
   remoteEnvironment(environment, server.adminUrl, roles);
@@ -129,11 +134,10 @@ describe("a command through the admin API", () => {
       const timeline = ["event", "timeline", "--account", "customer-1", "--idempotency-key", key];
       expect(await runInProcess(investigator, ...timeline)).toEqual(await runInProcess(environment, ...timeline));
     }
-    const why = ["--category", "dispute", "--reason", "dispute 4711"];
     const raw = { code: 0, stdout: event.exact, stderr: "" };
     for (const through of [investigator, environment]) {
-      expect(await runInProcess(through, ...get, "--raw", ...why, "--ticket", "T-1")).toEqual(raw);
-      const opened = await runInProcess(through, "case", "open", "--account", "customer-1", ...why);
+      expect(await runInProcess(through, ...get, "--raw", ...WHY, "--ticket", "T-1")).toEqual(raw);
+      const opened = await runInProcess(through, "case", "open", "--account", "customer-1", ...WHY);
       const [caseId = ""] = opened.stdout.split("\n");
       const withCase = [...get, "--raw", "--case", caseId];
       expect(await runInProcess(through, ...withCase)).toEqual(raw);
@@ -157,10 +161,27 @@ describe("a command through the admin API", () => {
     expect(await runInProcess(investigator, ...away)).toMatchObject({ code: 1, stdout: "" });
     const restricted = await runInProcess(investigator, ...get, "--include-restricted", "--reason", "dispute 4711");
     expect(restricted).toMatchObject({ code: 2, stdout: "" });
-    expect(await runInProcess(await through("analyst"), ...get, "--raw", ...why)).toMatchObject({
+    expect(await runInProcess(await through("analyst"), ...get, "--raw", ...WHY)).toMatchObject({
       code: 1,
       stdout: "",
     });
+  });
+
+  test("compares events with a case that covers both, or with a reason", async () => {
+    const investigator = await through("investigator");
+    const compare = ["event", "compare", event.eventId, other.eventId];
+    expect(await runInProcess(investigator, ...compare)).toMatchObject({ code: 2, stdout: "" });
+    const opened = await runInProcess(investigator, "case", "open", "--account", "customer-1", ...WHY);
+    const [caseId = ""] = opened.stdout.split("\n");
+    const printed = await runInProcess(investigator, ...compare, "--case", caseId);
+    expect(printed).toMatchObject({ code: 0, stderr: "" });
+    expect(printed.stdout).toMatch(/^\/probes\/os_integrity +omitted +skipped: "disabled"$/m);
+    expect(printed).toEqual(await runInProcess(environment, ...compare, ...WHY));
+    const { stdout } = await runInProcess(environment, "audit", "list", "--event", other.eventId, "--json");
+    expect(objects(stdout).slice(0, 2)).toMatchObject([
+      { operation: "event.compare", via: "direct" },
+      { operation: "event.compare", via: "api", category: "dispute" },
+    ]);
   });
 
   test("registers and revokes actions as on the database", async () => {

@@ -45,6 +45,16 @@ const justification = {
   ticket: Type.Optional(ticket),
 };
 
+/** One of the five states of a probe or a field. */
+const side = Type.Union([
+  object({ state: Type.Literal("omitted") }),
+  object({ state: Type.Literal("skipped"), reason: shownText() }),
+  object({ state: Type.Literal("timeout") }),
+  object({ state: Type.Literal("error"), error: shownText() }),
+  object({ state: Type.Literal("success") }),
+  object({ state: Type.Literal("observed"), value: Type.Unknown() }),
+]);
+
 const byId = { params: object({ event_id: eventId }) };
 
 const JUSTIFIED =
@@ -105,6 +115,28 @@ export const EVENT_ROUTES = {
       }),
       withheld: Type.Array(shownText(), { description: "JSON Pointers of fields that the caller may not read." }),
       audit_entry: shownText("Id of the audit entry."),
+    }),
+    problems: ["not-found", "case-invalid", "keys-destroyed"],
+  },
+  compareEvents: {
+    method: "POST",
+    path: "/events/{event_id}/compare",
+    tag: TAG,
+    summary: "What differs between the observations of two events",
+    description:
+      `${JUSTIFIED} The case covers both events, or a case of each is opened. A probe that gave no data in one of the two ` +
+      "has one difference, and its fields have none. Numbers compare as doubles (RFC 8785). Without the permission for " +
+      "fields of high sensitivity, those are not compared, and are named in `withheld`.",
+    permission: "events.observations",
+    operation: "event.compare",
+    access: "audited-read",
+    ...byId,
+    body: object({ other_event_id: eventId, ...justification }),
+    answer: object({
+      events: Type.Array(event, { description: "The two, in the order of the request." }),
+      differences: Type.Array(object({ path: shownText("JSON Pointer."), left: side, right: side })),
+      withheld: Type.Array(shownText(), { description: "JSON Pointers of fields that the caller may not read." }),
+      audit_entries: Type.Array(shownText(), { description: "Ids of the audit entries, one of each event." }),
     }),
     problems: ["not-found", "case-invalid", "keys-destroyed"],
   },

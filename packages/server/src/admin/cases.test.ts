@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AdminClient } from "@device-risk-signals/admin-api";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { listAudit } from "../audit/audit.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
 const scene = useTestSystem("file", () => ({ DRS_REASON_MIN_LENGTH: "8" }));
@@ -35,6 +36,23 @@ describe("a case", () => {
     await expect(read(other.case_id)).rejects.toMatchObject({ code: "case-invalid" });
     const action = await client.call("openCase", { action_id: event.actionId, ...WHY });
     expect((await read(action.case_id)).byteLength).toBeGreaterThan(0);
+  });
+
+  it("that covers one of two events compares nothing, and opens neither", async () => {
+    const { case_id } = await client.call("openCase", { event_id: event.eventId, ...WHY });
+    const other = await past.store(0, { account: "customer-2" });
+    const compared = client.call("compareEvents", {
+      event_id: event.eventId,
+      other_event_id: other.eventId,
+      case_id,
+    });
+    await expect(compared).rejects.toMatchObject({ code: "case-invalid" });
+    const entries = await listAudit(scene.system.pool, { eventId: other.eventId, limit: 10 });
+    expect(entries.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
+      "event.compare denied",
+      "event.create accepted",
+    ]);
+    expect((await client.call("listCases", { open: true })).cases[0]).toMatchObject({ case_id, events_opened: 0 });
   });
 
   it("of another person opens nothing", async () => {

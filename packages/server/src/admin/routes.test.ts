@@ -57,6 +57,12 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   listEvents: { account: "customer-1" },
   readEvent: { event_id: event.eventId },
   readObservations: { event_id: event.eventId, reason: "dispute 4711", category: "dispute" },
+  compareEvents: {
+    event_id: event.eventId,
+    other_event_id: event.eventId,
+    reason: "dispute 4711",
+    category: "dispute",
+  },
   readExactEvent: { event_id: event.eventId, reason: "dispute 4711", category: "dispute" },
   openCase: { account: "customer-1", reason: "dispute 4711", category: "dispute" },
   listCases: {},
@@ -273,6 +279,20 @@ describe("what the admin API shows", () => {
     expect(withheld).toEqual(["/n", "/probes/network/data/wifiSsid"]);
     expect(JSON.stringify(observations)).not.toContain("home");
     expect(JSON.stringify(observations)).toContain("isVpnActive");
+  });
+
+  it("compares for an analyst no field of high sensitivity", async () => {
+    const observations = OBSERVATIONS.replace("home", "away").replace("false", "true");
+    const { eventId } = await past.store(0, { account: "customer-1" }, observations);
+    const ids = { event_id: event.eventId, other_event_id: eventId } as const;
+    const asked = { ...ids, reason: "dispute 4711", category: "dispute" } as const;
+    const paths = async (role: Role) => {
+      const { differences, withheld } = await (await listener.client([role])).call("compareEvents", asked);
+      return { paths: differences.map(({ path }) => path), withheld };
+    };
+    const [vpn, ssid] = ["/probes/network/data/isVpnActive", "/probes/network/data/wifiSsid"];
+    expect(await paths("analyst")).toEqual({ paths: [vpn], withheld: ["/n", ssid] });
+    expect(await paths("investigator")).toEqual({ paths: [vpn, ssid], withheld: [] });
   });
 
   it("gives an investigator the exact bytes", async () => {

@@ -1,21 +1,20 @@
-import { CATEGORIES, type Event, type Input } from "@device-risk-signals/admin-api";
+import { CATEGORIES, type Event } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { call } from "./call.ts";
 import { type Context, printJson, printRows } from "./context.ts";
+import { compareCommand } from "./event-compare.ts";
 import { timelineCommand } from "./event-timeline.ts";
 import { getOnDatabase, type Listing, listOnDatabase, type Reading } from "./events-on-database.ts";
 import { listThroughApi } from "./list-events.ts";
 import { findLogin } from "./login.ts";
 import { account, count, example, name, ticket, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
+import { whyOf, type WhyOptions } from "./why.ts";
 
 const INCLUDE_RESTRICTED = "also events that are excluded from analysis";
 
-interface GetOptions extends Reading {
-  readonly case?: string;
-  readonly category?: (typeof CATEGORIES)[number];
-  readonly ticket?: string;
+interface GetOptions extends Reading, WhyOptions {
   readonly json?: boolean;
 }
 
@@ -88,6 +87,7 @@ export function eventCommand(context: Context): Command {
       if (!json) printRows(context, collected.map(columnsOf), false, "No events.");
     });
 
+  command.addCommand(compareCommand(context));
   command.addCommand(timelineCommand(context));
   return command;
 }
@@ -102,12 +102,6 @@ function requireReason({ includeRestricted, reason }: Reading, self: Command): v
 /** Through the admin API, and so with a case, roles decide: privacy lists restricted events, and no role opens them. */
 function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
   if (includeRestricted) self.error("error: --include-restricted works on the database, without a case");
-}
-
-function whyOf(options: GetOptions): Omit<Input<"readExactEvent">, "event_id"> {
-  const { case: case_id, reason, category = "debugging", ticket: of } = options;
-  if (case_id !== undefined) return { case_id };
-  return { category, ...(reason !== undefined && { reason }), ...(of !== undefined && { ticket: of }) };
 }
 
 function write({ stdout }: Context, bytes: Uint8Array): Promise<void> {

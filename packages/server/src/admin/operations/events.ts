@@ -1,27 +1,15 @@
 import type { Answer, Event, Input, Scope } from "@device-risk-signals/admin-api";
-import { CATALOG } from "@device-risk-signals/contract/catalog";
-import { pointerOf } from "@device-risk-signals/contract";
-import { writeAudit } from "../../audit/audit.ts";
-import { type CaseRow, openCase, useCase } from "../../cases/cases.ts";
-import { OperatorError } from "../../errors/operator-error.ts";
 import { findEvents, isIndexed } from "../../events/find-events.ts";
-import {
-  type EventFilter,
-  findAttributes,
-  type ListedEvent,
-  listEvents as queryEvents,
-  revealEvent,
-} from "../../events/read-events.ts";
+import { type EventFilter, type ListedEvent, listEvents as queryEvents } from "../../events/read-events.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
 import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
-import { agentOf } from "../../identity/caller.ts";
-import { inTransaction } from "../../postgres/database.ts";
-import type { Transaction } from "../../postgres/executor.ts";
-import type { Operation, OperationCall } from "./operation.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { compareObservations } from "./compare-observations.ts";
+import type { Operation } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
-import { openEvent } from "./open-event.ts";
-import { reasonOf } from "./input.ts";
+import { requireEvent, reveal } from "./reveal.ts";
+import { readableOf } from "./sensitive-fields.ts";
 
 const LIMIT = 50;
 /** Time of a search that no index serves. */
@@ -52,142 +40,47 @@ export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope
   };
 };
 
-export const readEvent: Operation<"readEvent"> = async (call) => {
-  const event = await requireEvent(call, "event.read", seesRestricted(call.caller));
-  const [answer] = await shown(call.ports, [event], call.scope);
+export const readEvent: Operation<"readEvent"> = async ({ ports, caller, scope, input }) => {
+  const access = { ports, caller, operation: "event.read", includeRestricted: seesRestricted(caller) };
+  const event = await requireEvent(access, input.event_id);
+  const [answer] = await shown(ports, [event], scope);
   return { answer: answer as Event, audit: { account: event.account, eventIds: [event.event_id] } };
 };
 
-export const readExactEvent: Operation<"readExactEvent"> = async (call) => {
-  const { exact, entryId } = await reveal(call, "event.read_raw");
-  return { answer: exact, headers: { "Audit-Entry": entryId } };
+export const readExactEvent: Operation<"readExactEvent"> = async ({ ports, caller, input }) => {
+  const access = { ports, caller, operation: "event.read_raw" };
+  const [revealed] = await reveal(access, [await requireEvent(access, input.event_id)], input);
+  return { answer: revealed.exact, headers: { "Audit-Entry": revealed.entryId } };
 };
 
-export const readObservations: Operation<"readObservations"> = async (call) => {
-  const { exact, entryId, event } = await reveal(call, "event.read_observations");
-  const observations = JSON.parse(Buffer.from(exact).toString("utf8")) as Observations & Record<string, unknown>;
-  const withheld = call.scope === "full" ? [] : withholdSensitive(observations);
-  const [attributes] = await shown(call.ports, [event], call.scope);
-  return { answer: { event: attributes as Event, observations, withheld, audit_entry: entryId } };
+export const readObservations: Operation<"readObservations"> = async ({ ports, caller, scope, input }) => {
+  const access = { ports, caller, operation: "event.read_observations" };
+  const [{ exact, entryId, event }] = await reveal(access, [await requireEvent(access, input.event_id)], input);
+  const { observations, withheld } = readableOf(exact, scope);
+  const [attributes] = await shown(ports, [event], scope);
+  return { answer: { event: attributes as Event, observations, withheld: [...withheld], audit_entry: entryId } };
+};
+
+export const compareEvents: Operation<"compareEvents"> = async ({ ports, caller, scope, input }) => {
+  const access = { ports, caller, operation: "event.compare" };
+  const events = [
+    await requireEvent(access, input.event_id),
+    await requireEvent(access, input.other_event_id),
+  ] as const;
+  const [one, other] = await reveal(access, events, input);
+  const [left, right] = [readableOf(one.exact, scope), readableOf(other.exact, scope)];
+  return {
+    answer: {
+      events: await shown(ports, events, scope),
+      differences: [...compareObservations(left.observations, right.observations)],
+      withheld: [...new Set([...left.withheld, ...right.withheld])],
+      audit_entries: [one.entryId, other.entryId],
+    },
+  };
 };
 
 /** The privacy role sees the attributes of restricted events. No role opens such an event. */
-const seesRestricted = ({ roles }: Pick<OperationCall<"readEvent">["caller"], "roles">): boolean =>
-  roles.includes("privacy");
-
-async function requireEvent(
-  { ports, caller, input }: OperationCall<"readEvent" | "readExactEvent" | "readObservations">,
-  operation: string,
-  includeRestricted = false,
-): Promise<ListedEvent> {
-  await requireReplayedJournal(ports);
-  const eventId = input.event_id.toLowerCase();
-  const event = await findAttributes(ports.pool, eventId, { includeRestricted });
-  if (event) return event;
-  const entry = { ...agentOf(caller), operation, outcome: "not-found", eventIds: [eventId] };
-  await writeAudit(ports.pool, (await ports.keys()).audit, entry);
-  throw new OperatorError("not-found", `There is no event ${eventId}.`);
-}
-
-/**
- * Opens an event. The audit entry is committed first, and the database gives the payload only to an entry that is.
- * @throws AdminError case-invalid. @throws keys-destroyed, not-found
- */
-async function reveal(
-  call: OperationCall<"readExactEvent" | "readObservations">,
-  operation: string,
-): Promise<{ readonly exact: Uint8Array; readonly entryId: string; readonly event: ListedEvent }> {
-  const { ports, caller } = call;
-  const event = await requireEvent(call, operation);
-  const keys = await ports.keys();
-  const entryId = await inTransaction(ports.pool, async (transaction) => {
-    const { case_id, category, ticket, reason } = await justify(call, transaction, event);
-    return writeAudit(transaction, keys.audit, {
-      ...agentOf(caller),
-      operation,
-      outcome: "done",
-      reason,
-      category,
-      ...(ticket !== null && { ticket }),
-      caseId: case_id,
-      account: event.account,
-      eventIds: [event.event_id],
-    });
-  }).catch(async (error: unknown) => {
-    if (error instanceof AdminError && error.problem.status === 403) {
-      const { account, event_id } = event;
-      const denied = { ...agentOf(caller), operation, outcome: "denied", account, eventIds: [event_id] };
-      await writeAudit(ports.pool, keys.audit, denied);
-    }
-    throw error;
-  });
-  const stored = await revealEvent(ports.pool, entryId, event);
-  if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
-  return { exact: await openEvent(keys, ports.pool, stored), entryId, event };
-}
-
-/** The open case that covers the event, or a new one of this event alone. */
-async function justify(
-  { ports, caller, input }: OperationCall<"readExactEvent" | "readObservations">,
-  transaction: Transaction,
-  { account, action_id: actionId, event_id: eventId }: ListedEvent,
-): Promise<CaseRow> {
-  const { case_id, reason, category, ticket } = input;
-  const { clock, config } = ports;
-  const { person } = caller;
-  if (case_id === undefined && (reason === undefined || category === undefined)) {
-    throw new AdminError("request-invalid", {
-      errors: [{ where: "body", detail: "case_id, or reason and category, say why the event is opened" }],
-    });
-  }
-  const caseId =
-    case_id ??
-    (
-      await openCase(transaction, clock, {
-        person,
-        ticket,
-        scope: "event",
-        subject: eventId,
-        category: category as NonNullable<typeof category>,
-        reason: reasonOf(reason ?? "", config),
-      })
-    ).case_id;
-  const used = await useCase(transaction, clock, caseId, person, { account, actionId, eventId });
-  if (!used) throw new AdminError("case-invalid");
-  return used;
-}
-
-interface Observations {
-  readonly probes?: Readonly<Record<string, { readonly data?: Record<string, unknown> }>>;
-}
-
-/** Members of a raw event that the contract describes. */
-const ENVELOPE = new Set(["session_id", "client_id", "event_type", "schema_version", "collected_at", "probes"]);
-
-const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
-
-/**
- * Removes fields of high sensitivity, and fields that the catalog does not know: they may be of any.
- * @returns their JSON Pointers.
- */
-function withholdSensitive(observations: Observations & Record<string, unknown>): string[] {
-  const withheld: string[] = [];
-  for (const name of Object.keys(observations).filter((one) => !ENVELOPE.has(one))) {
-    delete observations[name];
-    withheld.push(pointerOf([name]));
-  }
-  const { probes = {} } = observations;
-  for (const [probe, { data }] of Object.entries(probes)) {
-    const known = catalog.get(probe) ?? {};
-    for (const name of Object.keys(data ?? {})) {
-      const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
-      if (sensitivity === "low" || sensitivity === "medium") continue;
-      delete data?.[name];
-      withheld.push(pointerOf(["probes", probe, "data", name]));
-    }
-  }
-  return withheld;
-}
+const seesRestricted = ({ roles }: Pick<Caller, "roles">): boolean => roles.includes("privacy");
 
 type ListInput = Input<"listEvents">;
 

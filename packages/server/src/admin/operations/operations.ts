@@ -4,7 +4,7 @@ import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
-import { listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
+import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
 import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
@@ -29,6 +29,7 @@ export const OPERATIONS: Operations = {
   listEvents,
   readEvent,
   readObservations,
+  compareEvents,
   readExactEvent,
   openCase,
   listCases,

@@ -12,7 +12,7 @@ begin
   select * into entry from audit_entry a where a.entry_id = in_entry
     -- guard(true): an entry reveals what it says was opened
     -- fails: packages/server/src/admin/reveal.test.ts › another operation
-    and a.operation in ('event.read_raw', 'event.read_observations')
+    and a.operation in ('event.read_raw', 'event.read_observations', 'event.compare')
     -- guard(true): an entry reveals to the login that wrote it
     -- fails: packages/server/src/admin/reveal.test.ts › another login
     and a.login = session_user

@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import { compareObservations } from "./compare-observations.ts";
+
+const compare = (left: string, right: string) => [
+  ...compareObservations(JSON.parse(left) as object as never, JSON.parse(right) as object as never),
+];
+const probe = (outcome?: string) => `{"probes": {${outcome === undefined ? "" : `"network": ${outcome}`}}}`;
+const data = (members: string) => probe(`{"status": "success", "data": {${members}}}`);
+const state = (outcome?: string) => compare(probe(outcome), probe('{"status": "success", "data": {"a": 1}}'))[0]?.left;
+
+it("equal events differ in no path: order, white space and 1.0 make no difference", () => {
+  expect(compare(data('"a": 1, "b": [{"c": null}]'), data('"b":[{"c":null}],"a":1.0'))).toEqual([]);
+});
+
+it("omitted, skipped, timeout and error are states of their own", () => {
+  expect(state()).toEqual({ state: "omitted" });
+  expect(state('{"status": "skipped", "reason": "disabled"}')).toEqual({ state: "skipped", reason: "disabled" });
+  expect(state('{"status": "timeout"}')).toEqual({ state: "timeout" });
+  expect(state('{"status": "error", "error": "e"}')).toEqual({ state: "error", error: "e" });
+  const reasons = ["a", "b"].map((reason) => probe(`{"status": "skipped", "reason": "${reason}"}`)) as [string, string];
+  expect(compare(...reasons).map(({ path }) => path)).toEqual(["/probes/network"]);
+});
+
+it("an observed false is neither omitted nor null, nor the text of a state", () => {
+  const path = "/probes/network/data/a";
+  const [observed, omitted] = [{ state: "observed", value: false }, { state: "omitted" }];
+  expect(compare(data('"a": false'), data(""))).toEqual([{ path, left: observed, right: omitted }]);
+  expect(compare(data('"a": false'), data('"a": null'))).toMatchObject([{ path, left: observed }]);
+  expect(compare(data('"a": "omitted"'), data(""))).toHaveLength(1);
+});
+
+it("a probe that gave no data has one difference: its fields are not omitted", () => {
+  expect(compare(data('"a": 1, "b": 2'), probe('{"status": "timeout"}'))).toEqual([
+    { path: "/probes/network", left: { state: "success" }, right: { state: "timeout" } },
+  ]);
+});
+
+it("members of objects and arrays are compared one by one, with escaped names", () => {
+  const [left, right] = ['"o": {"a/b": [1, 2], "e": {}}', '"o": {"a/b": [1, 3, 4], "e": []}'];
+  expect(compare(data(left), data(right)).map(({ path }) => path)).toEqual([
+    "/probes/network/data/o/a~1b/1",
+    "/probes/network/data/o/a~1b/2",
+    "/probes/network/data/o/e",
+  ]);
+});
+
+it("members of the envelope and names of Object's prototype are compared", () => {
+  const [left, right] = ['{"session_id": "a", "probes": {}}', '{"session_id": "b", "n": 0, "probes": {}}'];
+  expect(compare(left, right).map(({ path }) => path)).toEqual(["/session_id", "/n"]);
+  expect(compare(data('"__proto__": 1'), data(""))).toHaveLength(1);
+  expect(compare(data('"toString": 1'), data(""))).toHaveLength(1);
+});

@@ -1,0 +1,133 @@
+/** Opens events for a person, with a case. */
+import type { Input } from "@device-risk-signals/admin-api";
+import { writeAudit } from "../../audit/audit.ts";
+import { type CaseRow, openCase, useCase } from "../../cases/cases.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { findAttributes, type ListedEvent, revealEvent } from "../../events/read-events.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import type { Transaction } from "../../postgres/executor.ts";
+import { reasonOf } from "./input.ts";
+import { openEvent } from "./open-event.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { AdminError } from "./problem.ts";
+
+/** Who reads events, and the operation in its audit entries. */
+export interface EventAccess {
+  readonly ports: AdminPorts;
+  readonly caller: Caller;
+  readonly operation: string;
+}
+
+/** @throws not-found */
+export async function requireEvent(
+  { ports, caller, operation, includeRestricted = false }: EventAccess & { readonly includeRestricted?: boolean },
+  id: string,
+): Promise<ListedEvent> {
+  await requireReplayedJournal(ports);
+  const eventId = id.toLowerCase();
+  const event = await findAttributes(ports.pool, eventId, { includeRestricted });
+  if (event) return event;
+  const entry = { ...agentOf(caller), operation, outcome: "not-found", eventIds: [eventId] };
+  await writeAudit(ports.pool, (await ports.keys()).audit, entry);
+  throw new OperatorError("not-found", `There is no event ${eventId}.`);
+}
+
+/** The case that a read belongs to, or what a case of each event is opened with. */
+export type Why = Pick<Input<"readExactEvent">, "case_id" | "reason" | "category" | "ticket">;
+
+export interface Revealed {
+  readonly exact: Uint8Array;
+  readonly entryId: string;
+  readonly event: ListedEvent;
+}
+
+/**
+ * Opens events: all, or none. The audit entries are committed first, and the database gives a payload only to an entry
+ * that is.
+ * @throws AdminError case-invalid. @throws keys-destroyed, not-found
+ */
+export async function reveal<const Events extends readonly ListedEvent[]>(
+  access: EventAccess,
+  events: Events,
+  why: Why,
+): Promise<{ readonly [Index in keyof Events]: Revealed }> {
+  const { ports } = access;
+  const keys = await ports.keys();
+  const entryIds = await inTransaction(ports.pool, async (transaction) => {
+    const ids: string[] = [];
+    for (const event of events) ids.push(await writeEntry(access, transaction, event, why));
+    return ids;
+  }).catch(async (error: unknown) => {
+    if (error instanceof AdminError && error.problem.status === 403) await auditDenial(access, events);
+    throw error;
+  });
+  const revealed: Revealed[] = [];
+  for (const [index, event] of events.entries()) {
+    const entryId = entryIds[index] as string;
+    const stored = await revealEvent(ports.pool, entryId, event);
+    if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
+    revealed.push({ exact: await openEvent(keys, ports.pool, stored), entryId, event });
+  }
+  return revealed as { readonly [Index in keyof Events]: Revealed };
+}
+
+async function writeEntry(
+  access: EventAccess,
+  transaction: Transaction,
+  event: ListedEvent,
+  why: Why,
+): Promise<string> {
+  const { ports, caller, operation } = access;
+  const { case_id, category, ticket, reason } = await justify(access, transaction, event, why);
+  return writeAudit(transaction, (await ports.keys()).audit, {
+    ...agentOf(caller),
+    operation,
+    outcome: "done",
+    reason,
+    category,
+    ...(ticket !== null && { ticket }),
+    caseId: case_id,
+    account: event.account,
+    eventIds: [event.event_id],
+  });
+}
+
+async function auditDenial({ ports, caller, operation }: EventAccess, events: readonly ListedEvent[]): Promise<void> {
+  const { audit } = await ports.keys();
+  for (const { account, event_id } of events) {
+    const denied = { ...agentOf(caller), operation, outcome: "denied", account, eventIds: [event_id] };
+    await writeAudit(ports.pool, audit, denied);
+  }
+}
+
+/** The open case that covers the event, or a new one of this event alone. */
+async function justify(
+  { ports, caller }: EventAccess,
+  transaction: Transaction,
+  { account, action_id: actionId, event_id: eventId }: ListedEvent,
+  { case_id, reason, category, ticket }: Why,
+): Promise<CaseRow> {
+  const { clock, config } = ports;
+  const { person } = caller;
+  if (case_id === undefined && (reason === undefined || category === undefined)) {
+    throw new AdminError("request-invalid", {
+      errors: [{ where: "body", detail: "case_id, or reason and category, say why the event is opened" }],
+    });
+  }
+  const caseId =
+    case_id ??
+    (
+      await openCase(transaction, clock, {
+        person,
+        ticket,
+        scope: "event",
+        subject: eventId,
+        category: category as NonNullable<typeof category>,
+        reason: reasonOf(reason ?? "", config),
+      })
+    ).case_id;
+  const used = await useCase(transaction, clock, caseId, person, { account, actionId, eventId });
+  if (!used) throw new AdminError("case-invalid");
+  return used;
+}

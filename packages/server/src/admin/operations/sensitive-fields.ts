@@ -1,0 +1,48 @@
+/** Observations as far as a caller may read them. */
+import type { Scope } from "@device-risk-signals/admin-api";
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import { pointerOf } from "@device-risk-signals/contract";
+
+interface RawEvent extends Record<string, unknown> {
+  readonly probes?: Readonly<Record<string, { readonly data?: Record<string, unknown> }>>;
+}
+
+/** Members of a raw event that the contract describes. */
+const ENVELOPE = new Set(["session_id", "client_id", "event_type", "schema_version", "collected_at", "probes"]);
+
+const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
+
+/**
+ * Removes fields of high sensitivity, and fields that the catalog does not know: they may be of any.
+ * @returns their JSON Pointers.
+ */
+function withholdSensitive(observations: RawEvent): string[] {
+  const withheld: string[] = [];
+  for (const name of Object.keys(observations).filter((one) => !ENVELOPE.has(one))) {
+    delete observations[name];
+    withheld.push(pointerOf([name]));
+  }
+  const { probes = {} } = observations;
+  for (const [probe, { data }] of Object.entries(probes)) {
+    const known = catalog.get(probe) ?? {};
+    for (const name of Object.keys(data ?? {})) {
+      const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
+      if (sensitivity === "low" || sensitivity === "medium") continue;
+      delete data?.[name];
+      withheld.push(pointerOf(["probes", probe, "data", name]));
+    }
+  }
+  return withheld;
+}
+
+export interface Readable {
+  readonly observations: Readonly<Record<string, unknown>>;
+  /** JSON Pointers of what was removed. */
+  readonly withheld: readonly string[];
+}
+
+/** @param exact the bytes of a raw event. */
+export function readableOf(exact: Uint8Array, scope: Scope): Readable {
+  const observations = JSON.parse(Buffer.from(exact).toString("utf8")) as RawEvent;
+  return { observations, withheld: scope === "full" ? [] : withholdSensitive(observations) };
+}

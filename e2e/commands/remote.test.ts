@@ -95,6 +95,20 @@ describe("a command through the admin API", () => {
     expect(actors.filter((actor) => !actor.startsWith("p ("))).toEqual([]);
   });
 
+  test.each([["config"], ["config", "--json"]])("prints the configuration of the server: %s %s", async (...args) => {
+    const served = { ...environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
+    expect(await runInProcess(remote, ...args)).toEqual(await runInProcess(served, ...args));
+  });
+
+  test("examines the installation as on the database", async () => {
+    const [there, here] = [await runInProcess(remote, "doctor"), await runInProcess(environment, "doctor")];
+    const withoutTime = ({ stdout }: Printed): string => stdout.replaceAll(/\d+ ms between|[\d.]+ GiB?/g, "");
+    expect(withoutTime(there)).toBe(withoutTime(here));
+    expect(there).toMatchObject({ code: 0, stderr: "" });
+    expect(there.stdout).toMatch(/^ok {4}durability: fsync=/m);
+    expect((await runInProcess(await through("analyst"), "doctor")).code).toBe(1);
+  });
+
   test("changes what it changes on the database", async () => {
     const { stdout } = await runInProcess(remote, "token", "issue", "--account", "customer-2", "--json");
     const [issued] = objects<{ token_id: string }>(stdout);

@@ -291,6 +291,7 @@ export const FOLDERS: readonly Folder[] = [
       "subject-requests",
       "lifecycle",
       "app",
+      "diagnostics",
     ],
   },
   {
@@ -327,7 +328,6 @@ export const FOLDERS: readonly Folder[] = [
       "lifecycle/receipts",
       "subject-requests",
       "app",
-      "diagnostics",
       "admin/operations",
       "service",
     ],

@@ -9,6 +9,7 @@ import { COUNTER_ROUTES } from "./routes/counters.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
+import { HEALTH_ROUTES } from "./routes/health.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
 import { ERASURE_ROUTES } from "./routes/erasures.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
@@ -22,6 +23,7 @@ import { SESSION_ROUTES } from "./routes/session.ts";
 /** Every route of the admin API by its operation id. */
 export const ROUTES = {
   ...SESSION_ROUTES,
+  ...HEALTH_ROUTES,
   ...EVENT_ROUTES,
   ...CASE_ROUTES,
   ...APPROVAL_ROUTES,

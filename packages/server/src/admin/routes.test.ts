@@ -54,6 +54,8 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   signOut: {},
   listSessions: {},
   revokeSession: { session_id: NO_ID },
+  readHealth: {},
+  readConfiguration: {},
   listEvents: { account: "customer-1" },
   readEvent: { event_id: event.eventId },
   readObservations: { event_id: event.eventId, reason: "dispute 4711", category: "dispute" },

@@ -1,7 +1,9 @@
 import { Command } from "commander";
+import type { Answer } from "@device-risk-signals/admin-api";
 import { describeConfig } from "../config/config.ts";
-import { PATHS, settingOf } from "../config/settings.ts";
+import { call } from "./call.ts";
 import { type Context, loadConfig, print } from "./context.ts";
+import { findLogin } from "./login.ts";
 import { example } from "./options.ts";
 
 export function configCommand(context: Context): Command {
@@ -9,21 +11,17 @@ export function configCommand(context: Context): Command {
     .description("Print the effective configuration, secrets masked.")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs config"))
-    .action((options: { json?: boolean }) => {
-      const values = describeConfig(loadConfig(context));
-      if (options.json) return print(context, JSON.stringify(values));
-      for (const [name, value] of Object.entries(values)) {
-        const text = typeof value === "number" ? written(context, name) : formatted(value);
-        print(context, `${name}=${text}`);
+    .action(async (options: { json?: boolean }) => {
+      const settings = await settingsOf(context);
+      if (options.json) {
+        return print(context, JSON.stringify(Object.fromEntries(settings.map(({ name, value }) => [name, value]))));
       }
+      for (const { name, text } of settings) print(context, `${name}=${text}`);
     });
 }
 
-/** The value as written in the environment or the default: a duration with its unit. */
-const written = ({ environment }: Context, name: string): string =>
-  environment[name] ?? PATHS.map(settingOf).find(({ variable }) => variable === name)?.fallback ?? "";
-
-function formatted(value: unknown): string {
-  if (value === null) return "";
-  return Array.isArray(value) ? value.join(",") : typeof value === "string" ? value : JSON.stringify(value);
+/** Without an admin API, those of this process: it needs no database. */
+async function settingsOf(context: Context): Promise<Answer<"readConfiguration">["settings"]> {
+  if (findLogin(context)) return (await call(context, "readConfiguration", {})).settings;
+  return [...describeConfig(loadConfig(context), context.environment)];
 }

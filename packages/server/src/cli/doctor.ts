@@ -1,7 +1,8 @@
 import { Command } from "commander";
+import type { Answer } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../errors/operator-error.ts";
-import { examine, type Finding } from "../diagnostics/doctor.ts";
-import { type Context, print, printJson, withInstallation } from "./context.ts";
+import { call } from "./call.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { example } from "./options.ts";
 
 export function doctorCommand(context: Context): Command {
@@ -10,7 +11,7 @@ export function doctorCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs doctor"))
     .action(async (options: { json?: boolean }) => {
-      const findings = await withInstallation(context, "read", examine);
+      const { findings } = await call(context, "readHealth", {});
       for (const finding of findings) {
         if (options.json) printJson(context, finding);
         else print(context, `${labelOf(finding)}  ${finding.what}: ${finding.detail}`);
@@ -21,6 +22,8 @@ export function doctorCommand(context: Context): Command {
 }
 
 const LABELS = { advice: "note", warning: "WARN" } as const;
+
+type Finding = Answer<"readHealth">["findings"][number];
 
 function labelOf({ ok, severity }: Finding): string {
   if (!ok) return "FAIL";

@@ -5,6 +5,9 @@ import { type Config, describeConfig, type Environment, readConfig } from "./con
 import { isLoopback } from "./rules.ts";
 import { PATHS, settingOf } from "./settings.ts";
 
+const described = (config: Config): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(describeConfig(config, {}).map(({ name, value }) => [name, value]));
+
 const DIRECTORY = "/srv/drs";
 const KEY = Buffer.alloc(32, 7).toString("base64");
 const DATABASE = "postgresql://app:hidden@db/events";
@@ -73,7 +76,7 @@ describe("the configuration", () => {
       const ADMIN_TLS = { DRS_ADMIN_TLS_CERT_FILE: "c.pem", DRS_ADMIN_TLS_KEY_FILE: "k.pem" };
       const SIGNING = name.startsWith("DRS_OIDC") && SIGN_IN;
       const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING, ...(name.startsWith("DRS_VAULT") && VAULT) };
-      expect(describeConfig(configOf({ ...environment, [name]: "there" }))[name]).toBe("/srv/drs/there");
+      expect(described(configOf({ ...environment, [name]: "there" }))[name]).toBe("/srv/drs/there");
     },
   );
 
@@ -377,7 +380,7 @@ describe("secrets among the variables", () => {
 
   test.each(secret)("are masked in the effective configuration: %s", (name) => {
     const config = configOf({ ...companions[name], [name]: good[name] });
-    const shown = describeConfig(config);
+    const shown = described(config);
     expect(shown[name]).toBe("(set)");
     const printed = JSON.stringify(shown);
     expect(printed).not.toContain(MARK);
@@ -399,7 +402,7 @@ describe("secrets among the variables", () => {
   });
 
   test("are shown as null when they are not set", () => {
-    const shown = describeConfig(configOf({}));
+    const shown = described(configOf({}));
     expect(Object.keys(shown)).toEqual(variables.map(([name]) => name));
     for (const name of secret) expect(shown[name], name).toBeNull();
     expect(shown["DRS_PORT"]).toBe(8080);

@@ -182,15 +182,30 @@ export function readSetting<P extends Path>(path: P, environment: Environment): 
   return ("value" in result ? result : (defaultOf(path) as { value: unknown })).value as Values[P];
 }
 
-/** The effective values for people to read, by variable, secrets masked. */
-export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    PATHS.map((path) => {
-      const { variable, secret } = settingOf(path);
-      const value: unknown = valueAt(config, path);
-      return [variable, secret && value !== undefined ? "(set)" : (value ?? null)];
-    }),
-  );
+/** A setting for a person. */
+export interface DescribedSetting {
+  /** Name of the variable. */
+  readonly name: string;
+  /** The value; `(set)` where it is a secret. */
+  readonly value: unknown;
+  /** The value as written in the environment or the default: a duration with its unit. */
+  readonly text: string;
+}
+
+/** The effective configuration, secrets masked. */
+export function describeConfig(config: Config, environment: Environment): readonly DescribedSetting[] {
+  return PATHS.map((path) => {
+    const { variable: name, secret, fallback } = settingOf(path);
+    const found: unknown = valueAt(config, path);
+    const value = secret && found !== undefined ? "(set)" : (found ?? null);
+    const written = environment[name] ?? fallback ?? "";
+    return { name, value, text: typeof value === "number" ? written : formatted(value) };
+  });
+}
+
+function formatted(value: unknown): string {
+  if (value === null) return "";
+  return Array.isArray(value) ? value.join(",") : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 export const valueAt = <P extends Path>(config: Config, path: P): Values[P] =>

@@ -8,6 +8,7 @@ import { compareEvents, listEvents, readEvent, readExactEvent, readObservations 
 import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
+import { readConfiguration, readHealth } from "./health.ts";
 import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
 import { acceptJournalLoss, listErasures, planErasure, runErasure } from "./erasures.ts";
 import { acceptKeyLoss, destroyKey, listKeys, rotateKeys } from "./keys.ts";
@@ -26,6 +27,8 @@ export const OPERATIONS: Operations = {
   signOut,
   listSessions,
   revokeSession,
+  readHealth,
+  readConfiguration,
   listEvents,
   readEvent,
   readObservations,

@@ -115,6 +115,12 @@ export const SETTINGS = {
     "openid",
     "Scopes to ask for, separated by commas; `openid` is one of them.",
   ),
+  "service.admin.database.pool": setting(
+    "DRS_ADMIN_DATABASE_POOL",
+    integer(1, 200),
+    "4",
+    "Connections in the pool of the admin API. It has its own, so that a slow request there does not delay ingestion.",
+  ),
   "service.approvals": setting(
     "DRS_APPROVALS",
     oneOf("on", "off"),

@@ -4,6 +4,7 @@ import { withDeadline } from "./deadline.ts";
 
 export const DEPENDENCIES = {
   database: { title: "database", required: true },
+  admin_database: { title: "database of the admin API", required: false },
   key_store: { title: "key store", required: true },
   erasure_journal: { title: "erasure journal", required: false },
   jwks: { title: "JWKS", required: false },

@@ -47,9 +47,16 @@ export const READ_ONLY = "-c default_transaction_read_only=on";
 /** The time that a stopped command (Ctrl-Z, a laptop that sleeps) may block others in the middle of a change. */
 const MAX_IDLE_MS = 15_000;
 
-/** Every call on a connection of these options has the deadline of the dependency. */
-export function withDeadlineOf(dependency: Dependency, database: DatabaseOptions): DatabaseOptions {
-  const bound = { dependency, abandoned: new AbandonedBackends(), isAway: isTransient };
+/**
+ * Every call on a connection of these options has the deadline of the dependency.
+ * @param isAway whether an error of a call says that the dependency is away.
+ */
+export function withDeadlineOf(
+  dependency: Dependency,
+  database: DatabaseOptions,
+  isAway: (error: unknown) => boolean = isTransient,
+): DatabaseOptions {
+  const bound = { dependency, abandoned: new AbandonedBackends(), isAway };
   // The time limit of PostgreSQL is longer than the deadline, whose error names the dependency.
   return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };
 }

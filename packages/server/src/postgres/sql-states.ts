@@ -20,6 +20,7 @@ export const SQL_STATES = {
   diskFull: "53100",
   tooManyConnections: "53300",
   lockNotAvailable: "55P03",
+  queryCanceled: "57014",
 } as const;
 
 export type SqlStateName = keyof typeof SQL_STATES;

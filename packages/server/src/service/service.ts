@@ -14,6 +14,7 @@ import { createAdminServer } from "../http/admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { createEndpointServer } from "../http/server.ts";
 import { type FollowedTls, followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
+import { openAdminConnection } from "../app/admin-connection.ts";
 import { CloseStack } from "../app/close-stack.ts";
 import { openSignIn } from "./open-sign-in.ts";
 import { assembleEndpoint } from "../app/endpoint.ts";
@@ -40,6 +41,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
   await using opened = new CloseStack(onError, system.closing);
   await using serving = new CloseStack(onError, system.closing);
+  await using administering = new CloseStack(onError, system.closing);
   const endpoint = await assembleEndpoint(system, { onError });
   serving.add("endpoint", () => endpoint.close());
 
@@ -55,7 +57,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const adminTlsFiles = adminTlsPaths && (await readTlsFiles(adminTlsPaths));
   const signIn = await openSignIn(system, onError);
   const api = await createAdminApi({
-    ports: portsOf(system),
+    ports: portsOf(openAdminConnection(system, onError, administering)),
     ...(signIn && { signIn }),
     document: ADMIN_OPENAPI_JSON,
     isClearAllowed: isLoopback(service.admin.host),
@@ -73,7 +75,8 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   });
   // Health is answered until the end.
   opened.add("admin listener", () => closeListener(admin));
-  opened.add("endpoint", serving.release());
+  const closeAll = [serving.release(), administering.release()];
+  opened.add("endpoint and admin database", () => Promise.all(closeAll.map((close) => close())));
   let withinMs = 0;
   opened.add("listener", () => closeListener(listener, withinMs));
   await listen(listener, service.host, service.port, "choose another in DRS_PORT");

@@ -1,5 +1,5 @@
 /**
- * Reads, erasures, holds and expiry among many partitions: 1,000 in `npm test`, 5,000 in `npm run soak` or with
+ * Reads, erasures, holds and expiry among many partitions: 700 in `npm test`, 5,000 in `npm run soak` or with
  * `PARTITIONS=5000`. Locks are counted, because they do not depend on the machine. Planning time does, and is asserted in
  * the long run alone.
  */
@@ -25,8 +25,8 @@ import { openEventStore } from "./event-store.fixture.ts";
 import { makePartitions } from "./many-partitions.fixture.ts";
 import { type EventFilter, findEvent, listEvents } from "./read-events.ts";
 
-const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(1_000, 5_000));
-const IS_LONG_RUN = PARTITIONS > 1_000;
+const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(700, 5_000));
+const IS_LONG_RUN = PARTITIONS > 700;
 const MAX_LOCKS = 200;
 /** Maximum number of locks of the owner's transaction, which keeps those of the newest partitions to its end. */
 const MAX_LOCKS_OF_AN_ORDER = 400;

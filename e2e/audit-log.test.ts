@@ -105,13 +105,32 @@ describe("drs audit verify", () => {
 });
 
 test("drs audit proof prints a proof of an entry, and of no other", async () => {
-  const [line = ""] = (await readFile(exported, "utf8")).split("\n").slice(1);
-  const record = Buffer.from((JSON.parse(line) as { record: string }).record, "base64");
-  const id = record.subarray("drs-audit/1\n".length + 4).toString("hex", 0, 16);
-  const uuid = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  const { code, stdout } = await drs("audit", "proof", uuid);
+  const [entry] = objects<{ entry_id: string }>((await drs("audit", "list", "--account", "one", "--json")).stdout);
+  const { code, stdout } = await drs("audit", "proof", entry?.entry_id ?? "");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
   expect(stdout.endsWith(await readFile(kept, "utf8"))).toBe(true);
   expect((await drs("audit", "proof", "00000000-0000-0000-0000-000000000000")).code).toBe(1);
+});
+
+test("an erasure makes reasons and details unreadable, and the log still holds", async () => {
+  environment = { ...environment, DRS_AUDIT_REASON_RETENTION: "0s" };
+  const listed = async (): Promise<readonly { entry_id: string; detail: unknown; unreadable: boolean }[]> =>
+    objects((await drs("audit", "list", "--account", "one", "--json")).stdout);
+  const pass = async (): Promise<number> => (await drs("retention", "run")).code;
+  const readable = { operation: "token.issue", detail: { token_id: expect.any(String) as string }, unreadable: false };
+  expect(await listed()).toMatchObject([readable]);
+  const [entry] = await listed();
+  const reason = ["--reason", "request 17"];
+  const review = await drs("review", "open", entry?.entry_id ?? "", ...reason, "--json");
+  const review_id = objects<{ review_id: string }>(review.stdout)[0]?.review_id ?? "";
+  expect(objects((await drs("review", "list", "--json")).stdout)).toMatchObject([{ review_id }]);
+  expect(await drs("erase", "run", "--account", "one", ...reason, "--yes")).toMatchObject({ code: 0 });
+  expect(await pass()).toBe(0);
+  expect(await listed()).toMatchObject([readable]);
+  expect(await drs("review", "close", review_id, ...reason)).toMatchObject({ code: 0 });
+  expect(await pass()).toBe(0);
+  expect(await listed()).toMatchObject([{ operation: "token.issue", detail: null, unreadable: true }]);
+  await drs("audit", "checkpoint");
+  expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
 });

@@ -310,6 +310,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "action list": [[]],
     "audit list": [["--limit", "0"]],
     "case list": [[]],
+    "review list": [[]],
     "drift list": [[]],
     "outcome list": [["--limit", "0"]],
     "rejection list": [[]],

@@ -153,7 +153,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "lifecycle/retention",
     purpose: "deletes what has expired, records runs",
-    imports: ["errors", "ports", "postgres", "crypto", "events", "journal", "lifecycle/holds"],
+    imports: ["errors", "ports", "postgres", "crypto", "events", "audit", "journal", "lifecycle/holds"],
   },
   {
     name: "lifecycle/receipts",

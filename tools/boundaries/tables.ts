@@ -89,6 +89,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
   approval_decision: { owner: "approvals" },
   audit_leaf: { owner: "audit" },
   audit_checkpoint: { owner: "audit" },
+  audit_review: { owner: "audit" },
+  audit_secret: { owner: "audit" },
   purpose: {
     owner: "policy",
     readers: {
@@ -181,6 +183,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   delete_idempotency_keys: ["event_partition", "idempotency_key", "retention_effect"],
   delete_expired_tombstones: ["retention_effect", "tombstone"],
   record_created_secret: ["event_partition"],
+  record_destroyed_audit_secret: ["audit_secret"],
   record_destroyed_hold_secret: ["legal_hold"],
   record_destroyed_secret: ["event_partition", "retention_effect"],
   record_ended_hold: ["erasure", "journal_entry", "legal_hold"],

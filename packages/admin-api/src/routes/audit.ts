@@ -21,6 +21,7 @@ export const AUDIT_ROUTES = {
     answer: object({
       entries: Type.Array(
         object({
+          entry_id: shownText(),
           at: shownText(),
           actor: shownText(),
           via: shownText("How the actor reached the system."),
@@ -32,6 +33,9 @@ export const AUDIT_ROUTES = {
           occurrences: count(),
           reason: nullable(shownText()),
           detail: Type.Unknown(),
+          unreadable: Type.Boolean({
+            description: "Whether reason and detail were sealed under a secret that is destroyed or lost.",
+          }),
           category: nullable(shownText()),
           ticket: nullable(shownText()),
           case_id: nullable(shownText()),

@@ -23,13 +23,17 @@ afterAll(() => past?.close());
 
 const REFUSED = /no committed audit entry/;
 const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now()) =>
-  writeAudit(executor, new AuditSigner(Buffer.alloc(32), scene.system.pseudonymizer, { now: () => at }), {
-    actor: "a",
-    via: "api",
-    operation,
-    outcome: "done",
-    eventIds: [event.eventId],
-  });
+  writeAudit(
+    executor,
+    new AuditSigner(Buffer.alloc(32), scene.system.pseudonymizer, scene.system.secrets, { now: () => at }),
+    {
+      actor: "a",
+      via: "api",
+      operation,
+      outcome: "done",
+      eventIds: [event.eventId],
+    },
+  );
 const reveal = (entryId: string, executor: Executor = scene.system.pool) => revealEvent(executor, entryId, listed);
 
 describe("reveal_event", () => {

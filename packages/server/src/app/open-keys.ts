@@ -50,7 +50,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   if (!creates) await requireSecrets(pool);
   const keyDatabase = databaseAt(config.keys.databaseUrl, dependencies, "key_store");
   const bounded = boundedBy(dependencies.get("key_store"));
-  const keyStore = await openKeyStore(config, keyDatabase, bounded, creates);
+  const keyStore = await openKeyStore(config, keyDatabase, bounded, access);
   opened.add("key store", () => keyStore.close());
   const id = await readInstallationId(pool);
   const keyEncryption = new LocalKeyEncryption(
@@ -71,7 +71,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     partitions,
     accountKeys,
     pseudonymizer,
-    audit: new AuditSigner(installation, pseudonymizer, clock),
+    audit: new AuditSigner(installation, pseudonymizer, secrets, clock),
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     codec: new EntryCodec(deriveKey(installation, "erasure journal"), id),
@@ -83,10 +83,14 @@ async function openKeyStore(
   config: Config,
   database: DatabaseOptions | undefined,
   bounded: Bounded,
-  creates: boolean,
+  access: Access,
 ): Promise<KeyStore> {
-  if (database) return postgresKeyStore(database, !creates);
-  return boundedKeyStore(await bounded(() => directoryKeyStore(config.keys.directory ?? "", creates)), bounded);
+  // The audit entry of an audited read is sealed under a secret, which may be the first one of its account.
+  if (database) return postgresKeyStore(database, access === "read");
+  return boundedKeyStore(
+    await bounded(() => directoryKeyStore(config.keys.directory ?? "", access === "change")),
+    bounded,
+  );
 }
 
 async function openReceipts(secrets: Secrets, access: Access): Promise<ReceiptSigner> {

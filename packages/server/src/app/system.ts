@@ -76,5 +76,6 @@ export function erasurePorts(installation: Installation): Omit<RetentionOptions,
     attest,
     replayWindow: config.retention.replayWindowMs,
     countRetention: config.retention.countsMs,
+    auditReasonRetention: config.audit.reasonRetentionMs,
   };
 }

@@ -1,4 +1,5 @@
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import type { Secrets } from "../crypto/secrets.ts";
 import type { Clock } from "../ports.ts";
 import { Lane, type LaneEntry, signAlone, type SignedEntry } from "./log/lane.ts";
 import { surfaceKeys, surfaceOf, type Surfaces } from "./log/surfaces.ts";
@@ -13,12 +14,15 @@ export interface NamedAccount {
 export class AuditSigner {
   readonly clock: Clock;
   readonly surfaces: Required<Surfaces>;
+  /** The secrets that reasons and details are sealed under. */
+  readonly secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;
 
   /** @param installation the installation secret. */
-  constructor(installation: Buffer, pseudonymizer: Pseudonymizer, clock: Clock) {
+  constructor(installation: Buffer, pseudonymizer: Pseudonymizer, secrets: Secrets, clock: Clock) {
     this.clock = clock;
     this.surfaces = surfaceKeys(installation);
+    this.secrets = secrets;
     this.#pseudonymizer = pseudonymizer;
   }
 

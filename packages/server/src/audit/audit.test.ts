@@ -25,7 +25,7 @@ const logs: BufferedAuditLog[] = [];
 beforeEach(() => {
   now = began = Date.parse("2026-03-01T12:00:00.000Z") + made * 1_000_000;
   account = `account-${made++}`;
-  signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, clock);
+  signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, opened.system.secrets, clock);
   subject = signer.subjectOf(account).toString("hex");
 });
 
@@ -61,11 +61,11 @@ const entry = (outcome: IngestAudit["outcome"], rest: Partial<IngestAudit> = {})
 });
 
 const listed = (limit = 1_000): Promise<readonly AuditRow[]> =>
-  listAudit(opened.system.pool, { account: signer.named(account), limit });
+  listAudit(opened.system.pool, () => opened.system.secrets, { account: signer.named(account), limit });
 
 /** Lists all entries without an account since this test began. */
 async function anonymous(): Promise<readonly AuditRow[]> {
-  const rows = await listAudit(opened.system.pool, { limit: 100_000 });
+  const rows = await listAudit(opened.system.pool, () => opened.system.secrets, { limit: 100_000 });
   const since = new Date(now - 900_000).toISOString();
   return rows.filter((row) => row.account === null && row.at >= since);
 }
@@ -104,6 +104,7 @@ describe("the entry of an action", () => {
         occurrences: 1,
         reason: "case 17, \"quoted\" 'and' \u{1F600}",
         detail: { bytes: 12 },
+        unreadable: false,
         category: "dispute",
         ticket: "CASE-17",
         case_id: caseId,
@@ -142,7 +143,7 @@ describe("the entry of an action", () => {
     const eventIds = [uuidv7(now), uuidv7(now)];
     await writeAudit(opened.system.pool, signer, { ...AGENT, operation: "o", outcome: "done", account, eventIds });
     for (const eventId of eventIds) {
-      expect(await listAudit(opened.system.pool, { eventId, limit: 10 })).toMatchObject([
+      expect(await listAudit(opened.system.pool, () => opened.system.secrets, { eventId, limit: 10 })).toMatchObject([
         { account: subject, event_id: eventId },
       ]);
     }
@@ -188,16 +189,20 @@ describe("the entry of rejected and replayed requests", () => {
     log.record(entry("idempotency-conflict", { account, eventId: single }));
     for (const eventId of [first, second, first]) log.record(entry("replayed", { account, eventId }));
     await log.flush(false);
-    expect(await listAudit(opened.system.pool, { eventId: single, limit: 10 })).toMatchObject([
-      { outcome: "idempotency-conflict", account: subject, event_id: single },
-    ]);
+    expect(
+      await listAudit(opened.system.pool, () => opened.system.secrets, { eventId: single, limit: 10 }),
+    ).toMatchObject([{ outcome: "idempotency-conflict", account: subject, event_id: single }]);
     for (const eventId of [first, second]) {
-      expect(await listAudit(opened.system.pool, { eventId, limit: 10 })).toMatchObject([
+      expect(await listAudit(opened.system.pool, () => opened.system.secrets, { eventId, limit: 10 })).toMatchObject([
         { outcome: "replayed", account: subject, event_id: eventId },
       ]);
     }
     expect(
-      await listAudit(opened.system.pool, { eventId: first, account: signer.named("another"), limit: 10 }),
+      await listAudit(opened.system.pool, () => opened.system.secrets, {
+        eventId: first,
+        account: signer.named("another"),
+        limit: 10,
+      }),
     ).toEqual([]);
   });
 
@@ -378,12 +383,26 @@ describe("the list of the audit", () => {
 
     const [one] = mine;
     const eventId = one?.eventId ?? "";
-    expect(await listAudit(opened.system.pool, { eventId, limit: 10 })).toMatchObject([
+    expect(await listAudit(opened.system.pool, () => opened.system.secrets, { eventId, limit: 10 })).toMatchObject([
       { outcome: "accepted", account: subject, event_id: eventId },
     ]);
-    expect(await listAudit(opened.system.pool, { eventId, account: signer.named(account), limit: 10 })).toHaveLength(1);
-    expect(await listAudit(opened.system.pool, { eventId, account: signer.named("others"), limit: 10 })).toEqual([]);
-    expect(await listAudit(opened.system.pool, { eventId: uuidv7(now), limit: 10 })).toEqual([]);
+    expect(
+      await listAudit(opened.system.pool, () => opened.system.secrets, {
+        eventId,
+        account: signer.named(account),
+        limit: 10,
+      }),
+    ).toHaveLength(1);
+    expect(
+      await listAudit(opened.system.pool, () => opened.system.secrets, {
+        eventId,
+        account: signer.named("others"),
+        limit: 10,
+      }),
+    ).toEqual([]);
+    expect(
+      await listAudit(opened.system.pool, () => opened.system.secrets, { eventId: uuidv7(now), limit: 10 }),
+    ).toEqual([]);
   });
 
   it("is newest first, and ends at the limit", async () => {

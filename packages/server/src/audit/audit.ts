@@ -10,6 +10,9 @@ import { INGESTION } from "./log/surfaces.ts";
 import type { Lane, LaneEntry } from "./log/lane.ts";
 import { insertEntries } from "./entries.ts";
 import type { AuditSigner, NamedAccount } from "./audit-signer.ts";
+import type { Secrets } from "../crypto/secrets.ts";
+import { openDetail, sealDetail } from "./personal-detail.ts";
+import { decodeRecord } from "./log/record.ts";
 
 /**
  * How an operation reached the system: through the admin API by a program, the console or `drs`; by a command on the
@@ -31,8 +34,11 @@ export interface AuditEntry extends Agent {
   readonly outcome: string;
   readonly account?: string;
   readonly eventIds?: readonly string[];
+  /** Sealed, like `detail`: an erasure of the account makes both unreadable after a time. */
   readonly reason?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
+  /** What the server searches entries by, in the clear: ids and keyed MACs only. Readers see it as a part of `detail`. */
+  readonly references?: Readonly<Record<string, string>>;
   /** The category of the case, such as `dispute`. */
   readonly category?: string;
   /** The id of the case in another system. */
@@ -47,17 +53,19 @@ export interface AuditEntry extends Agent {
  * @returns the id of the entry.
  */
 export async function writeAudit(executor: Executor, signer: AuditSigner, entry: AuditEntry): Promise<string> {
-  const { account, eventIds, detail, ...rest } = entry;
+  const { account, eventIds, reason, detail, references, ...rest } = entry;
   const at = signer.clock.now();
   const entryId = uuidv7(at);
+  const subject = account === undefined ? undefined : signer.subjectOf(account);
   const record: LaneEntry = {
     ...rest,
+    ...(await sealDetail(executor, signer.secrets, { entryId, subject }, { reason, detail })),
     entryId,
     at,
     occurrences: 1,
-    subjects: account === undefined ? undefined : [signer.subjectOf(account)],
+    subjects: subject && [subject],
     eventIds: eventIds?.length === 0 ? undefined : eventIds,
-    detail: detail && JSON.stringify(detail),
+    detail: references && JSON.stringify(references),
   };
   await insertEntries(executor, [signer.sign(record)]);
   return entryId;
@@ -208,6 +216,8 @@ export interface AuditRow {
   readonly occurrences: number;
   readonly reason: string | null;
   readonly detail: unknown;
+  /** Whether reason and detail were sealed under a secret that is destroyed or lost. */
+  readonly unreadable: boolean;
   readonly category: string | null;
   readonly ticket: string | null;
   readonly case_id: string | null;
@@ -252,7 +262,7 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
   const text = `select a.entry_id, ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
         encode(coalesce(a.subject, m.subject), 'hex') as account, coalesce(a.event_id, m.event_id) as event_id,
         case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail,
-        a.category, a.ticket, a.case_id, a.approval_id
+        a.category, a.ticket, a.case_id, a.approval_id, case when a.secret_id is not null then a.record end as sealed_in
       from audit_entry a
       left join lateral (
         select u.subject, u.event_id, u.position
@@ -266,7 +276,7 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
   return { text, values };
 }
 
-/** The query of `listAudit`, for a caller that reads its rows one by one. */
+/** The query of `listAudit`, for a caller that reads its rows one by one and opens them by `openRow`. */
 export const auditQuery = composed(
   composeAudit,
   {
@@ -286,6 +296,7 @@ export const auditQuery = composed(
     ticket: "text?",
     case_id: "uuid?",
     approval_id: "uuid?",
+    sealed_in: "bytea?",
   },
   [
     [{ limit: 1 }],
@@ -295,9 +306,41 @@ export const auditQuery = composed(
   ],
 );
 
-/** Lists entries, newest first. That of a commit batch comes once for each of its events that the filter asks for. */
-export async function listAudit(executor: Executor, filter: AuditFilter): Promise<readonly AuditRow[]> {
+/** A row of `auditQuery`. */
+export interface SealedAuditRow extends Omit<AuditRow, "unreadable"> {
+  /** The record, where reason and detail are sealed. */
+  readonly sealed_in: Buffer | null;
+}
+
+/** Opens the key store, once there is something sealed to read. */
+type FindSecrets = () => Secrets | Promise<Secrets>;
+
+/** Opens reason and detail. @throws Unavailable */
+export async function openRow(findSecrets: FindSecrets, { sealed_in, ...row }: SealedAuditRow): Promise<AuditRow> {
+  if (!sealed_in) return { ...row, unreadable: false };
+  const record = decodeRecord(sealed_in);
+  const opened = record && (await openDetail(await findSecrets(), record));
+  if (!opened) return { ...row, unreadable: true };
+  const { reason = null, detail } = opened;
+  const references = row.detail as Readonly<Record<string, unknown>> | null;
+  return { ...row, reason, detail: detail || references ? { ...references, ...detail } : null, unreadable: false };
+}
+
+/**
+ * Lists entries, newest first. That of a commit batch comes once for each of its events that the filter asks for.
+ * @throws Unavailable
+ */
+export async function listAudit(
+  executor: Executor,
+  findSecrets: FindSecrets,
+  filter: AuditFilter,
+): Promise<readonly AuditRow[]> {
   const { rows } = await queryComposed(executor, auditQuery(filter));
   const { account } = filter;
-  return account ? rows.map((row) => ({ ...row, account: account.name })) : rows;
+  const opened: AuditRow[] = [];
+  for (const row of rows) {
+    const shown = await openRow(findSecrets, row);
+    opened.push(account ? { ...shown, account: account.name } : shown);
+  }
+  return opened;
 }

@@ -7,12 +7,12 @@ import { ACCEPTED } from "./log/surfaces.ts";
 
 const INSERT_ENTRIES = sql(
   `insert into audit_entry (entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason,
-        event_ids, detail, category, ticket, case_id, approval_id, record, mac, lane, lane_number)
+        event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number)
       select entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason,
-        event_ids, detail, category, ticket, case_id, approval_id, record, mac, lane, lane_number
+        event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number
       from jsonb_to_recordset($1::jsonb) as r (entry_id uuid, at timestamptz, actor text, via text, roles text[],
         operation text, outcome text, subject bytea, event_id uuid, occurrences bigint, reason text, event_ids uuid[],
-        detail jsonb, category text, ticket text, case_id uuid, approval_id uuid, record bytea, mac bytea, lane uuid,
+        detail jsonb, category text, ticket text, case_id uuid, approval_id uuid, secret_id uuid, record bytea, mac bytea, lane uuid,
         lane_number bigint)`,
   ["jsonb"],
 );
@@ -56,6 +56,7 @@ export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>
     ticket: record.ticket,
     case_id: record.caseId,
     approval_id: record.approvalId,
+    secret_id: record.secretId,
     lane: place?.lane,
     lane_number: place?.number,
   };

@@ -1,6 +1,9 @@
 /** Queries of other folders on the audit log. */
+import type { Secrets } from "../crypto/secrets.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
+import { decodeRecord } from "./log/record.ts";
+import { openDetail } from "./personal-detail.ts";
 
 /** Operations that are audited under the account that their caller names, also where it does not exist. */
 const NAMED_BY_OPERATOR = ["event.list", "event.timeline", "audit.list", "token.list", "action.list", "case.open"];
@@ -53,24 +56,27 @@ export interface AuditedOrder {
 }
 
 const FIND_ERASURE_ORDER = sql(
-  `select actor, reason from audit_entry started
+  `select record from audit_entry started
       where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
         and not exists (select from audit_entry done where done.at between started.at and $2 and done.operation = 'erase.run'
           and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
       order by at desc limit 1`,
   ["text?", "timestamptz"],
-  { actor: "text", reason: "text" },
+  { record: "bytea" },
 );
 
 /**
  * Finds the order of an erasure that began and was not finished before the given time. @param subjectMac in
- * hexadecimal. @param at RFC 3339.
+ * hexadecimal. @param at RFC 3339. @returns `undefined` also where the reason is not readable.
  */
 export async function findErasureOrder(
   executor: Executor,
+  secrets: Secrets,
   subjectMac: string | null,
   at: string,
 ): Promise<AuditedOrder | undefined> {
-  const { rows } = await query(executor, FIND_ERASURE_ORDER, [subjectMac, at]);
-  return rows[0];
+  const [row] = (await query(executor, FIND_ERASURE_ORDER, [subjectMac, at])).rows;
+  const record = row && decodeRecord(row.record);
+  const opened = record && (await openDetail(secrets, record));
+  return record && opened?.reason !== undefined ? { actor: record.actor, reason: opened.reason } : undefined;
 }

@@ -28,7 +28,7 @@ async function stored(change: Partial<NewEvent> = {}): Promise<NewEvent> {
 /** Entries that a server writes together, `afterMs` after the event was received. */
 async function audit(event: NewEvent, afterMs: number, ...entries: Omit<IngestAudit, "operation">[]): Promise<void> {
   const clock = { now: () => event.receivedAt + afterMs };
-  const signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, clock);
+  const signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, opened.system.secrets, clock);
   const log = new BufferedAuditLog(opened.system.pool, signer, (error) => {
     throw error;
   });

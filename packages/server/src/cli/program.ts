@@ -4,6 +4,7 @@ import { actionCommand } from "./action.ts";
 import { adminTokenCommand } from "./admin-token.ts";
 import { approvalCommand } from "./approval.ts";
 import { auditCommand } from "./audit.ts";
+import { reviewCommand } from "./review.ts";
 import { caseCommand } from "./case.ts";
 import { configCommand } from "./config.ts";
 import type { Context } from "./context.ts";
@@ -65,6 +66,7 @@ export function createProgram(context: Context): Command {
     caseCommand,
     approvalCommand,
     auditCommand,
+    reviewCommand,
     driftCommand,
     outcomeCommand,
     rejectionCommand,

@@ -326,6 +326,12 @@ export const SETTINGS = {
     path,
     "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write.",
   ),
+  "audit.reasonRetentionMs": setting(
+    "DRS_AUDIT_REASON_RETENTION",
+    durationWithin("0s", "3650d"),
+    "180d",
+    "How long reasons and details of audit entries about an account remain readable after its erasure.",
+  ),
   "retention.keyBackupMs": optional(
     "DRS_KEY_BACKUP_RETENTION",
     duration,

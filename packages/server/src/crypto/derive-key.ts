@@ -12,7 +12,8 @@ export type KeyUse =
   | "audit ingest"
   | "audit admin"
   | "audit worker"
-  | "audit direct";
+  | "audit direct"
+  | "audit detail";
 
 /** HKDF-SHA-256 (RFC 5869) with an empty salt, because the material is random; 32 bytes. */
 export function deriveKey(material: Buffer, use: KeyUse): KeyObject {

@@ -17,6 +17,7 @@ import { ed25519Key } from "./ed25519-key.ts";
 import { versionOfKey } from "./key-encryption.ts";
 import { KEY_STORE_WATERMARKS, type KeyStoreWatermark } from "./key-store.ts";
 import { Pseudonymizer, uuidBytes } from "./pseudonymizer.ts";
+import { openDetail, type PersonalDetail } from "../audit/personal-detail.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { createSealer } from "./sealer.ts";
 import { secretId, Secrets } from "./secrets.ts";
@@ -53,6 +54,8 @@ interface Vectors {
     readonly bytes: string;
     readonly leaf: string;
     readonly macs: Readonly<Record<Surface, string>>;
+    readonly sealed_detail: string;
+    readonly opened_detail: PersonalDetail;
     readonly checkpoint: string;
     readonly checkpoint_key: string;
   };
@@ -177,6 +180,13 @@ test("an audit record, its MAC under the key of each surface, and its leaf", () 
     macs,
   );
   expect(leafHash(hex(bytes), hex(macs.direct)).toString("hex")).toBe(leaf);
+});
+
+test("the sealed reason and detail of an audit entry", async () => {
+  const { record, sealed_detail, opened_detail } = vectors.audit;
+  const { entryId, secretId: id } = record;
+  const opened = await openDetail(storedSecrets(), { entryId, secretId: id, sealed: hex(sealed_detail) });
+  expect(opened).toEqual(opened_detail);
 });
 
 test("a checkpoint of the audit log, and its key", () => {

@@ -3,9 +3,10 @@ import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
 import { createHash } from "node:crypto";
 import { isAccountRefused } from "../accounts/accounts.ts";
 import type { NamedAccount } from "../audit/audit-signer.ts";
-import { auditQuery } from "../audit/audit.ts";
+import { auditQuery, openRow } from "../audit/audit.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import type { Secrets } from "../crypto/secrets.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
@@ -19,6 +20,7 @@ const PAGE = 500;
 
 export interface ExportPorts {
   readonly transaction: Transaction;
+  readonly secrets: Secrets;
   readonly sealer: Sealer;
   readonly pseudonymizer: Pseudonymizer;
   readonly onProgress: (events: number) => void;
@@ -36,7 +38,7 @@ interface Exported {
  * without it, an export is not whole.
  */
 export async function* exportAccount(
-  { transaction, sealer, pseudonymizer, onProgress }: ExportPorts,
+  { transaction, secrets, sealer, pseudonymizer, onProgress }: ExportPorts,
   { account, export_id, exported_at }: Pick<AccountExport, "account" | "export_id" | "exported_at">,
 ): AsyncGenerator<ExportPart> {
   const subject = pseudonymizer.subjectOf("account", account);
@@ -49,7 +51,7 @@ export async function* exportAccount(
     "tokens.ndjson": rows({ ...TOKENS, values: [account] }),
     "requests.ndjson": rows({ ...REQUESTS, values: [subject] }),
     "restrictions.ndjson": rows({ ...RESTRICTIONS, values: [restricted] }),
-    "accesses.ndjson": plain(accesses(transaction, { name: account, subject })),
+    "accesses.ndjson": plain(accesses(transaction, secrets, { name: account, subject })),
   };
   const files: AccountExport["files"] = [];
   for (const [file, source] of Object.entries(sources)) files.push(yield* partsOf(file, source));
@@ -198,9 +200,9 @@ const ALL = 2_147_483_647;
  * The accesses to the account's data: actor, operation, time and reason. Legal holds are no accesses, and are not
  * disclosed to the account.
  */
-async function* accesses(transaction: Transaction, account: NamedAccount): AsyncGenerator<object> {
+async function* accesses(transaction: Transaction, secrets: Secrets, account: NamedAccount): AsyncGenerator<object> {
   for await (const row of rowsOf(transaction, auditQuery({ account, limit: ALL }))) {
-    const { at, actor, operation, outcome, event_id, occurrences, reason } = row;
+    const { at, actor, operation, outcome, event_id, occurrences, reason } = await openRow(() => secrets, row);
     // guard(true): an export holds no holds
     // fails: e2e/requests.test.ts › has everything of the account
     if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };

@@ -19,17 +19,18 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   const { pool, clock, config, report, database } = ports;
   const { account, request_id } = input;
   const reason = reasonOf(input.reason, config);
-  const { audit, sealer, pseudonymizer } = await requireReplayedJournal(ports);
+  const { audit, secrets, sealer, pseudonymizer } = await requireReplayedJournal(ports);
   await requireRequest(pool, caller, input);
   await requireHeld(pool, pseudonymizer, account);
   const export_id = randomUUID();
   const entry = { ...agentOf(caller), operation: "account.export", outcome: "done", account, reason };
-  await writeAudit(pool, audit, { ...entry, detail: { export_id, ...(request_id !== undefined && { request_id }) } });
+  const references = { export_id, ...(request_id !== undefined && { request_id }) };
+  await writeAudit(pool, audit, { ...entry, references });
   const onProgress = (events: number): void => report(plural(events, "event"));
   const named = { account, export_id, exported_at: new Date(clock.now()).toISOString() };
   // The snapshot is taken after the entry, which is an access like any other.
   const answer = streamSnapshot(database, (transaction) =>
-    partsOf({ transaction, sealer, pseudonymizer, onProgress }, named),
+    partsOf({ transaction, secrets, sealer, pseudonymizer, onProgress }, named),
   );
   return { answer };
 };

@@ -1,5 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { type AuditRow, listAudit as queryAudit } from "../../audit/audit.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
 import type { Operation } from "./operation.ts";
 import { AdminError } from "./problem.ts";
@@ -9,7 +10,8 @@ const LIMIT = 50;
 export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
   const { limit = LIMIT } = input;
   const from = input.after === undefined ? undefined : cursorOf(input.after);
-  const rows = await queryAudit(ports.pool, {
+  const findSecrets = async (): Promise<Secrets> => (await ports.keys()).secrets;
+  const rows = await queryAudit(ports.pool, findSecrets, {
     limit,
     ...(from && { from }),
     ...(input.account !== undefined && { account: (await ports.keys()).audit.named(input.account) }),
@@ -29,8 +31,7 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
 };
 
 function shown(row: AuditRow): Answer<"listAudit">["entries"][number] {
-  const { entry_id: _, ...rest } = row;
-  return { ...rest, roles: rest.roles && [...rest.roles] };
+  return { ...row, roles: row.roles && [...row.roles] };
 }
 
 type Cursor = { readonly entryId: string; readonly skip: number };

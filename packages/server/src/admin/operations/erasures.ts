@@ -133,13 +133,14 @@ async function beginAndFinish(
 ): Promise<number | undefined> {
   const { pool, administration, database } = ports;
   const { audit, secrets, sealer } = installation;
-  const detail = { kind: subject.kind, subject_mac: mac.toString("hex"), refuse_later: refuseLater };
-  const approvalId = await approvalOf(ports, caller, { parameters: detail, plan, reason });
+  const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
+  const detail = { refuse_later: refuseLater };
+  const approvalId = await approvalOf(ports, caller, { parameters: { ...references, ...detail }, plan, reason });
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
   const journal = { ...journalPorts(installation, watch), sealer, onUnreadable };
   const agent = agentOf(caller);
-  const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, detail };
+  const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approvalId !== undefined && { approvalId }) });
   const order = { subject, actor: agent.actor, reason, refuseLater };
   const sequence = await inOwnerTransaction(administration, (owner) => beginErasure(owner, journal, order)).catch(

@@ -60,7 +60,8 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
       const entry = { actor, via: "server", operation: "erase.run", outcome: "done", reason } as const;
       // guard(drop): the audit says that an erasure is done
       // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
-      await writeAudit(transaction, ports.audit, { ...entry, detail: { sequence, kind, subject_mac } });
+      const references = { kind, ...(subject_mac !== null && { subject_mac }) };
+      await writeAudit(transaction, ports.audit, { ...entry, references, detail: { sequence } });
       await query(transaction, FINISH_OPEN, [sequence, receipt]);
     });
   }

@@ -179,7 +179,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
 
 async function replayErasure(
   owner: OwnerTransaction,
-  { sealer, pseudonymizer }: ReplayPorts,
+  { secrets, sealer, pseudonymizer }: ReplayPorts,
   { entry, digest }: EntryLink & { readonly entry: ErasureEntry },
   onUnreadable: OnUnreadable,
 ): Promise<void> {
@@ -193,7 +193,7 @@ async function replayErasure(
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
     // An erasure that was killed after it wrote the journal has its order of that day in the audit.
-    (await findErasureOrder(owner, entry.subject, entry.at)) ?? AGAIN;
+    (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? AGAIN;
   await excludeIngestion(owner);
   for (const id of await copyHeldOf(owner, sealer, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
   for (const holdId of entry.holds) await moveCopies(owner, sealer, holdId);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResult } from "pg";
 import type { OperatorError } from "../../errors/operator-error.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
+import { destroyAuditSecrets } from "../../audit/audit-secrets.ts";
 import { destroySecrets, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/copy-held-events.ts";
@@ -40,6 +41,8 @@ export interface ExpiryOptions {
   readonly replayWindow: number;
   /** Milliseconds that counts of outcomes and rejections are kept. */
   readonly countRetention: number;
+  /** Milliseconds that reasons in the audit are readable after the erasure of their account. */
+  readonly auditReasonRetention: number;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
   readonly keyStore: KeyStore;
@@ -65,6 +68,7 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(connection, options)) },
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
     { name: "delete expired counts", run: () => deleteCounts(connection, options) },
+    { name: "destroy audit secrets of erased accounts", run: () => destroyReasons(connection, options) },
     { name: "reset the lock time-out", run: () => connection.query("reset lock_timeout") },
   ];
   return runSteps(steps);
@@ -259,3 +263,6 @@ async function deleteCounts(executor: Executor, { countRetention, signal }: Expi
   const retention = `${countRetention} milliseconds`;
   await inBatches(executor, () => query(executor, DELETE_EXPIRED_COUNTS, [retention, BATCH]), signal);
 }
+
+const destroyReasons = (executor: Executor, { secrets, auditReasonRetention, signal }: ExpiryOptions): Promise<void> =>
+  destroyAuditSecrets(executor, secrets, { retentionMs: auditReasonRetention, signal });

@@ -180,6 +180,8 @@ create table audit_entry (
   ticket text,
   case_id uuid,
   approval_id uuid,
+  -- The secret that reason and detail are sealed under, in the record.
+  secret_id uuid,
   -- The entry itself, in the format `drs-audit/1`; all columns above are copies.
   record bytea not null,
   -- HMAC-SHA-256 of the record, by the key of its surface.
@@ -204,8 +206,34 @@ create index audit_entry_subject on audit_entry (subject, at) where subject is n
 create index audit_entry_event_ids on audit_entry using gin (event_ids) where event_ids is not null and subjects is null;
 grant select,
   insert (entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects, event_ids,
-    detail, category, ticket, case_id, approval_id, record, mac, lane, lane_number)
+    detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number)
   on audit_entry to drs_service;
+
+-- Secrets of the key store that reasons and details of entries are sealed under.
+create table audit_secret (
+  secret_id uuid primary key,
+  -- Keyed MAC of the account; null: the installation.
+  subject bytea,
+  created_at timestamptz not null,
+  -- When the account was erased. Nothing is sealed under the secret afterwards.
+  ended_at timestamptz,
+  destroyed_at timestamptz
+);
+create index audit_secret_subject on audit_secret (subject);
+create index audit_secret_ended on audit_secret (ended_at) where ended_at is not null and destroyed_at is null;
+grant select, insert (secret_id, subject, created_at) on audit_secret to drs_service;
+
+-- Reviews of what an entry says was done; who opened and closed them and why is in the audit.
+create table audit_review (
+  review_id uuid primary key,
+  entry_id uuid not null,
+  -- Keyed MAC of the account that the entry is about.
+  subject bytea,
+  opened_at timestamptz not null,
+  closed_at timestamptz
+);
+create index audit_review_open on audit_review (subject) where closed_at is null;
+grant select, insert, update (closed_at) on audit_review to drs_service;
 
 -- The log of the audit: a leaf of the tree of RFC 6962 for each entry. Its hash covers record and MAC.
 create table audit_leaf (

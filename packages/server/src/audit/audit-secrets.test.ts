@@ -1,0 +1,162 @@
+/** Reasons and details of audit entries: sealed, and readable for a time after an erasure. */
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { secretId } from "../crypto/secrets.ts";
+import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
+import { type AuditRow, listAudit, writeAudit } from "./audit.ts";
+import { destroyAuditSecrets, endAuditSecrets } from "./audit-secrets.ts";
+import { closeReview, listOpenReviews, openReview } from "./reviews.ts";
+import { decodeRecord } from "./log/record.ts";
+import { auditSecretName, openDetail } from "./personal-detail.ts";
+
+const opened = useTestSystem();
+const HOUR_MS = 3_600_000;
+let account: string;
+
+beforeEach(() => void (account = `account-${randomUUID()}`));
+
+const AGENT = { actor: "cli:anna", via: "direct", operation: "o", outcome: "done" } as const;
+const PERSONAL = { reason: "Jane Doe disputes it", detail: { phone: "+41 79" } };
+
+const writeOf = (of: { readonly account?: string }): Promise<string> =>
+  writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, ...PERSONAL, ...of });
+
+const write = (of = account): Promise<string> => writeOf({ account: of });
+
+async function listed(of = account): Promise<readonly AuditRow[]> {
+  const { pool, secrets, audit } = opened.system;
+  return listAudit(pool, () => secrets, { account: audit.named(of), limit: 10 });
+}
+
+const endedAgo = (ms: number): Promise<void> =>
+  inOwnerTransaction(opened.system.administration, (owner) =>
+    endAuditSecrets(owner, opened.system.audit.subjectOf(account), new Date(Date.now() - ms).toISOString()),
+  );
+
+const destroy = (retentionMs: number): Promise<void> =>
+  destroyAuditSecrets(opened.system.pool, opened.system.secrets, { retentionMs });
+
+const rowsOf = async (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
+  (await opened.owner.query(text, values)).rows as Record<string, unknown>[];
+
+const secretsOf = (of = account): Promise<Record<string, unknown>[]> =>
+  rowsOf("select secret_id, destroyed_at from audit_secret where subject = $1", opened.system.audit.subjectOf(of));
+
+describe("reason and detail of an entry", () => {
+  it("are read by listAudit, and are in no byte of the database in the clear", async () => {
+    const id = await write();
+    expect(await listed()).toMatchObject([{ entry_id: id, ...PERSONAL, unreadable: false }]);
+    const [row] = await rowsOf("select e::text as text, record from audit_entry e where entry_id = $1", id);
+    expect(row?.["text"]).not.toMatch(/Jane|phone/);
+    expect(String(row?.["record"])).not.toMatch(/Jane|phone/);
+  });
+
+  it("share a secret of the account, which no other account has", async () => {
+    await write();
+    await write();
+    const other = `other-${account}`;
+    await write(other);
+    expect(await secretsOf()).toHaveLength(1);
+    expect(await secretsOf(other)).not.toEqual(await secretsOf());
+  });
+
+  it("are sealed under a secret of the installation where the entry is about no account", async () => {
+    const id = await writeOf({});
+    const [entry] = await rowsOf(
+      "select s.subject, s.secret_id is null as none from audit_entry e left join audit_secret s using (secret_id) where entry_id = $1",
+      id,
+    );
+    expect(entry).toEqual({ subject: null, none: false });
+  });
+
+  it("need no secret where there are none", async () => {
+    await writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, account });
+    expect(await secretsOf()).toEqual([]);
+    expect(await listed()).toMatchObject([{ reason: null, detail: null, unreadable: false }]);
+  });
+
+  it("open in their own entry only", async () => {
+    const [first, second] = [await write(), await write()];
+    const records = await rowsOf("select entry_id, record from audit_entry where entry_id = any ($1)", [first, second]);
+    const [one, two] = records.map(({ record }) => decodeRecord(record as Buffer));
+    if (!one || !two) throw new Error("no records");
+    expect(await openDetail(opened.system.secrets, one)).toEqual(PERSONAL);
+    expect(await openDetail(opened.system.secrets, { ...one, sealed: two.sealed })).toBeUndefined();
+    expect(await openDetail(opened.system.secrets, { ...one, sealed: Buffer.alloc(3) })).toBeUndefined();
+  });
+
+  it("have no secret in the database that was rolled back", async () => {
+    await expect(
+      inTransaction(opened.system.pool, async (transaction) => {
+        await writeAudit(transaction, opened.system.audit, { ...AGENT, ...PERSONAL, account });
+        throw new Error("rolled back");
+      }),
+    ).rejects.toThrow("rolled back");
+    expect(await secretsOf()).toEqual([]);
+    await write();
+    expect(await listed()).toMatchObject([PERSONAL]);
+  });
+
+  it("get another secret where the key store lost the one before, which hides no loss", async () => {
+    await write();
+    const [lost] = await secretsOf();
+    await opened.system.keyStore.discard(secretId(auditSecretName(lost?.["secret_id"] as string)));
+    opened.system.secrets.forgetRecent();
+    await write();
+    expect(await listed()).toMatchObject([PERSONAL, { reason: null, detail: null, unreadable: true }]);
+    expect(await secretsOf()).toHaveLength(2);
+  });
+});
+
+describe("after the erasure of the account, reason and detail", () => {
+  it("are unreadable after the retention period, not before it; no byte of the entry changes", async () => {
+    const id = await write();
+    const bytesOf = () => rowsOf("select e::text from audit_entry e where entry_id = $1", id);
+    const before = await bytesOf();
+    await endedAgo(HOUR_MS);
+    await destroy(2 * HOUR_MS);
+    expect(await listed()).toMatchObject([PERSONAL]);
+    await destroy(HOUR_MS);
+    expect(await listed()).toMatchObject([{ entry_id: id, reason: null, detail: null, unreadable: true }]);
+    expect(await bytesOf()).toEqual(before);
+    const [row] = await secretsOf();
+    expect(row?.["destroyed_at"]).toBeInstanceOf(Date);
+    const name = auditSecretName(row?.["secret_id"] as string);
+    expect(await opened.system.secrets.findDestroyed([name])).toEqual([name]);
+  });
+
+  it("are sealed under another secret from then on", async () => {
+    await write();
+    await endedAgo(HOUR_MS);
+    await write();
+    await destroy(0);
+    expect(await listed()).toMatchObject([PERSONAL, { unreadable: true }]);
+  });
+
+  it("remain readable while a review of an entry about the account is open", async () => {
+    const id = await write();
+    await endedAgo(HOUR_MS);
+    const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
+    const { pool, audit } = opened.system;
+    const reviewId = await inTransaction(pool, (transaction) => openReview(transaction, audit, id, order));
+    expect(await listOpenReviews(pool)).toMatchObject([{ review_id: reviewId, entry_id: id, actor: AGENT.actor }]);
+    await destroy(0);
+    expect(await listed()).toMatchObject([PERSONAL]);
+    const close = (): Promise<void> =>
+      inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, order));
+    await close();
+    await expect(close()).rejects.toMatchObject({ code: "not-found" });
+    await destroy(0);
+    expect(await listed()).toMatchObject([{ unreadable: true }]);
+  });
+
+  it("of other accounts and of the installation remain", async () => {
+    const other = `other-${account}`;
+    await write();
+    await write(other);
+    await endedAgo(HOUR_MS);
+    await destroy(0);
+    expect(await listed(other)).toMatchObject([PERSONAL]);
+  });
+});

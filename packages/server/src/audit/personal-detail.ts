@@ -1,0 +1,101 @@
+/** Reason and detail of an entry, sealed under a secret of the account that the entry is about. */
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from "node:crypto";
+import { deriveKey } from "../crypto/derive-key.ts";
+import { uuidBytes } from "../crypto/pseudonymizer.ts";
+import type { Secrets } from "../crypto/secrets.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
+import type { AuditRecord } from "./log/record.ts";
+
+/** What people wrote into an entry, and what it says about people. */
+export interface PersonalDetail {
+  readonly reason?: string | undefined;
+  readonly detail?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export type SealedDetail = Required<Pick<AuditRecord, "secretId" | "sealed">>;
+
+interface Sealed {
+  readonly entryId: string;
+  /** Keyed MAC of the account; without one, the secret is the installation's. */
+  readonly subject: Buffer | undefined;
+}
+
+const CIPHER = "aes-256-gcm";
+const VERSION = Buffer.from([1]);
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = VERSION.length + NONCE_BYTES;
+
+export const auditSecretName = (secretId: string): string => `audit/${secretId}`;
+
+const keyOf = (secret: Buffer): ReturnType<typeof deriveKey> => deriveKey(secret, "audit detail");
+
+/**
+ * Seals what is there of reason and detail: AES-256-GCM with the id of the entry as associated data, as
+ * `1 | nonce (12) | ciphertext | tag (16)`.
+ * @returns `undefined` where there is neither. @throws Unavailable
+ */
+export async function sealDetail(
+  executor: Executor,
+  secrets: Secrets,
+  { entryId, subject }: Sealed,
+  personal: PersonalDetail,
+): Promise<SealedDetail | undefined> {
+  if (personal.reason === undefined && personal.detail === undefined) return undefined;
+  const { secretId, secret } = await currentSecret(executor, secrets, subject);
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, keyOf(secret), nonce).setAAD(uuidBytes(entryId));
+  const text = Buffer.concat([cipher.update(JSON.stringify(personal)), cipher.final()]);
+  return { secretId, sealed: Buffer.concat([VERSION, nonce, text, cipher.getAuthTag()]) };
+}
+
+/** @returns `undefined` where the secret is destroyed or lost, or the bytes were changed. @throws Unavailable */
+export async function openDetail(
+  secrets: Secrets,
+  { entryId, secretId, sealed }: Pick<AuditRecord, "entryId" | "secretId" | "sealed">,
+): Promise<PersonalDetail | undefined> {
+  if (secretId === undefined || !sealed || sealed.length < HEAD_BYTES + TAG_BYTES) return undefined;
+  const secret = await secrets.findRecent(auditSecretName(secretId));
+  if (!secret) return undefined;
+  const nonce = sealed.subarray(VERSION.length, HEAD_BYTES);
+  const decipher = createDecipheriv(CIPHER, keyOf(secret), nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(uuidBytes(entryId)).setAuthTag(sealed.subarray(-TAG_BYTES));
+  try {
+    const text = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
+    return JSON.parse(text.toString()) as PersonalDetail;
+  } catch {
+    // `drs audit verify` reports a record that was changed.
+    return undefined;
+  }
+}
+
+const FIND_SECRET = sql(
+  `select secret_id from audit_secret where subject is not distinct from $1 and ended_at is null
+    order by created_at desc, secret_id limit 1`,
+  ["bytea?"],
+  { secret_id: "uuid" },
+);
+
+const INSERT_SECRET = sql(
+  "insert into audit_secret (secret_id, subject, created_at) values ($1, $2, transaction_time())",
+  ["uuid", "bytea?"],
+);
+
+/**
+ * The latest secret of an account, or a new one where it has none or the key store lost it. Two writers may create one
+ * each: an erasure ends both.
+ */
+async function currentSecret(
+  executor: Executor,
+  secrets: Secrets,
+  subject: Buffer | undefined,
+): Promise<{ readonly secretId: string; readonly secret: Buffer }> {
+  const [row] = (await query(executor, FIND_SECRET, [subject ?? null])).rows;
+  const found = row && (await secrets.findRecent(auditSecretName(row.secret_id)));
+  if (row && found) return { secretId: row.secret_id, secret: found };
+  const secretId = randomUUID();
+  const secret = await secrets.findOrCreate(auditSecretName(secretId));
+  await query(executor, INSERT_SECRET, [secretId, subject ?? null]);
+  return { secretId, secret };
+}

@@ -1,0 +1,82 @@
+/** Reviews of what audit entries say was done: while one is open, an erasure makes no reason about its account unreadable. */
+import { randomUUID } from "node:crypto";
+import { OperatorError } from "../errors/operator-error.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
+import type { AuditSigner } from "./audit-signer.ts";
+import { type Agent, writeAudit } from "./audit.ts";
+
+export interface ReviewRow {
+  readonly review_id: string;
+  readonly entry_id: string;
+  readonly opened_at: string;
+  /** When the entry was written, by whom, and which operation it is about. */
+  readonly at: string;
+  readonly actor: string;
+  readonly operation: string;
+}
+
+const LIST_OPEN = sql(
+  `select r.review_id, r.entry_id, ${instant("r.opened_at", "opened_at")}, ${instant("e.at", "at")}, e.actor, e.operation
+    from audit_review r join audit_entry e on e.entry_id = r.entry_id
+    where r.closed_at is null order by r.opened_at, r.review_id`,
+  [],
+  { review_id: "uuid", entry_id: "uuid", opened_at: "text", at: "text", actor: "text", operation: "text" },
+);
+
+/** Oldest first. */
+export async function listOpenReviews(executor: Executor): Promise<readonly ReviewRow[]> {
+  return (await query(executor, LIST_OPEN)).rows;
+}
+
+const OPEN = sql(
+  `insert into audit_review (review_id, entry_id, subject, opened_at)
+    select $1, entry_id, subject, transaction_time() from audit_entry where entry_id = $2`,
+  ["uuid", "uuid"],
+);
+
+const CLOSE = sql("update audit_review set closed_at = transaction_time() where review_id = $1 and closed_at is null", [
+  "uuid",
+]);
+
+export interface ReviewOrder {
+  readonly agent: Agent;
+  readonly reason: string;
+}
+
+/** @returns the id of the review. @throws not-found */
+export async function openReview(
+  transaction: Transaction,
+  signer: AuditSigner,
+  entryId: string,
+  order: ReviewOrder,
+): Promise<string> {
+  const reviewId = randomUUID();
+  const { rowCount } = await query(transaction, OPEN, [reviewId, entryId]);
+  if (rowCount === 0) throw new OperatorError("not-found", `There is no audit entry ${entryId}.`);
+  await record(transaction, signer, order, "opened", { review_id: reviewId, entry_id: entryId });
+  return reviewId;
+}
+
+/** @throws not-found */
+export async function closeReview(
+  transaction: Transaction,
+  signer: AuditSigner,
+  reviewId: string,
+  order: ReviewOrder,
+): Promise<void> {
+  const { rowCount } = await query(transaction, CLOSE, [reviewId]);
+  if (rowCount === 0) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
+  await record(transaction, signer, order, "closed", { review_id: reviewId });
+}
+
+async function record(
+  transaction: Transaction,
+  signer: AuditSigner,
+  { agent, reason }: ReviewOrder,
+  outcome: "opened" | "closed",
+  references: Readonly<Record<string, string>>,
+): Promise<void> {
+  await writeAudit(transaction, signer, { ...agent, operation: "audit.review", outcome, reason, references });
+}

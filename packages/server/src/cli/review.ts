@@ -1,0 +1,74 @@
+/** `drs review`: reviews of what audit entries say was done. */
+import { Command } from "commander";
+import { closeReview, listOpenReviews, openReview, type ReviewOrder } from "../audit/reviews.ts";
+import type { AuditSigner } from "../audit/audit-signer.ts";
+import { inTransaction } from "../postgres/database.ts";
+import type { Transaction } from "../postgres/executor.ts";
+import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
+import { example, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
+
+interface OrderOptions {
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+export function reviewCommand(context: Context): Command {
+  return new Command("review")
+    .description("Reviews of audit entries: while one is open, its evidence remains readable.")
+    .addHelpText("after", example("drs review list"))
+    .addCommand(listCommand(context))
+    .addCommand(openCommand(context))
+    .addCommand(closeCommand(context));
+}
+
+function listCommand(context: Context): Command {
+  return new Command("list")
+    .description("List open reviews, oldest first.")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs review list"))
+    .action(async ({ json = false }: { readonly json?: boolean }) => {
+      const rows = await withConnection(context, "read", ({ pool }) => listOpenReviews(pool));
+      printRows(context, rows, json, "No open reviews.");
+    });
+}
+
+function openCommand(context: Context): Command {
+  return new Command("open")
+    .description("Open a review of an audit entry.")
+    .argument("<entry-id>", "as `drs audit list --json` shows it", uuid)
+    .requiredOption("--reason <text>", "why", reasonReader(context))
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs review open 019a…-… --reason "no case behind this read"'))
+    .action(async (entryId: string, { reason, json = false }: OrderOptions) => {
+      const review_id = await ordered(context, reason, (transaction, audit, order) =>
+        openReview(transaction, audit, entryId, order),
+      );
+      if (json) printJson(context, { review_id });
+      else print(context, `Review ${review_id} is open.`);
+    });
+}
+
+function closeCommand(context: Context): Command {
+  return new Command("close")
+    .description("Close a review, with its result.")
+    .argument("<review-id>", "as `list` shows it", uuid)
+    .requiredOption("--reason <text>", "the result", reasonReader(context))
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs review close 5f0c2b9e-… --reason "the read was justified"'))
+    .action(async (review_id: string, { reason, json = false }: OrderOptions) => {
+      await ordered(context, reason, (transaction, audit, order) => closeReview(transaction, audit, review_id, order));
+      if (json) printJson(context, { review_id });
+      else print(context, `Review ${review_id} is closed.`);
+    });
+}
+
+function ordered<T>(
+  context: Context,
+  reason: string,
+  work: (transaction: Transaction, audit: AuditSigner, order: ReviewOrder) => Promise<T>,
+): Promise<T> {
+  return withInstallation(context, "change", ({ pool, audit }) =>
+    inTransaction(pool, (transaction) => work(transaction, audit, { agent: agentOf(context), reason })),
+  );
+}

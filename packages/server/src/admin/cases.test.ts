@@ -47,7 +47,10 @@ describe("a case", () => {
       case_id,
     });
     await expect(compared).rejects.toMatchObject({ code: "case-invalid" });
-    const entries = await listAudit(scene.system.pool, { eventId: other.eventId, limit: 10 });
+    const entries = await listAudit(scene.system.pool, () => scene.system.secrets, {
+      eventId: other.eventId,
+      limit: 10,
+    });
     expect(entries.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
       "event.compare denied",
       "event.create accepted",

@@ -1,15 +1,21 @@
-export { type Definition, feature, type Inputs, type ReadingsOf } from "./definition/feature.ts";
-export { field, type FieldInput, type FieldPath, type FieldTypes } from "./definition/field.ts";
 export {
-  type Category,
+  anyTrue,
   category,
-  type Count,
   count,
-  type Flag,
+  countTrue,
+  dayNumber,
+  dayOfEpochMs,
+  equalAscii,
+  feature,
+  field,
   flag,
+  lowerAscii,
   number,
-  type Quantity,
-} from "./definition/outputs.ts";
+  whenObserved,
+} from "./definition/kit.ts";
+export type { Definition, Inputs, ReadingsOf } from "./definition/feature.ts";
+export type { FieldInput, FieldPath, FieldTypes } from "./definition/field.ts";
+export type { Category, Count, Flag, Quantity } from "./definition/outputs.ts";
 export type { Bundle, InputPath, Manifest, ManifestInput, Output } from "./manifest.ts";
 export type { JsonType, Observed, Reading, ReadingState, Unobserved } from "./reading.ts";
 export {

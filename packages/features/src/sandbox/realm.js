@@ -70,8 +70,7 @@
       found.add(next);
       hidden.push(Object.getPrototypeOf(next));
       for (const key of Reflect.ownKeys(next)) {
-        const property = Object.getOwnPropertyDescriptor(next, key);
-        hidden.push(property.value, property.get, property.set);
+        hidden.push(...Object.values(Object.getOwnPropertyDescriptor(next, key)));
       }
     }
     return found;

@@ -1,0 +1,58 @@
+import { isNode, membersOf, parse, type SyntaxNode } from "./syntax.ts";
+
+export type FoundDefinition =
+  | {
+      readonly ok: true;
+      readonly name: string;
+      readonly call: SyntaxNode;
+      readonly literal: SyntaxNode;
+      readonly compute: SyntaxNode;
+    }
+  | { readonly ok: false; readonly problem: string };
+
+const EXPECTED = "a definition file has exactly one `export const NAME = feature({…})`";
+
+/** Finds the definition in the text of a module. */
+export function findDefinition(text: string): FoundDefinition {
+  const found = (parse(text, "ts")["body"] as SyntaxNode[]).flatMap((statement) => {
+    const declared = statement["declaration"];
+    if (statement.type !== "ExportNamedDeclaration" || !isNode(declared)) return [];
+    if (declared.type !== "VariableDeclaration") return [];
+    return (declared["declarations"] as SyntaxNode[]).filter(isDefinition);
+  });
+  const [declarator, ...others] = found;
+  if (!declarator || others.length > 0) return { ok: false, problem: EXPECTED };
+  const call = declarator["init"] as SyntaxNode;
+  const [literal] = call["arguments"] as SyntaxNode[];
+  const members = literal?.type === "ObjectExpression" ? membersOf(literal) : undefined;
+  const compute = members?.get("compute");
+  if (!literal || !compute) return { ok: false, problem: "`feature` takes an object literal with plain members" };
+  return { ok: true, name: (declarator["id"] as SyntaxNode)["name"] as string, call, literal, compute };
+}
+
+function isDefinition({ id, init }: SyntaxNode): boolean {
+  const callee = isNode(init) && init.type === "CallExpression" ? init["callee"] : undefined;
+  return isNode(id) && id.type === "Identifier" && isNode(callee) && callee["name"] === "feature";
+}
+
+/**
+ * Replaces the call of `feature` by its `compute`. What is removed becomes white space, so that positions before the end
+ * of `compute` stay as they are.
+ */
+export function withoutTexts(text: string, definition: Extract<FoundDefinition, { ok: true }>): string {
+  const { call, literal, compute } = definition;
+  return [
+    text.slice(0, call.start),
+    blank(text.slice(call.start, literal.start)),
+    "{",
+    blank(text.slice(literal.start + 1, compute.start)),
+    text.slice(compute.start, compute.end),
+    blank(text.slice(compute.end, literal.end - 1)),
+    "}.compute",
+    text.slice(call.end),
+  ].join("");
+}
+
+function blank(text: string): string {
+  return text.replaceAll(/[^\n]/g, " ");
+}

@@ -1,0 +1,57 @@
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import type { Field, FieldType, Probe, Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
+import type { ManifestInput } from "../manifest.ts";
+
+/** Fields beyond the catalog that an installation accepted after a review: the content of its `overlay.json`. */
+export interface Overlay {
+  readonly fields: readonly OverlayField[];
+}
+
+export interface OverlayField {
+  /** The probe, the field and, inside an object, the member. Names have letters, digits and `_` only. */
+  readonly path: readonly string[];
+  readonly type: Exclude<FieldType, "object">;
+  readonly unit?: Unit;
+  readonly sensitivity: Sensitivity;
+}
+
+export const NO_OVERLAY: Overlay = { fields: [] };
+
+export type Resolved =
+  { readonly ok: true; readonly input: ManifestInput } | { readonly ok: false; readonly problem: string };
+
+/** Looks up what decides how a field is read. @param path has names joined by `.`, as definitions write it. */
+export function resolveInput(name: string, path: string, { fields }: Overlay): Resolved {
+  const names = path.split(".");
+  const accepted = fields.find((field) => field.path.join(".") === path);
+  if (accepted) return { ok: true, input: { name, ...accepted } };
+  const [id, first = "", member] = names;
+  const probe = CATALOG.find((candidate) => candidate.id === id);
+  const outer = memberOf(probe?.fields, first);
+  const field = member === undefined ? outer : memberOf(outer?.fields, member);
+  if (!probe || !field || names.length > 3) return unknown(path, "neither the catalog nor the overlay has it");
+  if (field.type === "object") return unknown(path, "it is an object: name a member of it");
+  if (field.platforms.length === 0) return unknown(path, "the SDK never fills it");
+  return { ok: true, input: inputOf(name, names, probe, field) };
+}
+
+function memberOf(fields: Readonly<Record<string, Field>> | undefined, name: string): Field | undefined {
+  return fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+function unknown(path: string, why: string): Resolved {
+  return { ok: false, problem: `the field ${JSON.stringify(path)} can't be an input: ${why}` };
+}
+
+function inputOf(name: string, path: readonly string[], { performed }: Probe, field: Field): ManifestInput {
+  const isObservedAnyway = performed === undefined || [performed.field, performed.reason].includes(path[1]);
+  return {
+    name,
+    path,
+    type: field.type as ManifestInput["type"],
+    ...(field.unit && { unit: field.unit }),
+    ...(field.constantOn && { constantOn: field.constantOn }),
+    ...(!isObservedAnyway && { performedBy: performed.field }),
+    sensitivity: field.sensitivity,
+  };
+}

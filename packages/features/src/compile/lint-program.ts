@@ -1,0 +1,251 @@
+/**
+ * Reports what the specification of ECMAScript does not fix exactly, what keeps state between events, and what merges
+ * states of readings. It reads the program, so that it sees what a definition imports, too.
+ */
+import type { Origin, Program } from "./bundle-program.ts";
+import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./syntax.ts";
+
+export interface Finding {
+  readonly origin: Origin | undefined;
+  /** What is used, and what to use instead. */
+  readonly message: string;
+}
+
+const GLOBALS: ReadonlySet<string> = new Set(
+  "undefined NaN Infinity Object Array String Number Boolean BigInt RegExp Map Set JSON Math Error TypeError RangeError parseInt parseFloat isNaN isFinite".split(
+    " ",
+  ),
+);
+const MATH: ReadonlySet<string> = new Set("abs min max floor ceil round trunc sign sqrt".split(" "));
+const LOCALE = "its result depends on the version of the engine: compare with < or ===";
+const MEMBERS: ReadonlyMap<string, string> = new Map([
+  ["normalize", "its result depends on the version of Unicode"],
+  ["localeCompare", LOCALE],
+  ["toLocaleString", LOCALE],
+  ["toLocaleLowerCase", LOCALE],
+  ["toLocaleUpperCase", LOCALE],
+  ["toLowerCase", "its result depends on the version of Unicode: use lowerAscii"],
+  ["toUpperCase", "its result depends on the version of Unicode: use lowerAscii"],
+  ["stack", "each engine writes it differently"],
+  ["constructor", "it leads to functions that are made from text"],
+  ["__proto__", "declare the members that the code needs"],
+]);
+const MUTATORS: ReadonlySet<string> = new Set(
+  "push pop shift unshift splice sort reverse fill copyWithin set add delete clear".split(" "),
+);
+const STATE = "it would keep state between events: declare it inside the function";
+const READING = "a reading is an object, and true in each state: test its `state`";
+
+const BANNED_SYNTAX: Readonly<Record<string, string>> = {
+  AwaitExpression: "`await`: a definition gives its value at once",
+  TryStatement: "`try`: what an engine throws differs; a definition that throws has failed",
+  ImportExpression: "`import()`: import at the top of the file",
+  MetaProperty: "`import.meta` and `new.target`: only the readings are inputs",
+  ThisExpression: "`this`: only the readings are inputs",
+};
+
+export function lintProgram({ written, origin }: Pick<Program, "written" | "origin">): readonly Finding[] {
+  const tree = parse(written, "js");
+  const scope = scopeOf(tree);
+  const found: Finding[] = [];
+  const visit = (node: SyntaxNode, place: Place): void => {
+    for (const message of messagesFor(node, place, scope)) found.push({ origin: origin(node.start), message });
+    for (const [slot, child] of slotsOf(node))
+      visit(child, { parent: node, slot, depth: depthBelow(node, place.depth) });
+  };
+  visit(tree, { depth: 0 });
+  return found;
+}
+
+interface Place {
+  readonly parent?: SyntaxNode;
+  /** The member of the parent that holds the node. */
+  readonly slot?: string;
+  /** The number of functions around the node. The program itself is one. */
+  readonly depth: number;
+}
+
+const MODULE_DEPTH = 1;
+
+interface Scope {
+  readonly declared: ReadonlySet<string>;
+  /** Names that only modules declare, outside of functions. */
+  readonly ofModules: ReadonlySet<string>;
+}
+
+function slotsOf(node: SyntaxNode): [slot: string, child: SyntaxNode][] {
+  return Object.entries(node).flatMap(([slot, value]) =>
+    [value].flat().flatMap((child): [string, SyntaxNode][] => (isNode(child) ? [[slot, child]] : [])),
+  );
+}
+
+function isFunction({ type }: SyntaxNode): boolean {
+  return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
+}
+
+function depthBelow(node: SyntaxNode, depth: number): number {
+  return isFunction(node) ? depth + 1 : depth;
+}
+
+function scopeOf(tree: SyntaxNode): Scope {
+  const declared = new Set<string>();
+  const inFunctions = new Set<string>();
+  const declare = (pattern: unknown, depth: number): void => {
+    for (const name of namesIn(pattern)) {
+      declared.add(name);
+      if (depth > MODULE_DEPTH) inFunctions.add(name);
+    }
+  };
+  const visit = (node: SyntaxNode, depth: number): void => {
+    const below = depthBelow(node, depth);
+    if (isFunction(node)) for (const parameter of node["params"] as unknown[]) declare(parameter, below);
+    if (isFunction(node) || node.type === "VariableDeclarator" || node.type.startsWith("Class"))
+      declare(node["id"], depth);
+    for (const child of childrenOf(node)) visit(child, below);
+  };
+  visit(tree, 0);
+  return { declared, ofModules: new Set([...declared].filter((name) => !inFunctions.has(name))) };
+}
+
+/** The names that a pattern binds. */
+function namesIn(pattern: unknown): string[] {
+  if (!isNode(pattern)) return [];
+  switch (pattern.type) {
+    case "Identifier":
+      return [pattern["name"] as string];
+    case "ObjectPattern":
+      return (pattern["properties"] as SyntaxNode[]).flatMap(({ value, argument }) => namesIn(value ?? argument));
+    case "ArrayPattern":
+      return (pattern["elements"] as unknown[]).flatMap(namesIn);
+    case "AssignmentPattern":
+      return namesIn(pattern["left"]);
+    default:
+      return namesIn(pattern["argument"]);
+  }
+}
+
+function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly string[] {
+  const messages = [BANNED_SYNTAX[node.type], asynchronous(node), changeOf(node, place, scope)];
+  switch (node.type) {
+    case "Identifier":
+      messages.push(isName(place) ? unknownName(node, place, scope) : undefined);
+      break;
+    case "BinaryExpression":
+    case "AssignmentExpression":
+      messages.push(
+        String(node["operator"]).startsWith("**") ? "`**`: its result depends on the engine: multiply" : undefined,
+      );
+      break;
+    case "VariableDeclaration":
+      messages.push(isModuleVariable(node, place) ? `\`let\` outside of a function: ${STATE}` : undefined);
+      break;
+    case "MemberExpression":
+    case "Property":
+      messages.push(inexactMember(node));
+      break;
+    case "Literal":
+      messages.push(...expressionMessages(node["regex"], place));
+      break;
+    default:
+  }
+  if (node.type === "Property" && nameOf(node["key"], node["computed"]) === "compute")
+    messages.push(...mergedReadings(node));
+  return messages.filter((message) => message !== undefined);
+}
+
+function asynchronous(node: SyntaxNode): string | undefined {
+  return isFunction(node) && node["async"] === true ? "`async`: a definition gives its value at once" : undefined;
+}
+
+/** Whether an identifier at this place names a variable, and not a member or a label. */
+function isName({ parent, slot }: Place): boolean {
+  if (slot === "label") return false;
+  return parent?.["computed"] !== false || (slot !== "property" && slot !== "key");
+}
+
+function unknownName({ name }: SyntaxNode, { parent, slot }: Place, { declared }: Scope): string | undefined {
+  if (name === "Math" && !(parent?.type === "MemberExpression" && slot === "object"))
+    return "`Math`: name its function";
+  if (declared.has(name as string) || GLOBALS.has(name as string)) return undefined;
+  return `\`${String(name)}\` does not exist for definitions: only the readings are inputs`;
+}
+
+function inexactMember(node: SyntaxNode): string | undefined {
+  const name = nameOf(node["property"] ?? node["key"], node["computed"]);
+  const object = node["object"];
+  if (isNode(object) && object["name"] === "Math" && !MATH.has(name ?? "")) {
+    return `\`Math.${name ?? "…"}\`: its result depends on the engine: only ${[...MATH].join(", ")} are exact`;
+  }
+  const advice = name === undefined ? undefined : MEMBERS.get(name);
+  return advice && `\`${String(name)}\`: ${advice}`;
+}
+
+function isModuleVariable(node: SyntaxNode, { depth, parent }: Place): boolean {
+  return depth === MODULE_DEPTH && node["kind"] === "let" && parent?.type === "BlockStatement";
+}
+
+function expressionMessages(regex: unknown, { depth }: Place): (string | undefined)[] {
+  if (typeof regex !== "object" || regex === null) return [];
+  const { pattern, flags } = regex as { readonly pattern: string; readonly flags: string };
+  const isUnicode = /[uv]/.test(flags);
+  return [
+    /\\p\{/i.test(pattern) && isUnicode ? "`\\p{…}`: what it matches depends on the version of Unicode" : undefined,
+    flags.includes("i") && isUnicode
+      ? "the flags `i` and `u`: what they match depends on the version of Unicode"
+      : undefined,
+    /[gy]/.test(flags) && depth === MODULE_DEPTH
+      ? `the flag \`g\` or \`y\` outside of a function: ${STATE}`
+      : undefined,
+  ];
+}
+
+/** Reports a function that changes what a module declares. */
+function changeOf(node: SyntaxNode, { depth }: Place, { ofModules }: Scope): string | undefined {
+  if (depth <= MODULE_DEPTH) return undefined;
+  const name = rootOf(changedBy(node));
+  return name !== undefined && ofModules.has(name) ? `a change of \`${name}\`: ${STATE}` : undefined;
+}
+
+function changedBy(node: SyntaxNode): unknown {
+  if (node.type === "AssignmentExpression") return node["left"];
+  if (node.type === "UpdateExpression") return node["argument"];
+  const callee = node.type === "CallExpression" ? (node["callee"] as SyntaxNode) : undefined;
+  const method = callee?.type === "MemberExpression" ? nameOf(callee["property"], callee["computed"]) : undefined;
+  return method !== undefined && MUTATORS.has(method) ? callee?.["object"] : undefined;
+}
+
+function rootOf(target: unknown): string | undefined {
+  if (!isNode(target)) return undefined;
+  return target.type === "MemberExpression" ? rootOf(target["object"]) : (target["name"] as string | undefined);
+}
+
+/** Reports where `compute` uses a reading as if it were its value. */
+function mergedReadings({ value }: SyntaxNode): string[] {
+  const [parameter] = isNode(value) && isFunction(value) ? (value["params"] as SyntaxNode[]) : [];
+  if (!isNode(value) || !parameter) return [];
+  const names = new Set(namesIn(parameter));
+  const isReading = (node: unknown): boolean => {
+    if (!isNode(node)) return false;
+    const owner = parameter.type === "Identifier" && node.type === "MemberExpression" ? node["object"] : undefined;
+    if (isNode(owner)) return owner.type === "Identifier" && names.has(owner["name"] as string);
+    return parameter.type === "ObjectPattern" && node.type === "Identifier" && names.has(node["name"] as string);
+  };
+  const merged: string[] = [];
+  const visit = (node: SyntaxNode): void => {
+    const operator = MERGING.get(node.type);
+    if (operator && operator.some((slot) => isReading(node[slot])) && node["operator"] !== "typeof")
+      merged.push(READING);
+    for (const child of childrenOf(node)) visit(child);
+  };
+  visit(value);
+  return merged;
+}
+
+/** Syntax that asks for the truth of a value, and the members that hold it. */
+const MERGING: ReadonlyMap<string, readonly string[]> = new Map([
+  ["LogicalExpression", ["left"]],
+  ["UnaryExpression", ["argument"]],
+  ["ConditionalExpression", ["test"]],
+  ["IfStatement", ["test"]],
+  ["BinaryExpression", ["left", "right"]],
+]);

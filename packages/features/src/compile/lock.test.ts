@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { type LockedFeature, lockProblems, lockText } from "./lock.ts";
+
+const entry = (version: number, hash: string, id = "traces"): LockedFeature => ({ id, version, hash });
+
+describe("a lock file", () => {
+  it("accepts the definitions that it has, and entries without a definition", () => {
+    expect(lockProblems([entry(1, "a"), entry(2, "b"), entry(1, "c", "retired")], [entry(2, "b")])).toEqual([]);
+  });
+
+  it("rejects another hash of a version, and names the next version", () => {
+    expect(lockProblems([entry(1, "a"), entry(2, "b")], [entry(2, "c")])).toEqual([
+      "traces@2 is not the code of features.lock.json: give it version 3",
+    ]);
+  });
+
+  it("rejects a version that it does not have, and one that it has twice", () => {
+    expect(lockProblems([], [entry(1, "a")])[0]).toContain("traces@1 is not in features.lock.json");
+    expect(lockProblems([entry(1, "a"), entry(1, "b")], [])).toEqual(["features.lock.json has traces@1 twice"]);
+  });
+
+  it("rejects an entry that an earlier lock file had, and that was removed or changed", () => {
+    const base = [entry(1, "a"), entry(2, "b")];
+    expect(lockProblems([entry(2, "c")], [entry(2, "c")], base)).toEqual([
+      "features.lock.json had traces@1: an entry is never removed",
+      "features.lock.json had another hash of traces@2: give the feature a new version",
+    ]);
+  });
+
+  it("is written with every version, in order, and never with another hash of one", () => {
+    const text = lockText([entry(10, "x"), entry(2, "b"), entry(1, "a", "z")], [entry(11, "c"), entry(2, "changed")]);
+    expect((JSON.parse(text) as { features: unknown }).features).toEqual([
+      entry(2, "b"),
+      entry(10, "x"),
+      entry(11, "c"),
+      entry(1, "a", "z"),
+    ]);
+  });
+});

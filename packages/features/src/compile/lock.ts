@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Bundle } from "../manifest.ts";
+
+export const LOCK_FILE = "features.lock.json";
+
+export interface LockedFeature {
+  readonly id: string;
+  readonly version: number;
+  readonly hash: string;
+}
+
+type Feature = Pick<Bundle, "id" | "version" | "hash">;
+
+const nameOf = ({ id, version }: Pick<Feature, "id" | "version">): string => `${id}@${version}`;
+
+/** Reads the lock file of a folder; `undefined` if it has none. @throws Error for one that is not valid. */
+export function readLock(folder: string): readonly LockedFeature[] | undefined {
+  const file = join(folder, LOCK_FILE);
+  if (!existsSync(file)) return undefined;
+  const { features } = JSON.parse(readFileSync(file, "utf8")) as { readonly features?: unknown };
+  if (!Array.isArray(features)) throw new TypeError(`${LOCK_FILE} has no array \`features\``);
+  return features as LockedFeature[];
+}
+
+/** The text of a lock file: each version that was in it, unchanged, and those of the definitions. */
+export function lockText(locked: readonly LockedFeature[], features: readonly Feature[]): string {
+  const entries = new Map([...features, ...locked].map((feature) => [nameOf(feature), feature]));
+  const sorted = [...entries.values()].sort((one, other) =>
+    one.id === other.id ? one.version - other.version : one.id < other.id ? -1 : 1,
+  );
+  const lines = sorted.map(({ id, version, hash }) => `    ${JSON.stringify({ id, version, hash })}`);
+  return `{\n  "features": [\n${lines.join(",\n")}\n  ]\n}\n`;
+}
+
+/**
+ * Compares definitions with the lock file, and the lock file with an earlier one.
+ *
+ * A version never gets another hash. A definition may leave the folder; its entries stay in the lock file, because
+ * stored values refer to them.
+ *
+ * @param base is the lock file that this one follows, such as that of the branch to merge into.
+ * @returns what is wrong; empty if nothing is.
+ */
+export function lockProblems(
+  locked: readonly LockedFeature[],
+  features: readonly Feature[],
+  base: readonly LockedFeature[] = [],
+): readonly string[] {
+  const hashes = new Map(locked.map((entry) => [nameOf(entry), entry.hash]));
+  const twice = locked.filter((entry, at) => locked.findIndex((other) => nameOf(other) === nameOf(entry)) !== at);
+  return [
+    ...twice.map((entry) => `${LOCK_FILE} has ${nameOf(entry)} twice`),
+    ...base.flatMap((entry) => baseProblem(entry, hashes.get(nameOf(entry)))),
+    ...features.flatMap((feature) => featureProblem(feature, hashes.get(nameOf(feature)), locked)),
+  ];
+}
+
+function baseProblem(entry: LockedFeature, hash: string | undefined): string[] {
+  if (hash === undefined) return [`${LOCK_FILE} had ${nameOf(entry)}: an entry is never removed`];
+  return hash === entry.hash
+    ? []
+    : [`${LOCK_FILE} had another hash of ${nameOf(entry)}: give the feature a new version`];
+}
+
+function featureProblem(feature: Feature, hash: string | undefined, locked: readonly LockedFeature[]): string[] {
+  const versions = locked.filter(({ id }) => id === feature.id).map(({ version }) => version);
+  const next = Math.max(0, ...versions) + 1;
+  if (hash === undefined) {
+    return [`${nameOf(feature)} is not in ${LOCK_FILE}: run \`drs feature lock\``];
+  }
+  return hash === feature.hash ? [] : [`${nameOf(feature)} is not the code of ${LOCK_FILE}: give it version ${next}`];
+}

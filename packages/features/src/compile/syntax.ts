@@ -1,0 +1,41 @@
+/** The syntax tree of the parser, as far as it is read here. */
+import { parseAst } from "rolldown/parseAst";
+
+export interface SyntaxNode {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [member: string]: unknown;
+}
+
+/** @throws Error for a text that is no module. */
+export function parse(text: string, lang: "js" | "ts"): SyntaxNode {
+  return parseAst(text, { lang }) as unknown as SyntaxNode;
+}
+
+export function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+}
+
+/** The nodes directly below a node, in the order of the text. */
+export function childrenOf(node: SyntaxNode): SyntaxNode[] {
+  return Object.values(node).flat().filter(isNode);
+}
+
+/** The name of a member or property, if the text says it. */
+export function nameOf(key: unknown, computed: unknown): string | undefined {
+  if (!isNode(key)) return undefined;
+  if (key.type === "Literal" && typeof key["value"] === "string") return key["value"];
+  return computed !== true && key.type === "Identifier" ? (key["name"] as string) : undefined;
+}
+
+/** The members of an object literal by name; `undefined` for one that spreads or computes names. */
+export function membersOf(object: SyntaxNode): ReadonlyMap<string, SyntaxNode> | undefined {
+  const members = new Map<string, SyntaxNode>();
+  for (const property of object["properties"] as SyntaxNode[]) {
+    const name = property.type === "Property" ? nameOf(property["key"], property["computed"]) : undefined;
+    if (name === undefined) return undefined;
+    members.set(name, property);
+  }
+  return members;
+}

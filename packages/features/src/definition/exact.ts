@@ -1,0 +1,41 @@
+/** Calculations whose results never change with the version of an engine. */
+
+/** Maps `A` to `Z` to lower case, and no other character. */
+export function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 32));
+}
+
+/** Whether both texts differ in the case of `A` to `Z` at most. */
+export function equalAscii(one: string, other: string): boolean {
+  return lowerAscii(one) === lowerAscii(other);
+}
+
+const DATE = /^(\d{4})-(\d\d)-(\d\d)/;
+const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/**
+ * The day of a date in the Gregorian calendar, counted from 1970-01-01.
+ *
+ * @param text starts with `YYYY-MM-DD`.
+ * @returns `undefined` if it does not, or if there is no such day.
+ */
+export function dayNumber(text: string): number | undefined {
+  const match = DATE.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const length = (MONTHS[month - 1] ?? 0) + (isLeap && month === 2 ? 1 : 0);
+  if (day < 1 || day > length) return undefined;
+  // Years that begin in March end with the leap day.
+  const marchYear = month > 2 ? year : year - 1;
+  const monthFromMarch = (month + 9) % 12;
+  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
+  return marchYear * 365 + leapDays + Math.floor((monthFromMarch * 153 + 2) / 5) + day - 719_469;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The day of an instant in UTC, counted from 1970-01-01. */
+export function dayOfEpochMs(epochMs: number): number {
+  return Math.floor(epochMs / DAY_MS);
+}

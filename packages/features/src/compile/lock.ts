@@ -29,8 +29,8 @@ export function lockText(locked: readonly LockedFeature[], features: readonly Fe
   const sorted = [...entries.values()].sort((one, other) =>
     one.id === other.id ? one.version - other.version : one.id < other.id ? -1 : 1,
   );
-  const lines = sorted.map(({ id, version, hash }) => `    ${JSON.stringify({ id, version, hash })}`);
-  return `{\n  "features": [\n${lines.join(",\n")}\n  ]\n}\n`;
+  const entriesOnly = sorted.map(({ id, version, hash }) => ({ id, version, hash }));
+  return `${JSON.stringify({ features: entriesOnly }, undefined, 2)}\n`;
 }
 
 /**

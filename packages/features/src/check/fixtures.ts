@@ -1,0 +1,90 @@
+/** Expected results, as a JSON file next to a definition states them. */
+import { readFileSync } from "node:fs";
+import { fits } from "@device-risk-signals/contract/catalog/check";
+import { SKIPPED_REASONS } from "@device-risk-signals/contract";
+import type { Manifest, ManifestInput } from "../manifest.ts";
+import type { JsonType, Reading } from "../reading.ts";
+import { type FeatureValue, type Result, RESULT_STATES } from "../result.ts";
+
+export interface FixtureCase {
+  readonly name: string;
+  /** A reading for each input, in their order. */
+  readonly readings: readonly Reading<unknown>[];
+  readonly expected: Expected;
+}
+
+/** A value, or the state of a feature without one. */
+export type Expected = { readonly observed: FeatureValue } | string;
+
+export type ReadFixtures =
+  | { readonly ok: true; readonly cases: readonly FixtureCase[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** The name for each input that a case does not name. */
+const REST = "*";
+
+const JSON_TYPES: readonly JsonType[] = ["string", "number", "boolean", "null", "array", "object"];
+
+/** Every state without a value as fixtures write it. */
+export const UNOBSERVED: ReadonlyMap<string, Reading<never>> = new Map<string, Reading<never>>([
+  ["omitted:probe-absent", { state: "omitted", why: "probe-absent" }],
+  ["omitted:field-absent", { state: "omitted", why: "field-absent" }],
+  ...SKIPPED_REASONS.map((reason): [string, Reading<never>] => [`skipped:${reason}`, { state: "skipped", reason }]),
+  ["timeout", { state: "timeout" }],
+  ["error", { state: "error" }],
+  ["masked", { state: "masked" }],
+  ["not-observed", { state: "not-observed" }],
+  ...JSON_TYPES.map((type): [string, Reading<never>] => [`departed:${type}`, { state: "departed", type }]),
+]);
+
+/** Reads the fixtures of a feature: `{"cases": [{"name", "inputs": {NAME: {"observed": …} or "timeout" …}, "result"}]}`. */
+export function readFixtures(file: string, manifest: Manifest): ReadFixtures {
+  let cases: unknown;
+  try {
+    ({ cases } = JSON.parse(readFileSync(file, "utf8")) as { cases?: unknown });
+  } catch {
+    return { ok: false, problems: ["the file of fixtures is missing, or no JSON object"] };
+  }
+  if (!Array.isArray(cases)) return { ok: false, problems: ["the fixtures have no array `cases`"] };
+  const problems: string[] = [];
+  const read = cases.map((fixture: Record<string, unknown>, at) => {
+    const name = typeof fixture["name"] === "string" ? fixture["name"] : `case ${at + 1}`;
+    const report = (problem: string): unknown => problems.push(`fixture ${JSON.stringify(name)}: ${problem}`);
+    const inputs = (fixture["inputs"] ?? {}) as Readonly<Record<string, unknown>>;
+    const names = new Set([REST, ...manifest.inputs.map((input) => input.name)]);
+    for (const other of Object.keys(inputs))
+      if (!names.has(other)) report(`no input is named ${JSON.stringify(other)}`);
+    const readings = manifest.inputs.map((input) => readReading(input, inputs, report));
+    return { name, readings, expected: readExpected(fixture["result"], report) };
+  });
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, cases: read };
+}
+
+type Report = (problem: string) => unknown;
+
+function readReading(
+  input: ManifestInput,
+  inputs: Readonly<Record<string, unknown>>,
+  report: Report,
+): Reading<unknown> {
+  const written = Object.hasOwn(inputs, input.name) ? inputs[input.name] : inputs[REST];
+  const unobserved = typeof written === "string" ? UNOBSERVED.get(written) : undefined;
+  if (unobserved) return unobserved;
+  const { observed: value } = (written ?? {}) as { readonly observed?: unknown };
+  if (!fits(value, input)) report(`${input.name} is neither {"observed": ${input.type}} nor a state`);
+  return { state: "observed", value };
+}
+
+function readExpected(written: unknown, report: Report): Expected {
+  const isState = typeof written === "string" && written.startsWith("failed:");
+  if (isState || (RESULT_STATES as readonly unknown[]).includes(written)) return written as string;
+  const { observed } = (written ?? {}) as { readonly observed?: unknown };
+  if (typeof observed === "object" || observed === undefined) report('`result` is neither {"observed": …} nor a state');
+  return { observed: observed as FeatureValue };
+}
+
+/** A result as fixtures write it. */
+export function writeResult(result: Result): Expected {
+  if (result.state === "observed") return { observed: result.value };
+  return "failure" in result ? `failed:${result.failure}` : result.state;
+}

@@ -1,0 +1,62 @@
+import variant from "@jitl/quickjs-wasmfile-release-sync";
+import {
+  newQuickJSWASMModuleFromVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSSyncVariant,
+  Scope,
+} from "quickjs-emscripten-core";
+import type { Bundle } from "../manifest.ts";
+import type { ReadInput } from "../readings/readings.ts";
+import type { Result } from "../result.ts";
+import { REALM } from "../runner/child-process.ts";
+import { type Cell, encodeBatch, Plan } from "../runner/plan.ts";
+
+const MEMORY_BYTES = 256 * 1024 * 1024;
+
+/** One feature, by its index, and how to read its inputs. */
+export interface EngineCase {
+  readonly feature: number;
+  readonly read: ReadInput;
+}
+
+/**
+ * Computes cases on QuickJS, an engine that shares no code with V8.
+ *
+ * @throws Error for a program that does not load.
+ */
+export async function computeInQuickJs(
+  bundles: readonly Bundle[],
+  cases: readonly EngineCase[],
+  deadlineMs: number,
+): Promise<readonly Result[]> {
+  const quickJs = await newQuickJSWASMModuleFromVariant(variant as unknown as QuickJSSyncVariant);
+  const plan = new Plan(bundles);
+  const readings = cases.map(({ read }) => plan.read(read));
+  return Scope.withScope((scope) => {
+    const runtime = scope.manage(quickJs.newRuntime());
+    runtime.setMemoryLimit(MEMORY_BYTES);
+    const end = Date.now() + deadlineMs;
+    runtime.setInterruptHandler(() => Date.now() > end);
+    const context = scope.manage(runtime.newContext());
+    const harness = scope.manage(context.unwrapResult(context.evalCode(REALM)));
+    const call = (name: string, ...values: QuickJSHandle[]): QuickJSHandle =>
+      scope.manage(
+        context.unwrapResult(context.callFunction(scope.manage(context.getProp(harness, name)), harness, ...values)),
+      );
+    const text = (value: string): QuickJSHandle => scope.manage(context.newString(value));
+    for (const bundle of plan.bundles) call("add", text(bundle.plan), scope.manage(load(context, bundle.text)));
+    call("begin", text(encodeBatch(readings)));
+    for (const [event, { feature }] of cases.entries()) {
+      call("compute", scope.manage(context.newNumber(feature)), scope.manage(context.newNumber(event)));
+    }
+    const cells = JSON.parse(context.getString(call("end"))) as Cell[][];
+    return cases.map(({ feature }, event) =>
+      plan.result(feature, readings[event] ?? [], cells[event]?.[feature] ?? null),
+    );
+  });
+}
+
+function load(context: QuickJSContext, text: string): QuickJSHandle {
+  return context.unwrapResult(context.evalCode(`(() => {${text}\nreturn feature;})()`));
+}

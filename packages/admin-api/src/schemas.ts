@@ -37,6 +37,10 @@ export const limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Maximum number of rows." }),
 );
 
+/** Query of a page of a list, and what its answer has next to the rows. */
+export const page = { limit, after: Type.Optional(text(4_096, "`next` of the page before.")) };
+export const next = nullable(shownText("Continues the list; null at its end."));
+
 export const dryRun = Type.Optional(
   Type.Boolean({ description: "Says what the call would do, and changes nothing.", default: false }),
 );

@@ -1,6 +1,17 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, actionId, actionType, nullable, object, sessionId, shownText, ttlMs } from "../schemas.ts";
+import {
+  account,
+  actionId,
+  actionType,
+  next,
+  nullable,
+  object,
+  page,
+  sessionId,
+  shownText,
+  ttlMs,
+} from "../schemas.ts";
 
 const TAG = "Actions";
 
@@ -15,7 +26,7 @@ export const ACTION_ROUTES = {
     permission: "sessions.manage",
     operation: "action.list",
     access: "read",
-    query: object({ account: Type.Optional(account) }),
+    query: object({ account: Type.Optional(account), ...page }),
     answer: object({
       actions: Type.Array(
         object({
@@ -25,6 +36,7 @@ export const ACTION_ROUTES = {
           revoked_at: nullable(shownText()),
         }),
       ),
+      next,
     }),
   },
   registerAction: {

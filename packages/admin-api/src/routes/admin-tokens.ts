@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { nullable, object, shownText, uuid } from "../schemas.ts";
+import { next, nullable, object, page, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Admin tokens";
 
@@ -15,6 +15,7 @@ export const ADMIN_TOKEN_ROUTES = {
     permission: "admin-tokens.read",
     operation: "admin-token.list",
     access: "read",
+    query: object(page),
     answer: object({
       tokens: Type.Array(
         object({
@@ -27,6 +28,7 @@ export const ADMIN_TOKEN_ROUTES = {
           revoked_at: nullable(shownText()),
         }),
       ),
+      next,
     }),
   },
   revokeAdminToken: {

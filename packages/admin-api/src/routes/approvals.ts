@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { nullable, object, shownText, uuid } from "../schemas.ts";
+import { next, nullable, object, page, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Approvals";
 
@@ -42,7 +42,8 @@ export const APPROVAL_ROUTES = {
     permission: "approvals.read",
     operation: "approval.list",
     access: "read",
-    answer: object({ approvals: Type.Array(shownApproval) }),
+    query: object(page),
+    answer: object({ approvals: Type.Array(shownApproval), next }),
   },
   readApproval: {
     method: "GET",

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, nullable, object, shownText, ttlMs, uuid } from "../schemas.ts";
+import { account, next, nullable, object, page, shownText, ttlMs, uuid } from "../schemas.ts";
 
 const TAG = "Session tokens";
 
@@ -20,9 +20,10 @@ export const SESSION_TOKEN_ROUTES = {
     permission: "sessions.manage",
     operation: "token.list",
     access: "read",
-    query: object({ account: Type.Optional(account) }),
+    query: object({ account: Type.Optional(account), ...page }),
     answer: object({
       tokens: Type.Array(object({ ...issued, issued_at: shownText(), revoked_at: nullable(shownText()) })),
+      next,
     }),
   },
   issueToken: {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { nullable, object, shownText, time, uuid } from "../schemas.ts";
+import { next, nullable, object, page, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Session";
 
@@ -46,6 +46,7 @@ export const SESSION_ROUTES = {
     permission: "admin-tokens.read",
     operation: "session.list",
     access: "read",
+    query: object(page),
     answer: object({
       sessions: Type.Array(
         object({
@@ -59,6 +60,7 @@ export const SESSION_ROUTES = {
           expires_at: shownText(),
         }),
       ),
+      next,
     }),
   },
   revokeSession: {

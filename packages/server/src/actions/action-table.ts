@@ -7,6 +7,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { textArray } from "../postgres/binary-array.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { instant } from "../postgres/instant.ts";
+import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 export interface NewAction {
@@ -112,13 +113,25 @@ export async function countActions(executor: Executor, account: string): Promise
 }
 
 const LIST_ACTIONS = sql(
-  `select ${COLUMNS} from action where $1::text is null or account = $1 order by registered_at desc, action_id`,
-  ["text?"],
-  ACTION_TYPES,
+  `select ${COLUMNS}, ${instant("registered_at")} from action where ($1::text is null or account = $1)
+      and ${isAfter("action.registered_at", "$2", { action_id: "$3", account: "$4" })}
+    order by action.registered_at desc, action_id, account limit $5`,
+  ["text?", "timestamptz?", "text?", "text?", "int4"],
+  { ...ACTION_TYPES, registered_at: "text" },
 );
 
-export async function listActions(executor: Executor, account: string | undefined): Promise<readonly ActionRow[]> {
-  const { rows } = await query(executor, LIST_ACTIONS, [account ?? null]);
+export interface ListedAction extends ActionRow {
+  readonly registered_at: string;
+}
+
+/** Newest first. */
+export async function listActions(
+  executor: Executor,
+  account: string | undefined,
+  page: KeysetPage = FIRST_PAGE,
+): Promise<readonly ListedAction[]> {
+  const [at = null, actionId = null, of = null] = positionValues(page, 2);
+  const { rows } = await query(executor, LIST_ACTIONS, [account ?? null, at, actionId, of, page.limit]);
   return rows;
 }
 

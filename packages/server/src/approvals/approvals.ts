@@ -8,6 +8,7 @@ import { canonicalize } from "@device-risk-signals/contract";
 import type { Clock } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { narrowed, query, sql } from "../postgres/statement.ts";
 
 /** How long an approval may be given after it was asked for, and used after it was given. */
@@ -194,8 +195,10 @@ export async function decideApproval(executor: Executor, clock: Clock, decision:
 }
 
 const LIST = sql(
-  `select ${columnsAt("$1::timestamptz")} from approval a order by a.requested_at desc, a.approval_id`,
-  ["timestamptz"],
+  `select ${columnsAt("$1::timestamptz")} from approval a
+    where ${isAfter("a.requested_at", "$2", { "a.approval_id": "$3::uuid" })}
+    order by a.requested_at desc, a.approval_id limit $4`,
+  ["timestamptz", "timestamptz?", "uuid?", "int4"],
   TYPES,
 );
 const FIND = sql(
@@ -205,8 +208,13 @@ const FIND = sql(
 );
 
 /** Newest first. */
-export async function listApprovals(executor: Executor, clock: Clock): Promise<readonly ApprovalRow[]> {
-  return (await query(executor, LIST, [new Date(clock.now()).toISOString()])).rows;
+export async function listApprovals(
+  executor: Executor,
+  clock: Clock,
+  page: KeysetPage = FIRST_PAGE,
+): Promise<readonly ApprovalRow[]> {
+  const [at = null, id = null] = positionValues(page, 1);
+  return (await query(executor, LIST, [new Date(clock.now()).toISOString(), at, id, page.limit])).rows;
 }
 
 export async function findApproval(executor: Executor, clock: Clock, id: string): Promise<ApprovalRow | undefined> {

@@ -4,6 +4,7 @@ import type { CATEGORIES } from "@device-risk-signals/admin-api";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 export type CaseCategory = (typeof CATEGORIES)[number];
@@ -83,8 +84,9 @@ const LIST = sql(
   `select ${COLUMNS} from access_case
     where ($1::text is null or opened_by = $1)
       and ($2::boolean is null or $2 = (closed_at is null and expires_at > $3))
-    order by access_case.opened_at desc, case_id`,
-  ["text?", "bool?", "timestamptz"],
+      and ${isAfter("access_case.opened_at", "$4", { case_id: "$5::uuid" })}
+    order by access_case.opened_at desc, case_id limit $6`,
+  ["text?", "bool?", "timestamptz", "timestamptz?", "uuid?", "int4"],
   TYPES,
 );
 
@@ -94,9 +96,16 @@ export interface CaseFilter {
 }
 
 /** Newest first. */
-export async function listCases(executor: Executor, clock: Clock, filter: CaseFilter): Promise<readonly CaseRow[]> {
+export async function listCases(
+  executor: Executor,
+  clock: Clock,
+  { person, isOpen }: CaseFilter,
+  page: KeysetPage = FIRST_PAGE,
+): Promise<readonly CaseRow[]> {
   const now = new Date(clock.now()).toISOString();
-  return (await query(executor, LIST, [filter.person ?? null, filter.isOpen ?? null, now])).rows as CaseRow[];
+  const [at = null, id = null] = positionValues(page, 1);
+  const values = [person ?? null, isOpen ?? null, now, at, id, page.limit] as const;
+  return (await query(executor, LIST, values)).rows as CaseRow[];
 }
 
 const CLOSE = sql(

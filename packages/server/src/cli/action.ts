@@ -1,8 +1,9 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, escapeControls, print, printJson, printRows } from "./context.ts";
-import { account, example, name, ttl } from "./options.ts";
+import { type Context, escapeControls, print, printJson } from "./context.ts";
+import { account, count, example, name, ttl } from "./options.ts";
+import { type PageOptions, printList } from "./pages.ts";
 
 interface RegisterOptions {
   readonly account: string;
@@ -49,13 +50,23 @@ export function actionCommand(context: Context): Command {
     .command("list")
     .description("List actions, newest first.")
     .option("--account <account>", "only actions of this account", account)
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 0)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs action list --account customer-1"))
-    .action(async (options: { account?: string; json?: boolean }) => {
-      const { account: of } = options;
-      const { actions } = await call(context, "listActions", of === undefined ? {} : { account: of });
-      printRows(context, actions, options.json ?? false, "No actions.");
-    });
+    .action(({ account: of, ...page }: PageOptions & { account?: string }) =>
+      printList(
+        context,
+        async (call, position) => {
+          const { actions: rows, next } = await call("listActions", {
+            ...position,
+            ...(of !== undefined && { account: of }),
+          });
+          return { rows, next };
+        },
+        page,
+        "No actions.",
+      ),
+    );
 
   command
     .command("revoke")

@@ -11,10 +11,10 @@ import {
   agentOf,
   print,
   printJson,
-  printRows,
   withConnection,
 } from "./context.ts";
-import { example, name, ttl, uuid } from "./options.ts";
+import { count, example, name, ttl, uuid } from "./options.ts";
+import { type PageOptions, printList } from "./pages.ts";
 
 const MAX_PERSON_LENGTH = 128;
 
@@ -64,12 +64,20 @@ export function adminTokenCommand(context: Context): Command {
   command
     .command("list")
     .description("List admin tokens, newest first. The tokens themselves are not kept.")
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 0)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs admin-token list"))
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const { tokens } = await call(context, "listAdminTokens", {});
-      printRows(context, tokens, json, "No admin tokens.");
-    });
+    .action((page: PageOptions) =>
+      printList(
+        context,
+        async (call, position) => {
+          const { tokens: rows, next } = await call("listAdminTokens", position);
+          return { rows, next };
+        },
+        page,
+        "No admin tokens.",
+      ),
+    );
 
   command
     .command("revoke")

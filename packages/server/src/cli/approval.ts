@@ -1,11 +1,19 @@
+import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
-import { example, uuid } from "./options.ts";
+import { count, example, uuid } from "./options.ts";
+import { type PageOptions, printList } from "./pages.ts";
 
 interface JsonOption {
   readonly json?: boolean;
 }
+
+type Approval = Answer<"readApproval">;
+
+const columnsOf = ({ approval_id, operation, state, needed_roles, requested_by, expires_at, reason }: Approval) => {
+  return { approval_id, operation, state, needed_roles: needed_roles.join(","), requested_by, expires_at, reason };
+};
 
 export function approvalCommand(context: Context): Command {
   const command = new Command("approval")
@@ -14,26 +22,20 @@ export function approvalCommand(context: Context): Command {
   command
     .command("list")
     .description("List approvals, newest first.")
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 0)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs approval list"))
-    .action(async ({ json = false }: JsonOption) => {
-      const { approvals } = await call(context, "listApprovals", {});
-      if (json) return printRows(context, approvals, true, "");
-      const rows = approvals.map(
-        ({ approval_id, operation, state, needed_roles, requested_by, expires_at, reason }) => {
-          return {
-            approval_id,
-            operation,
-            state,
-            needed_roles: needed_roles.join(","),
-            requested_by,
-            expires_at,
-            reason,
-          };
+    .action((page: PageOptions) =>
+      printList(
+        context,
+        async (call, position) => {
+          const { approvals, next } = await call("listApprovals", position);
+          return { rows: page.json ? approvals : approvals.map(columnsOf), next };
         },
-      );
-      printRows(context, rows, false, "No approvals.");
-    });
+        page,
+        "No approvals.",
+      ),
+    );
   command
     .command("show")
     .description("Show what was asked for, and what it would do.")

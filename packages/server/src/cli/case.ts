@@ -2,8 +2,9 @@ import { CATEGORIES, type Input } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, escapeControls, print, printJson, printRows } from "./context.ts";
-import { account, example, name, ticket, uuid } from "./options.ts";
+import { type Context, escapeControls, print, printJson } from "./context.ts";
+import { account, count, example, name, ticket, uuid } from "./options.ts";
+import { type PageOptions, printList } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
 
 interface OpenOptions {
@@ -54,12 +55,20 @@ export function caseCommand(context: Context): Command {
     .command("list")
     .description("List cases, newest first.")
     .option("--open", "only open cases")
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 0)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs case list --open"))
-    .action(async ({ open, json = false }: { open?: boolean; json?: boolean }) => {
-      const { cases } = await call(context, "listCases", open ? { open } : {});
-      printRows(context, cases, json, "No cases.");
-    });
+    .action(({ open, ...page }: PageOptions & { open?: boolean }) =>
+      printList(
+        context,
+        async (call, position) => {
+          const { cases: rows, next } = await call("listCases", { ...position, ...(open && { open }) });
+          return { rows, next };
+        },
+        page,
+        "No cases.",
+      ),
+    );
 
   command
     .command("close")

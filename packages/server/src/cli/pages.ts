@@ -1,3 +1,4 @@
+import { type Call, withCalls } from "./call.ts";
 import { type Context, printJson, printRows } from "./context.ts";
 
 /** Maximum number of rows that one call lists. */
@@ -36,6 +37,15 @@ export interface PageOptions {
   readonly limit: number;
   readonly json?: boolean;
 }
+
+/** Prints a list of the admin API. @param read reads a page by calls of one connection. */
+export const printList = (
+  context: Context,
+  read: (call: Call, page: Page) => ReturnType<ReadPage<object>>,
+  page: PageOptions,
+  empty: string,
+): Promise<void> =>
+  withCalls(context, "read", (call) => printPages(context, (position) => read(call, position), page, empty));
 
 /** Prints a list page by page. JSON is printed as it is read; a table needs all rows for its widths. */
 export async function printPages<Row extends object>(

@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { call } from "./call.ts";
-import { type Context, print, printRows } from "./context.ts";
-import { example, uuid } from "./options.ts";
+import { type Context, print } from "./context.ts";
+import { count, example, uuid } from "./options.ts";
+import { type PageOptions, printList } from "./pages.ts";
 
 export function sessionCommand(context: Context): Command {
   const command = new Command("session")
@@ -11,12 +12,20 @@ export function sessionCommand(context: Context): Command {
   command
     .command("list")
     .description("List active sessions, newest first.")
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 0)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs session list"))
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const { sessions } = await call(context, "listSessions", {});
-      printRows(context, sessions, json, "No sessions.");
-    });
+    .action((page: PageOptions) =>
+      printList(
+        context,
+        async (call, position) => {
+          const { sessions: rows, next } = await call("listSessions", position);
+          return { rows, next };
+        },
+        page,
+        "No sessions.",
+      ),
+    );
 
   command
     .command("revoke")

@@ -1,7 +1,8 @@
 import { Command, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, escapeControls, print, printJson, printRows } from "./context.ts";
-import { account, example, ttl, uuid } from "./options.ts";
+import { type Context, escapeControls, print, printJson } from "./context.ts";
+import { account, count, example, ttl, uuid } from "./options.ts";
+import { type PageOptions, printList } from "./pages.ts";
 
 export function tokenCommand(context: Context): Command {
   const command = new Command("token")
@@ -28,13 +29,21 @@ export function tokenCommand(context: Context): Command {
     .command("list")
     .description("List tokens, newest first. The tokens themselves are not kept.")
     .option("--account <account>", "only tokens of this account", account)
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 0)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs token list --account customer-1"))
-    .action(async (options: { account?: string; json?: boolean }) => {
-      const { account: of } = options;
-      const { tokens } = await call(context, "listTokens", of === undefined ? {} : { account: of });
-      printRows(context, tokens, options.json ?? false, "No tokens.");
-    });
+    .action(({ account: of, ...page }: PageOptions & { account?: string }) =>
+      printList(
+        context,
+        async (call, position) => {
+          const asked = { ...position, ...(of !== undefined && { account: of }) };
+          const { tokens: rows, next } = await call("listTokens", asked);
+          return { rows, next };
+        },
+        page,
+        "No tokens.",
+      ),
+    );
 
   command
     .command("revoke")

@@ -4,6 +4,7 @@ import type { Role } from "@device-risk-signals/admin-api";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { narrowed, query, sql } from "../postgres/statement.ts";
 
 /** `code` is what `drs login` exchanges for a session of the kind `login`; it opens nothing. */
@@ -85,8 +86,9 @@ const LIST = sql(
       ${instant("last_used_at")}, ${instant("expires_at")}
     from admin_session where kind <> 'code' and expires_at > $1
       and (kind <> 'console' or last_used_at > $1::timestamptz - interval '30 minutes')
-    order by admin_session.started_at desc, session_id`,
-  ["timestamptz"],
+      and ${isAfter("admin_session.started_at", "$2", { session_id: "$3::uuid" })}
+    order by admin_session.started_at desc, session_id limit $4`,
+  ["timestamptz", "timestamptz?", "uuid?", "int4"],
   {
     session_id: "uuid",
     kind: narrowed<"console" | "login">("text"),
@@ -102,8 +104,9 @@ const LIST = sql(
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
 
 /** Active sessions, newest first. */
-export async function listSessions(executor: Executor, clock: Clock) {
-  return (await query(executor, LIST, [nowOf(clock)])).rows;
+export async function listSessions(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE) {
+  const [at = null, id = null] = positionValues(page, 1);
+  return (await query(executor, LIST, [nowOf(clock), at, id, page.limit])).rows;
 }
 
 /** Ends a session: its next request is refused. @returns its person; `undefined`: there is no such session. */

@@ -3,6 +3,7 @@ import type { Role } from "@device-risk-signals/admin-api";
 import type { Clock } from "../ports.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
+import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 /** `drs_adm_` and 32 random bytes in base64url. */
@@ -70,8 +71,9 @@ export interface AdminTokenRow {
 const LIST = sql(
   `select token_id, person, roles, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("last_used_at")},
       ${instant("revoked_at")}
-    from admin_token order by admin_token.issued_at desc, token_id`,
-  [],
+    from admin_token where ${isAfter("admin_token.issued_at", "$1", { token_id: "$2::uuid" })}
+    order by admin_token.issued_at desc, token_id limit $3`,
+  ["timestamptz?", "uuid?", "int4"],
   {
     token_id: "uuid",
     person: "text",
@@ -84,8 +86,10 @@ const LIST = sql(
 );
 
 /** Newest first. */
-export async function listAdminTokens(executor: Executor): Promise<AdminTokenRow[]> {
-  return (await query(executor, LIST)).rows.map((row) => ({ ...row, roles: [...row.roles] as Role[] }));
+export async function listAdminTokens(executor: Executor, page: KeysetPage = FIRST_PAGE): Promise<AdminTokenRow[]> {
+  const [at = null, id = null] = positionValues(page, 1);
+  const { rows } = await query(executor, LIST, [at, id, page.limit]);
+  return rows.map((row) => ({ ...row, roles: [...row.roles] as Role[] }));
 }
 
 const REVOKE = sql(

@@ -6,6 +6,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { byteaArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";
+import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 /** `drs_` and 32 random bytes in base64url. */
@@ -80,13 +81,21 @@ export interface TokenRow {
 
 const LIST_TOKENS = sql(
   `select token_id, account, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
-      from session_token where $1::text is null or account = $1 order by session_token.issued_at desc, token_id`,
-  ["text?"],
+      from session_token where ($1::text is null or account = $1)
+        and ${isAfter("session_token.issued_at", "$2", { token_id: "$3::uuid" })}
+      order by session_token.issued_at desc, token_id limit $4`,
+  ["text?", "timestamptz?", "uuid?", "int4"],
   { token_id: "uuid", account: "text", issued_at: "text", expires_at: "text", revoked_at: "text?" },
 );
 
-export async function listTokens(executor: Executor, account: string | undefined): Promise<readonly TokenRow[]> {
-  const { rows } = await query(executor, LIST_TOKENS, [account ?? null]);
+/** Newest first. */
+export async function listTokens(
+  executor: Executor,
+  account: string | undefined,
+  page: KeysetPage = FIRST_PAGE,
+): Promise<readonly TokenRow[]> {
+  const [at = null, id = null] = positionValues(page, 1);
+  const { rows } = await query(executor, LIST_TOKENS, [account ?? null, at, id, page.limit]);
   return rows;
 }
 

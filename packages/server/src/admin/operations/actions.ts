@@ -1,4 +1,6 @@
 import {
+  type ActionRow,
+  type ListedAction,
   listActions as queryActions,
   registerAction as register,
   revokeAction as revoke,
@@ -8,15 +10,23 @@ import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
+import { isText, nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 
 export const listActions: Operation<"listActions"> = async ({ ports, input }) => {
-  const actions = await queryActions(ports.pool, input.account);
+  const page = pageOf(input, [isText, isText]);
+  const actions = await queryActions(ports.pool, input.account, page);
+  const next = nextOf(actions, page, ({ registered_at, action_id, account }) => [registered_at, action_id, account]);
   return {
-    answer: { actions: [...actions] },
+    answer: { actions: actions.map(shown), next },
     audit: { detail: { count: actions.length }, ...(input.account !== undefined && { account: input.account }) },
   };
 };
+
+function shown(listed: ListedAction): ActionRow {
+  const { registered_at: _, ...action } = listed;
+  return action;
+}
 
 export const registerAction: Operation<"registerAction"> = async ({ ports, caller, input }) => {
   const { pool, clock, config } = ports;

@@ -3,11 +3,14 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { listAdminTokens as queryTokens, revokeAdminToken as revoke } from "../../identity/admin-tokens.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
+import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 
-export const listAdminTokens: Operation<"listAdminTokens"> = async ({ ports }) => {
-  const tokens = await queryTokens(ports.pool);
-  return { answer: { tokens }, audit: { detail: { count: tokens.length } } };
+export const listAdminTokens: Operation<"listAdminTokens"> = async ({ ports, input }) => {
+  const page = pageOf(input);
+  const tokens = await queryTokens(ports.pool, page);
+  const next = nextOf(tokens, page, ({ issued_at, token_id }) => [issued_at, token_id]);
+  return { answer: { tokens, next }, audit: { detail: { count: tokens.length } } };
 };
 
 export const revokeAdminToken: Operation<"revokeAdminToken"> = async ({ ports, caller, input }) => {

@@ -12,6 +12,7 @@ import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
+import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -20,9 +21,11 @@ import { requireRecentSignIn } from "./recent-sign-in.ts";
 type Shown = Answer<"readApproval">;
 const shown = (row: ApprovalRow): Shown => ({ ...row, needed_roles: row.needed_roles as Role[] });
 
-export const listApprovals: Operation<"listApprovals"> = async ({ ports }) => {
-  const rows = await queryApprovals(ports.pool, ports.clock);
-  return { answer: { approvals: rows.map(shown) }, audit: { detail: { count: rows.length } } };
+export const listApprovals: Operation<"listApprovals"> = async ({ ports, input }) => {
+  const page = pageOf(input);
+  const rows = await queryApprovals(ports.pool, ports.clock, page);
+  const next = nextOf(rows, page, ({ requested_at, approval_id }) => [requested_at, approval_id]);
+  return { answer: { approvals: rows.map(shown), next }, audit: { detail: { count: rows.length } } };
 };
 
 export const readApproval: Operation<"readApproval"> = async ({ ports, input }) => {

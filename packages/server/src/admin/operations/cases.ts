@@ -11,6 +11,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import { invalid, reasonOf } from "./input.ts";
+import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 
 export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
@@ -35,8 +36,10 @@ export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) 
 
 export const listCases: Operation<"listCases"> = async ({ ports, caller, scope, input }) => {
   const filter = { person: scope === "own" ? caller.person : undefined, isOpen: input.open };
-  const cases = await queryCases(ports.pool, ports.clock, filter);
-  return { answer: { cases: [...cases] }, audit: { detail: { count: cases.length } } };
+  const page = pageOf(input);
+  const cases = await queryCases(ports.pool, ports.clock, filter, page);
+  const next = nextOf(cases, page, ({ opened_at, case_id }) => [opened_at, case_id]);
+  return { answer: { cases: [...cases], next }, audit: { detail: { count: cases.length } } };
 };
 
 export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }) => {

@@ -3,12 +3,14 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import { issueToken as issue, listTokens as queryTokens, revokeToken as revoke } from "../../sessions/opaque-tokens.ts";
+import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 
 export const listTokens: Operation<"listTokens"> = async ({ ports, input }) => {
-  const tokens = await queryTokens(ports.pool, input.account);
+  const page = pageOf(input);
+  const tokens = await queryTokens(ports.pool, input.account, page);
   return {
-    answer: { tokens: [...tokens] },
+    answer: { tokens: [...tokens], next: nextOf(tokens, page, ({ issued_at, token_id }) => [issued_at, token_id]) },
     audit: { detail: { count: tokens.length }, ...(input.account !== undefined && { account: input.account }) },
   };
 };

@@ -4,6 +4,7 @@ import { endSession, listSessions as querySessions } from "../../identity/admin-
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import { noCookie, SESSION_COOKIE } from "./cookies.ts";
+import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 
@@ -21,9 +22,11 @@ export const signOut: Operation<"signOut"> = async ({ ports, caller }) => {
   return { answer: { session_id: session.id }, headers: { "Set-Cookie": noCookie(SESSION_COOKIE) } };
 };
 
-export const listSessions: Operation<"listSessions"> = async ({ ports }) => {
-  const sessions = await querySessions(ports.pool, ports.clock);
-  return { answer: { sessions }, audit: { detail: { count: sessions.length } } };
+export const listSessions: Operation<"listSessions"> = async ({ ports, input }) => {
+  const page = pageOf(input);
+  const sessions = await querySessions(ports.pool, ports.clock, page);
+  const next = nextOf(sessions, page, ({ started_at, session_id }) => [started_at, session_id]);
+  return { answer: { sessions, next }, audit: { detail: { count: sessions.length } } };
 };
 
 export const revokeSession: Operation<"revokeSession"> = async ({ ports, caller, input }) => {

@@ -1,0 +1,50 @@
+/** Pages of lists. A cursor is the last row of a page, as text: it shows nothing that the page does not. */
+import { isUuid } from "../../identifiers/uuidv7.ts";
+import type { KeysetPage } from "../../postgres/keyset.ts";
+import { invalid } from "./input.ts";
+
+const LIMIT = 50;
+
+interface PageInput {
+  readonly limit?: number;
+  readonly after?: string;
+}
+
+/** The check of each id of a cursor. */
+type IsId = (id: string) => boolean;
+
+export const isText: IsId = (id) => !id.includes("\0");
+
+/** @throws AdminError request-invalid */
+export function pageOf({ limit = LIMIT, after }: PageInput, ids: readonly IsId[] = [isUuid]): KeysetPage {
+  if (after === undefined) return { limit };
+  const [at, ...found] = textsOf(after) ?? [];
+  const isPosition =
+    at !== undefined &&
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(at) &&
+    !Number.isNaN(Date.parse(at)) &&
+    found.length === ids.length &&
+    ids.every((isId, index) => isId(found[index] ?? ""));
+  if (!isPosition) throw invalid("querystring/after", "is not the `next` of a page");
+  return { limit, after: { at, ids: found } };
+}
+
+/** The cursor of the next page; `null` where this one is the last. */
+export function nextOf<Row>(
+  rows: readonly Row[],
+  { limit }: KeysetPage,
+  position: (row: Row) => readonly [at: string, ...ids: string[]],
+): string | null {
+  const last = rows.at(-1);
+  if (!last || rows.length < limit) return null;
+  return Buffer.from(JSON.stringify(position(last))).toString("base64url");
+}
+
+function textsOf(cursor: string): readonly string[] | undefined {
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    return Array.isArray(values) && values.every((value) => typeof value === "string") ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -24,7 +24,7 @@ ${roles.join("\n")}
 | --- | --- | ${ROLE_NAMES.map(() => "---").join(" | ")} |
 ${permissions.join("\n")}
 
-*pseudonyms*: accounts, sessions and idempotency keys are shown as keyed MACs. *own*: only what the caller did. Fields of
+*pseudonyms*: accounts, actions, sessions and idempotency keys are shown as keyed MACs, and not searched for. *own*: only what the caller did. Fields of
 high sensitivity, and fields that the catalog does not know, are left out where the table says *low and medium
 sensitivity*.
 `;

@@ -50,6 +50,10 @@ export const PERMISSIONS = {
     meaning: "list and search promoted attributes",
     roles: { operator: "pseudonyms", analyst: "full", investigator: "full", privacy: "full" },
   },
+  "events.timeline": {
+    meaning: "read what the audit has of an idempotency key",
+    roles: { analyst: "full", investigator: "full", privacy: "full" },
+  },
   "events.observations": {
     meaning: "read the observations of an event, with a case",
     roles: { analyst: "low-and-medium", investigator: "full" },

@@ -66,7 +66,7 @@ export const event = object({
   event_id: shownText(),
   idempotency_key: shownText("For the role operator, a pseudonym."),
   account: shownText("For the role operator, a pseudonym."),
-  action_id: shownText(),
+  action_id: shownText("For the role operator, a pseudonym."),
   action_type: shownText(),
   purpose: shownText("Purpose, by its id."),
   session_id: shownText("For the role operator, a pseudonym."),

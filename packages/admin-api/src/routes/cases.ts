@@ -26,6 +26,7 @@ const shownCase = object({
   reason: shownText(),
   scope: Type.Enum(["account", "action", "event"], { description: "What the case covers." }),
   subject: shownText("The account, action id or event id."),
+  account: nullable(shownText("The account of an account or an action.")),
   opened_by: shownText(),
   opened_at: time("When it was opened."),
   expires_at: time("8 hours later."),
@@ -42,7 +43,7 @@ export const CASE_ROUTES = {
     tag: TAG,
     summary: "Open a case: why the caller will open events",
     description:
-      "Exactly one of `account`, `action_id` and `event_id` says what it covers. Only its opener can use it, for 8 hours.",
+      "`account`, `account` and `action_id`, or `event_id` says what it covers. Only its opener can use it, for 8 hours.",
     permission: "cases.use",
     operation: "case.open",
     access: "change",

@@ -89,7 +89,7 @@ export const COUNTER_ROUTES = {
     path: "/timeline",
     tag: "Events",
     summary: "What the audit has of an idempotency key: retries and conflicts",
-    permission: "events.list",
+    permission: "events.timeline",
     operation: "event.timeline",
     access: "audited-read",
     query: object({

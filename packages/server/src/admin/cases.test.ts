@@ -34,7 +34,13 @@ describe("a case", () => {
   it("opens nothing that it does not cover", async () => {
     const other = await client.call("openCase", { account: "customer-2", ...WHY });
     await expect(read(other.case_id)).rejects.toMatchObject({ code: "case-invalid" });
-    const action = await client.call("openCase", { action_id: event.actionId, ...WHY });
+    const ofAction = (account: string, action_id = event.actionId) =>
+      client.call("openCase", { account, action_id, ...WHY });
+    for (const wrong of [await ofAction("customer-2"), await ofAction("customer-1", "another")]) {
+      await expect(read(wrong.case_id)).rejects.toMatchObject({ code: "case-invalid" });
+    }
+    const action = await ofAction("customer-1");
+    expect(action).toMatchObject({ scope: "action", subject: event.actionId, account: "customer-1" });
     expect((await read(action.case_id)).byteLength).toBeGreaterThan(0);
   });
 
@@ -47,7 +53,7 @@ describe("a case", () => {
       case_id,
     });
     await expect(compared).rejects.toMatchObject({ code: "case-invalid" });
-    const entries = await listAudit(scene.system.pool, () => scene.system.secrets, {
+    const entries = await listAudit(scene.system.pool, async () => scene.system.secrets, {
       eventId: other.eventId,
       limit: 10,
     });
@@ -90,8 +96,9 @@ describe("a case", () => {
   });
 
   it("covers one thing", async () => {
-    const two = { account: "a", action_id: "b", ...WHY };
-    await expect(client.call("openCase", two)).rejects.toMatchObject({ code: "request-invalid" });
-    await expect(client.call("openCase", WHY)).rejects.toMatchObject({ code: "request-invalid" });
+    for (const wrong of [{}, { action_id: "b" }, { account: "a", event_id: event.eventId }]) {
+      const opened = client.call("openCase", { ...wrong, ...WHY });
+      await expect(opened).rejects.toMatchObject({ code: "request-invalid" });
+    }
   });
 });

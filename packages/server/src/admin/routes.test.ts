@@ -60,7 +60,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   revokeSession: { session_id: NO_ID },
   readHealth: {},
   readConfiguration: {},
-  listEvents: { account: "customer-1" },
+  listEvents: {},
   readEvent: { event_id: event.eventId },
   readObservations: { event_id: event.eventId, reason: "dispute 4711", category: "dispute" },
   compareEvents: {
@@ -269,11 +269,23 @@ describe("a request of the admin API", () => {
 });
 
 describe("what the admin API shows", () => {
-  it("gives an operator pseudonyms of accounts, sessions and idempotency keys", async () => {
+  it("gives an operator pseudonyms of accounts, actions, sessions and idempotency keys, and no way to undo them", async () => {
     const client = await listener.client(["operator"]);
     const { events } = await client.call("listEvents", {});
     const shown = JSON.stringify(events);
-    for (const name of ["customer-1", "session-1", event.idempotencyKey]) expect(shown).not.toContain(name);
+    const names = ["customer-1", "session-1", event.idempotencyKey, event.actionId];
+    for (const name of names) expect(shown).not.toContain(name);
+    const [account, of] = ["customer-1", { code: "permission-missing" }];
+    const searches = [{ account }, { action_id: event.actionId }, { account, session_id: "s" }];
+    for (const search of searches) await expect(client.call("listEvents", search)).rejects.toMatchObject(of);
+    const key = { account, idempotency_key: event.idempotencyKey };
+    await expect(client.call("readTimeline", key)).rejects.toMatchObject(of);
+    // An entry about an account that the operator named would tell the account of an entry about an event.
+    await client.call("issueToken", { account, ttl_ms: 1_000 });
+    await client.call("readEvent", { event_id: event.eventId });
+    const { entries } = await client.call("listAudit", {});
+    expect(entries.map((entry) => entry.account)).toEqual(entries.map(() => null));
+    await expect(client.call("listAudit", { account })).rejects.toMatchObject(of);
     const [again] = (await client.call("listEvents", {})).events;
     expect(again?.account).toBe(events[0]?.account);
   });

@@ -1,4 +1,4 @@
-/** Cases: why a person opens events. A case covers an account, an action or an event, for 8 hours. */
+/** Cases: why a person opens events. A case covers an account, an action of an account or an event, for 8 hours. */
 import { randomUUID } from "node:crypto";
 import type { CATEGORIES } from "@device-risk-signals/admin-api";
 import type { Clock } from "../ports.ts";
@@ -8,7 +8,12 @@ import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgre
 import { query, sql } from "../postgres/statement.ts";
 
 export type CaseCategory = (typeof CATEGORIES)[number];
-export type CaseScope = "account" | "action" | "event";
+
+/** What a case covers. */
+export type CaseSubject =
+  | { readonly scope: "account"; readonly account: string }
+  | { readonly scope: "action"; readonly account: string; readonly actionId: string }
+  | { readonly scope: "event"; readonly eventId: string };
 
 /** 8 hours. */
 const VALID_MS = 8 * 3_600_000;
@@ -18,9 +23,7 @@ export interface WantedCase {
   readonly category: CaseCategory;
   readonly ticket: string | undefined;
   readonly reason: string;
-  readonly scope: CaseScope;
-  /** The account, action id or event id. */
-  readonly subject: string;
+  readonly covers: CaseSubject;
 }
 
 export interface CaseRow {
@@ -28,8 +31,11 @@ export interface CaseRow {
   readonly category: CaseCategory;
   readonly ticket: string | null;
   readonly reason: string;
-  readonly scope: CaseScope;
+  readonly scope: CaseSubject["scope"];
+  /** The account, action id or event id. */
   readonly subject: string;
+  /** The account of an account or an action. */
+  readonly account: string | null;
   readonly opened_by: string;
   readonly opened_at: string;
   readonly expires_at: string;
@@ -37,7 +43,8 @@ export interface CaseRow {
   readonly events_opened: number;
 }
 
-const COLUMNS = `case_id, category, ticket, reason, scope, coalesce(account, action_id, event_id::text) as subject, opened_by,
+const COLUMNS = `case_id, category, ticket, reason, scope, coalesce(action_id, account, event_id::text) as subject, account,
+  opened_by,
   ${instant("opened_at")}, ${instant("expires_at")}, ${instant("closed_at")}, events_opened`;
 const TYPES = {
   case_id: "uuid",
@@ -46,6 +53,7 @@ const TYPES = {
   reason: "text",
   scope: "text",
   subject: "text",
+  account: "text?",
   opened_by: "text",
   opened_at: "text",
   expires_at: "text",
@@ -62,17 +70,17 @@ const OPEN = sql(
 );
 
 export async function openCase(executor: Executor, clock: Clock, wanted: WantedCase): Promise<CaseRow> {
-  const { person, category, ticket, reason, scope, subject } = wanted;
+  const { person, category, ticket, reason, covers } = wanted;
   const now = clock.now();
   const { rows } = await query(executor, OPEN, [
     randomUUID(),
     category,
     ticket ?? null,
     reason,
-    scope,
-    scope === "account" ? subject : null,
-    scope === "action" ? subject : null,
-    scope === "event" ? subject : null,
+    covers.scope,
+    covers.scope === "event" ? null : covers.account,
+    covers.scope === "action" ? covers.actionId : null,
+    covers.scope === "event" ? covers.eventId : null,
     person,
     new Date(now).toISOString(),
     new Date(now + VALID_MS).toISOString(),
@@ -141,7 +149,7 @@ const USE = sql(
       and closed_at is null and expires_at > $3
       -- guard(true): a case opens what it covers
       -- fails: packages/server/src/admin/cases.test.ts › does not cover
-      and (account = $4 or action_id = $5 or event_id = $6)
+      and case scope when 'event' then event_id = $6 else account = $4 and coalesce(action_id = $5, true) end
     returning ${COLUMNS}`,
   ["uuid", "text", "timestamptz", "text", "text", "uuid"],
   TYPES,

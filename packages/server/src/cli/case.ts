@@ -29,7 +29,7 @@ export function caseCommand(context: Context): Command {
     .requiredOption("--reason <text>", "why events are opened", reasonReader(context))
     .option("--ticket <ticket>", "its ticket of another system", ticket)
     .option("--account <account>", "covers the events of this account", account)
-    .option("--action <id>", "covers the events of this action", name("an action id", LIMITS.actionId))
+    .option("--action <id>", "with --account: covers the events of this action", name("an action id", LIMITS.actionId))
     .option("--event <event-id>", "covers this event", uuid)
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -38,7 +38,7 @@ export function caseCommand(context: Context): Command {
     )
     .action(async (options: OpenOptions, self: Command) => {
       const covered = coveredBy(options);
-      if (!covered) return self.error("error: a case covers exactly one of --account, --action and --event");
+      if (!covered) return self.error("error: a case covers --account, --account and --action, or --event");
       const { category, reason, ticket: of } = options;
       const opened = await call(context, "openCase", {
         category,
@@ -87,10 +87,6 @@ type Covered = Pick<Input<"openCase">, "account" | "action_id" | "event_id">;
 
 /** @returns `undefined` where the options name none, or more than one. */
 function coveredBy({ account: of, action, event }: OpenOptions): Covered | undefined {
-  const covered: Covered = {
-    ...(of !== undefined && { account: of }),
-    ...(action !== undefined && { action_id: action }),
-    ...(event !== undefined && { event_id: event }),
-  };
-  return Object.keys(covered).length === 1 ? covered : undefined;
+  if (event !== undefined) return of === undefined && action === undefined ? { event_id: event } : undefined;
+  return of === undefined ? undefined : { account: of, ...(action !== undefined && { action_id: action }) };
 }

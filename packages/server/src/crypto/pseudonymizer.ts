@@ -40,7 +40,7 @@ export class Pseudonymizer {
   }
 
   /** HMAC-SHA-256 of a name, 16 bytes in hexadecimal, for people who may count and compare names and not read them. */
-  shownPseudonymOf(kind: "account" | "session" | "idempotency-key", ...names: readonly string[]): string {
+  shownPseudonymOf(kind: "account" | "session" | "idempotency-key" | "action", ...names: readonly string[]): string {
     return this.#mac(`shown ${kind}`, ...names)
       .subarray(0, MAC_BYTES)
       .toString("hex");

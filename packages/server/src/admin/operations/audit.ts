@@ -4,11 +4,17 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
 import type { Operation } from "./operation.ts";
 import { AdminError } from "./problem.ts";
+import { refusedNames, seesPseudonyms } from "./pseudonyms.ts";
 
 const LIMIT = 50;
 
 export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
   const { limit = LIMIT } = input;
+  // The caller's own entries about accounts that the caller named would tell which events are theirs.
+  const hidesAccounts = seesPseudonyms(caller);
+  // guard(false): a caller who sees pseudonyms gets no account from their own entries
+  // fails: packages/server/src/admin/routes.test.ts › gives an operator pseudonyms
+  if (hidesAccounts && input.account !== undefined) throw refusedNames();
   const from = input.after === undefined ? undefined : cursorOf(input.after);
   const findSecrets = async (): Promise<Secrets> => (await ports.keys()).secrets;
   const rows = await queryAudit(ports.pool, findSecrets, {
@@ -23,15 +29,15 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
   const detail = { limit, count: rows.length };
   return {
     answer: {
-      entries: rows.map(shown),
+      entries: rows.map((row) => shown(row, hidesAccounts)),
       next: rows.length === limit ? nextOf(rows, from) : null,
     },
     audit: { detail, ...(input.account !== undefined && { account: input.account }) },
   };
 };
 
-function shown(row: AuditRow): Answer<"listAudit">["entries"][number] {
-  return { ...row, roles: row.roles && [...row.roles] };
+function shown(row: AuditRow, hidesAccounts: boolean): Answer<"listAudit">["entries"][number] {
+  return { ...row, ...(hidesAccounts && { account: null }), roles: row.roles && [...row.roles] };
 }
 
 type Cursor = { readonly entryId: string; readonly skip: number };

@@ -2,7 +2,7 @@ import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
 import {
   type CaseRow,
-  type CaseScope,
+  type CaseSubject,
   closeCase as close,
   listCases as queryCases,
   openCase as open,
@@ -17,14 +17,12 @@ import type { Operation } from "./operation.ts";
 export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
   const { pool, clock, config } = ports;
   const { audit } = await ports.keys();
-  const { scope, subject } = subjectOf(input);
   const wanted = {
     person: caller.person,
     category: input.category,
     ticket: input.ticket,
     reason: reasonOf(input.reason, config),
-    scope,
-    subject,
+    covers: subjectOf(input),
   };
   const opened = await inTransaction(pool, async (transaction) => {
     const row = await open(transaction, clock, wanted);
@@ -54,21 +52,16 @@ export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }
   return { answer: closed satisfies Answer<"closeCase"> };
 };
 
-function subjectOf({ account, action_id, event_id }: Input<"openCase">): { scope: CaseScope; subject: string } {
-  const subjects = (
-    [
-      ["account", account],
-      ["action", action_id],
-      ["event", event_id],
-    ] as const
-  ).filter((pair): pair is [CaseScope, string] => pair[1] !== undefined);
-  const [one, another] = subjects;
-  if (one && !another) return { scope: one[0], subject: one[1] };
-  throw invalid("body", "one of account, action_id and event_id says what the case covers");
+function subjectOf({ account, action_id: actionId, event_id: eventId }: Input<"openCase">): CaseSubject {
+  if (eventId !== undefined && account === undefined && actionId === undefined) return { scope: "event", eventId };
+  if (eventId === undefined && account !== undefined) {
+    return actionId === undefined ? { scope: "account", account } : { scope: "action", account, actionId };
+  }
+  throw invalid("body", "account, account and action_id, or event_id says what the case covers");
 }
 
 function caseEntry(caller: Caller, operation: string, row: CaseRow) {
-  const { case_id, category, ticket, reason, scope, subject } = row;
+  const { case_id, category, ticket, reason, scope, subject, account } = row;
   return {
     ...agentOf(caller),
     operation,
@@ -77,7 +70,7 @@ function caseEntry(caller: Caller, operation: string, row: CaseRow) {
     category,
     caseId: case_id,
     ...(ticket !== null && { ticket }),
-    ...(scope === "account" && { account: subject }),
+    ...(account !== null && { account }),
     ...(scope === "event" && { eventIds: [subject] }),
     ...(scope === "action" && { detail: { action_id: subject } }),
   };

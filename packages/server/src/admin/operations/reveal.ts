@@ -19,6 +19,9 @@ export interface EventAccess {
   readonly operation: string;
 }
 
+/** The privacy role sees the attributes of restricted events. No role opens such an event. */
+export const seesRestricted = ({ roles }: Pick<Caller, "roles">): boolean => roles.includes("privacy");
+
 /** @throws not-found */
 export async function requireEvent(
   { ports, caller, operation, includeRestricted = false }: EventAccess & { readonly includeRestricted?: boolean },
@@ -121,8 +124,7 @@ async function justify(
       await openCase(transaction, clock, {
         person,
         ticket,
-        scope: "event",
-        subject: eventId,
+        covers: { scope: "event", eventId },
         category: category as NonNullable<typeof category>,
         reason: reasonOf(reason ?? "", config),
       })

@@ -637,7 +637,10 @@ create table access_case (
   expires_at timestamptz not null,
   closed_at timestamptz,
   events_opened bigint not null default 0,
-  check (num_nonnulls(account, action_id, event_id) = 1)
+  -- An action id is of an account: other accounts may use the same one.
+  check (case scope when 'account' then num_nonnulls(account) = 1 and num_nulls(action_id, event_id) = 2
+    when 'action' then num_nonnulls(account, action_id) = 2 and event_id is null
+    else num_nonnulls(event_id) = 1 and num_nulls(account, action_id) = 2 end)
 );
 create index access_case_opened_at on access_case (opened_at);
 grant select, insert, update (closed_at, events_opened) on access_case to drs_service;

@@ -10,17 +10,14 @@ import { parseArgs } from "node:util";
 import { registerAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { openSystem } from "../../packages/server/src/app/system.ts";
-import { accountSecretName, partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
 import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
 import { findPartitions, spansOf } from "../../packages/server/src/events/partition-slices.ts";
 import { type EventFilter, listQuery } from "../../packages/server/src/events/read-events.ts";
 import type { LoadResult } from "./load.ts";
+import { DAYS, fill } from "./past-events.ts";
 import { load, openScene, print, printed, READY } from "./scene.ts";
 
 const DAY_MS = 86_400_000;
-const DAYS = 10;
-const OLDEST = 70;
-const ERASED = 10_000;
 const CONNECTIONS = 16;
 const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 
@@ -75,57 +72,6 @@ async function applyPeriod(period: string): Promise<void> {
   const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
   await writeFile(file, JSON.stringify(policy));
   await run([DRS, "purpose", "apply", file, "--yes"]).text;
-}
-
-/** The events' secrets are real ones; the bench opens no payload. */
-async function makeSecrets(): Promise<void> {
-  const { rows: keys } = await owner.query<{ key_id: string }>("select key_id from account_key");
-  const { rows: partitions } = await owner.query<{ partition_id: string }>("select partition_id from event_partition");
-  const names = [
-    ...keys.map((row) => accountSecretName(row.key_id)),
-    ...partitions.map((row) => partitionSecretName(row.partition_id)),
-  ].values();
-  const work = async (): Promise<void> => {
-    for (const name of names) await system.secrets.findOrCreate(name);
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, work));
-}
-
-/** A million events of other days, by account, action and type; one account has 10,000. */
-async function fill(): Promise<void> {
-  await owner.query("insert into account_identity (account) select 'account-' || i from generate_series(0, 9999) i");
-  await owner.query(
-    "insert into account_key (key_id, account, purpose) select gen_random_uuid(), 'account-' || i, 1 from generate_series(0, 9999) i",
-  );
-  for (let day = 0; day < DAYS; day++) {
-    const name = `bench_${day}`;
-    const from = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - (OLDEST - day) * DAY_MS);
-    const [lower, upper] = [from.toISOString(), new Date(from.getTime() + DAY_MS).toISOString()];
-    await owner.query(`create table ${name} (like event including defaults including constraints including storage)`);
-    await owner.query(`alter table ${name} set (toast_tuple_target = 8160)`);
-    await owner.query(
-      `insert into ${name} (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
-          action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
-        select k.account, 1, at, (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' ||
-            lpad(to_hex(i), 15, '0'))::uuid, at, 1, 'key-' || i, 'action-' || (i + 99) % 100 * (i % 100000 / 100 + 1), 'type-' || i % 50, 'session',
-          'device_intel_collection', '1.0.' || i % 60, 'android', '', decode(repeat(md5(i::text), 90), 'hex'), k.key_id
-        from (select i, date_trunc('milliseconds', $1::timestamptz + (i % $3) * interval '86400 seconds' / $3) as at,
-            'account-' || case when i % ($3 * ${DAYS} / ${ERASED}) = 0 then 0 else 1 + i % 9999 end as account
-          from generate_series($2::int, $2::int + $3::int - 1) i) g join account_key k on k.account = g.account`,
-      [lower, day * (EVENTS / DAYS), EVENTS / DAYS],
-    );
-    await owner.query(
-      `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
-        select account, idempotency_key, event_id, purpose, received_at, decode(md5(idempotency_key), 'hex'), key_id from ${name}`,
-    );
-    await owner.query(`alter table event attach partition ${name} for values from (1, '${lower}') to (1, '${upper}')`);
-    await owner.query(
-      `insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '${lower}', '${upper}', '${name}')`,
-    );
-    await owner.query(`analyze ${name}`);
-  }
-  await owner.query("analyze idempotency_key");
-  await makeSecrets();
 }
 
 interface Plan {
@@ -255,7 +201,7 @@ async function forgetting(): Promise<void> {
 }
 
 await applyPeriod("P90D");
-const filled = await timed(fill);
+const filled = await timed(() => fill({ owner, secrets: system.secrets }, EVENTS));
 print(`filled in ${filled.seconds.toFixed(0)} s`);
 await listings();
 const server = run(["--max-semi-space-size=4", DRS, "serve"]);

@@ -1,0 +1,135 @@
+/**
+ * `npm run bench:admin`: latencies of the admin API among a million events, during ingestion. `--events N` (default
+ * 1000000), `--rate N` requests a second of ingestion (default 200), `--reads N` requests of each kind (default 200).
+ */
+import { execFile, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs, promisify } from "node:util";
+import { createAdminClient } from "../../packages/admin-api/src/client.ts";
+import { readConfig } from "../../packages/server/src/config/config.ts";
+import { openSystem } from "../../packages/server/src/app/system.ts";
+import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
+import { fill } from "./past-events.ts";
+
+const CONNECTIONS = 16;
+const PAGE = 50;
+/** The server allows a person 50 requests a second. */
+const EVERY_MS = 25;
+const WHY = { category: "fraud-investigation", ticket: "BENCH-1", reason: "measured by the bench" } as const;
+const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+
+const { values: options } = parseArgs({
+  options: {
+    events: { type: "string", default: "1000000" },
+    rate: { type: "string", default: "200" },
+    reads: { type: "string", default: "200" },
+  },
+});
+const [EVENTS, RATE, READS] = [Number(options.events), Number(options.rate), Number(options.reads)];
+
+const scene = await openScene();
+const owner = await scene.createDatabase("bench", "-c search_path=drs -c timezone=UTC");
+const adminPort = await freePort();
+const environment = { ...scene.environmentOf("bench"), DRS_ADMIN_PORT: String(adminPort) };
+const env = { ...process.env, ...environment };
+const rows: string[] = [];
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function drs<Answer>(...args: readonly string[]): Promise<Answer> {
+  const { stdout } = await promisify(execFile)(process.execPath, [DRS, ...args, "--json"], { env });
+  return JSON.parse(stdout) as Answer;
+}
+
+async function fillPast(): Promise<void> {
+  const config = readConfig(environment, scene.folder);
+  if (!config.ok) throw new Error(config.problems.join("\n"));
+  const ports = { clock: Date, asServer: false, environment: process.env, onError: (): void => {} };
+  const system = await openSystem(config.config, ports);
+  await fill({ owner, secrets: system.secrets }, EVENTS);
+  await system.close();
+}
+
+/** Calls at a steady pace, each alone. @returns the latencies in milliseconds, ascending. */
+async function latencies(count: number, call: (index: number) => Promise<unknown>): Promise<number[]> {
+  const found: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const started = performance.now();
+    await call(index);
+    const took = performance.now() - started;
+    found.push(took);
+    await sleep(Math.max(0, EVERY_MS - took));
+  }
+  return found.toSorted((a, b) => a - b);
+}
+
+function row(what: string, sorted: readonly number[], goal: number): void {
+  const percentile = (share: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+  rows.push(`| ${what} | ${percentile(0.5)} | ${percentile(0.95)} | ≤ ${goal} |`);
+}
+
+await migrate(DRS, env);
+await fillPast();
+print(`filled ${EVENTS} events`);
+const { token } = await drs<{ token: string }>("token", "issue", "--account", "bench", "--ttl", "24h");
+await drs("action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h");
+const person = ["--person", "bench", "--role", "analyst", "investigator"];
+const admin = await drs<{ token: string }>("admin-token", "issue", ...person, "--ttl", "1d");
+const server = spawn(process.execPath, ["--max-semi-space-size=4", DRS, "serve"], {
+  env,
+  stdio: ["ignore", "pipe", "ignore"],
+});
+const url = await printed(server, READY);
+const client = createAdminClient({ url: `http://127.0.0.1:${adminPort}`, token: admin.token });
+const ingest = (seconds: number, rate: number): ReturnType<typeof load> =>
+  load({ url, token, actionId: "act_1", connections: CONNECTIONS, seconds, rate });
+await ingest(5, RATE);
+
+const { rows: middles } = await owner.query<{ received_at: Date }>(
+  "select received_at from event where event_id in (select event_id from bench_5 order by received_at limit 1)",
+);
+const to = middles[0]?.received_at.toISOString() ?? "";
+const patterns: Readonly<Record<string, (index: number) => object>> = {
+  everything: () => ({}),
+  "an account": (index) => ({ account: `account-${index % 9_999}` }),
+  "an action": (index) => ({ action_id: `action-${(index % 100) + 1}` }),
+  "an action type": (index) => ({ action_type: `type-${index % 50}` }),
+  "an SDK version": (index) => ({ sdk_version: `1.0.${index % 60}` }),
+};
+const seconds = Math.ceil((Object.keys(patterns).length * 2 * READS + READS) * (EVERY_MS / 1000) + 10);
+const busy = ingest(seconds, RATE);
+for (const [what, filter] of Object.entries(patterns)) {
+  for (const [where, span] of [
+    ["first", {}],
+    ["middle", { to }],
+  ] as const) {
+    const list = (index: number): Promise<unknown> =>
+      client.call("listEvents", { ...filter(index), ...span, limit: PAGE });
+    row(`${PAGE} of ${what}, ${where} page`, await latencies(READS, list), 25);
+  }
+}
+const { case_id } = await client.call("openCase", { ...WHY, account: "bench" });
+const { events } = await client.call("listEvents", { account: "bench", limit: READS });
+const open = (index: number): Promise<unknown> =>
+  client.call("readExactEvent", { event_id: events[index % events.length]?.event_id ?? "", case_id });
+row("an opened event with its audit entry", await latencies(READS, open), 40);
+const during = await busy;
+server.kill("SIGTERM");
+await new Promise((resolve) => server.once("exit", resolve));
+
+print(`\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${EVENTS} events, ${READS} reads of each,`);
+print(`${RATE} requests/s of ingestion at the same time, whose p99 is ${during.p99Ms.toFixed(1)} ms\n`);
+print("| what | p50, ms | p95, ms | goal, p95 |\n| --- | --- | --- | --- |");
+for (const line of rows) print(line);
+await owner.end();
+await scene.close();

@@ -21,7 +21,7 @@ export async function makeClusterTemplate(dataDir: string): Promise<void> {
   const embedded = await startPostgres(dataDir);
   const superuser = { ...embedded.owner, database: "postgres" };
   await run(superuser, `create database ${TEMPLATE}`);
-  await migrate({ ...superuser, database: TEMPLATE }, undefined);
+  await migrate({ ...superuser, database: TEMPLATE });
   await run({ ...superuser, database: TEMPLATE }, SQL_CLOCK);
   await embedded.close();
   await appendFile(join(dataDir, "postgres/postgresql.conf"), SETTINGS);

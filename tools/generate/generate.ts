@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { adminOpenApiDocument } from "@device-risk-signals/admin-api/openapi";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
 import { configurationPage } from "./configuration-page.ts";
+import { databaseRolesPage } from "./database-roles-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
 import { endpointOptions } from "./endpoint-options.ts";
 import { errorsPage } from "./errors-page.ts";
@@ -46,6 +47,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("docs/store-privacy.md", storePrivacyPage());
   files.set("docs/privacy/record-of-processing.md", await recordPage());
   files.set("docs/permissions.md", permissionsPage());
+  files.set("docs/database-roles.md", databaseRolesPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
   files.set("packages/server/src/config/options.ts", endpointOptions());

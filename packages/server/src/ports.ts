@@ -164,8 +164,11 @@ export interface EventStore {
    */
   append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry>;
   findKey(account: string, key: string): Promise<LedgerEntry | undefined>;
-  /** `undefined` when the event is deleted and only its idempotency key is left. */
-  findStored(account: string, entry: LedgerEntry): Promise<StoredEvent | undefined>;
+  /**
+   * Finds the event of an idempotency key; `undefined` when it is deleted and only the key is left.
+   * @throws Unavailable, also where replays read too many payloads.
+   */
+  findStored(account: string, idempotencyKey: string): Promise<StoredEvent | undefined>;
 }
 
 /** Seals the exact bytes of an event for storage, and opens them again. */

@@ -4,6 +4,8 @@ import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll } from "vitest";
 import { type AdminClient, createAdminClient, type Role } from "@device-risk-signals/admin-api";
+import { openAdminConnection } from "../app/admin-connection.ts";
+import { CloseStack } from "../app/close-stack.ts";
 import type { System } from "../app/system.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
@@ -33,11 +35,12 @@ const TTL_MS = 3_600_000;
 /** @param signIn how people sign in to the listener at this URL. */
 export function useAdminListener(system: () => System, signIn?: (url: string) => SignInPorts): AdminScene {
   const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const connections = new CloseStack(onError);
   let server: Server;
   let url = "";
 
   beforeAll(async () => {
-    const onError = (error: unknown): void => void errors.push(error);
     let api: RequestListener = (_, response) => response.writeHead(503).end();
     server = createAdminServer({
       api: (request, response) => api(request, response),
@@ -50,16 +53,17 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     api = await createAdminApi({
-      ports: portsOf(system()),
+      ports: portsOf(system(), openAdminConnection(system(), onError, connections)),
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed: true,
       onError,
       ...(signIn && { signIn: signIn(url) }),
     });
   });
-  afterAll(() => {
+  afterAll(async () => {
     server?.close();
     server?.closeAllConnections();
+    await connections.release()();
   });
 
   const token: AdminScene["token"] = async (roles, { person = `person-${roles.join("-")}`, at } = {}) => {

@@ -14,7 +14,8 @@ import {
   withoutStatementTimeout,
   withStatementTimeout,
 } from "../postgres/database.ts";
-import { findPending, isUpToDate, migrate, type Schema } from "../postgres/migrate.ts";
+import { findPending, isUpToDate, type LoginRole, migrate, type Schema } from "../postgres/migrate.ts";
+import type { Role } from "../postgres/roles.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { query, sql } from "../postgres/statement.ts";
@@ -34,6 +35,8 @@ export interface ConnectOptions {
   readonly asServer: boolean;
   /** Whether an outdated schema is migrated; otherwise it is an error. */
   readonly migrates: boolean;
+  /** The role of serving connections. By default the one of all surfaces. */
+  readonly role?: Role;
   /** The variables of this process: the command that prints keys gets them. */
   readonly environment: Environment;
   readonly onError: OnError;
@@ -58,24 +61,24 @@ export interface OpenConnection {
 
 /** @throws schema-outdated for an outdated schema that is not migrated. @throws OperatorError, Unavailable */
 export async function connect(config: Config, options: ConnectOptions, opened: CloseStack): Promise<OpenConnection> {
-  const { access, clock, asServer, migrates, environment, onError } = options;
+  const { access, clock, asServer, migrates, role = "drs_service", environment, onError } = options;
   const { serving, owner, dependencies, clusterDirectory } = await findLogins(config, options, opened);
   const isReadOnly = access === "read";
   if (!config.embedded) await requireSessions(serving);
-  const database = servingOptions(
-    asServer ? withStatementTimeout(serving) : withoutStatementTimeout(serving),
+  const database = servingOptions(asServer ? withStatementTimeout(serving) : withoutStatementTimeout(serving), {
+    role,
     isReadOnly,
-  );
+  });
   const pool = openPool(database, { max: config.database.pool, onError });
   opened.add("database", () => pool.end());
   // The serving login looks first: an up-to-date schema needs no owner.
   if (!isUpToDate(await findPending(pool))) {
     // guard(false): a command does not migrate
     // fails: e2e/reading.test.ts › on an outdated schema
-    if (!migrates) throw await whyOutdated(config, pool);
-    await migrate(owner, loginOf(serving));
+    if (!migrates) throw await whyOutdated(config, pool, role);
+    await migrate(owner, loginsOf(config, serving));
   }
-  if (!config.embedded) await requireSettings(pool);
+  if (!config.embedded) await requireSettings(pool, role);
   if (!isReadOnly) await requirePrimary(pool, access);
   const administration = administrationOptions(owner);
   return {
@@ -93,8 +96,8 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
 }
 
 /** Explains why the schema looks outdated: a pooler that drops settings hides it. */
-async function whyOutdated(config: Config, serving: Executor): Promise<Error> {
-  const hidden = config.embedded ? undefined : await requireSettings(serving).catch((error: unknown) => error);
+async function whyOutdated(config: Config, serving: Executor, role: Role): Promise<Error> {
+  const hidden = config.embedded ? undefined : await requireSettings(serving, role).catch((error: unknown) => error);
   if (hasCode(hidden, "pooler-unsupported")) return hidden;
   return new OperatorError("schema-outdated", "the schema of the database is missing or outdated: run drs migrate");
 }
@@ -131,8 +134,8 @@ async function findLogins(
 
 export interface SchemaState {
   readonly pending: Schema;
-  /** The login that is granted the serving role. */
-  readonly servingLogin: string | undefined;
+  /** The logins of the surfaces, and the roles that a migration grants them. */
+  readonly logins: readonly LoginRole[];
 }
 
 /**
@@ -141,16 +144,34 @@ export interface SchemaState {
  */
 export async function inspectSchema(config: Config, onError: OnError, opened: CloseStack): Promise<SchemaState> {
   const { serving } = await findLogins(config, { asServer: false, migrates: false, onError }, opened);
-  const pool = openPool(servingOptions(serving, true), { max: 1, onError });
+  const pool = openPool(servingOptions(serving, { role: "drs_service", isReadOnly: true }), { max: 1, onError });
   opened.add("database", () => pool.end());
-  return { pending: await findPending(pool), servingLogin: loginOf(serving) };
+  return { pending: await findPending(pool), logins: loginsOf(config, serving) };
 }
 
-/** Applies what the schema lacks. @returns it. */
-export async function migrateSchema(config: Config, onError: OnError, opened: CloseStack): Promise<Schema> {
+/**
+ * Applies what the schema lacks. @param logins are granted their roles, in addition to the logins of the settings.
+ * @returns what was applied.
+ */
+export async function migrateSchema(
+  config: Config,
+  logins: readonly LoginRole[],
+  onError: OnError,
+  opened: CloseStack,
+): Promise<Schema> {
   const { serving, owner } = await findLogins(config, { asServer: false, migrates: true, onError }, opened);
   if (!config.embedded) await requireSessions(owner);
-  return migrate(owner, loginOf(serving));
+  return migrate(owner, [...loginsOf(config, serving), ...logins]);
+}
+
+/** The logins that the settings name, and their roles. */
+function loginsOf({ service }: Config, serving: DatabaseOptions): readonly LoginRole[] {
+  const { url } = service.admin.database;
+  const named: readonly (readonly [string | undefined, Role])[] = [
+    [loginOf(serving), "drs_service"],
+    [url === undefined ? undefined : loginOf({ connectionString: url }), "drs_admin"],
+  ];
+  return named.flatMap(([login, role]) => (login === undefined ? [] : [{ login, role }]));
 }
 
 function loginOf({ user, connectionString }: DatabaseOptions): string | undefined {

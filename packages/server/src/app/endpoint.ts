@@ -16,6 +16,7 @@ import { BufferedRejectionLog } from "../counters/rejections.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
+import { countReplayedPayloads } from "../events/read-events.ts";
 import { AuditSequencer } from "./audit-log.ts";
 import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -29,6 +30,8 @@ const PREPARE = "prepare partitions";
 const PREPARE_EVERY_MS = 3_600_000;
 /** Keys that were erased by another process, or whose partition has ended, are out of memory after this long. */
 const FORGET_EVERY_MS = 1_000;
+
+const COUNT_REPLAYED_EVERY_MS = 10_000;
 
 /** Failed authentications by source address: per second, and at once. */
 const FAILURE_RATE = 10;
@@ -153,6 +156,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     }
   };
   await prepare();
+  const countReplayed = async (): Promise<void> => metrics.payloadsReplayed(await countReplayedPayloads(pool));
   if (adopted instanceof AdoptedFieldsFile) {
     adopted.follow({
       onInvalid: (error) => onError(error, "follow adopted fields"),
@@ -166,6 +170,10 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   };
   for (const timer of [
     setInterval(forget, FORGET_EVERY_MS),
+    setInterval(
+      () => void countReplayed().catch((error: unknown) => onError(error, "count replayed payloads")),
+      COUNT_REPLAYED_EVERY_MS,
+    ),
     setInterval(() => void prepare().catch((error: unknown) => onError(error, PREPARE)), PREPARE_EVERY_MS),
   ]) {
     timer.unref();

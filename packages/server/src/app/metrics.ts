@@ -9,6 +9,7 @@ export interface Metrics extends Meter {
   readonly retentionPassed: (state: PassState, expired: Expired | undefined) => void;
   readonly adoptedFieldsRead: (paths: number, valid: boolean) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
+  readonly payloadsReplayed: (payloads: number) => void;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -80,6 +81,11 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     help: "Requests of data subjects that are overdue.",
     registers,
   });
+  const replayedPayloads = new Gauge({
+    name: "drs_replayed_payloads",
+    help: "Payloads that replays of all servers read in this hour, to compare a retry with them.",
+    registers,
+  });
   const adopted = new Gauge({
     name: "drs_adopted_fields",
     help: "Active adopted fields that came from a file.",
@@ -143,6 +149,9 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     adoptedFieldsRead(paths, valid) {
       adopted.set(paths);
       adoptedInvalid.set(valid ? 0 : 1);
+    },
+    payloadsReplayed(payloads) {
+      replayedPayloads.set(payloads);
     },
     batchCommitted(events, seconds) {
       batches.observe(events);

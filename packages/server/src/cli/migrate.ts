@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { inspectSchema, migrateSchema } from "../app/connect.ts";
 import { openInstallation } from "../app/open-installation.ts";
 import { hasSecrets } from "../lifecycle/recovery/installation.ts";
-import { isUpToDate, namesOf, scriptOf } from "../postgres/migrate.ts";
+import { isUpToDate, type LoginRole, namesOf, scriptOf } from "../postgres/migrate.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { type Context, loadConfig, openConnection, print, printJson, withCloseStack } from "./context.ts";
 import { example } from "./options.ts";
@@ -11,6 +11,8 @@ interface MigrateOptions {
   readonly check?: boolean;
   readonly sql?: boolean;
   readonly json?: boolean;
+  readonly ingestLogin?: string;
+  readonly adminLogin?: string;
 }
 
 export function migrateCommand(context: Context): Command {
@@ -18,18 +20,32 @@ export function migrateCommand(context: Context): Command {
     .description("Bring the database's schema up to date; a new installation gets its secrets.")
     .option("--check", "change nothing; end with exit code 4 where something is missing")
     .addOption(new Option("--sql", "change nothing; print the SQL that would run").conflicts(["check", "json"]))
+    .option("--ingest-login <name>", "grant this login what ingestion alone needs")
+    .option("--admin-login <name>", "grant this login what the admin API alone needs")
     .option("--json", "print one JSON object")
-    .addHelpText("after", example("drs migrate", "drs migrate --check", "drs migrate --sql > schema.sql"))
-    .action(({ check, sql, json = false }: MigrateOptions) => {
-      if (sql) return printScript(context);
-      return check ? checkSchema(context, json) : migrate(context, json);
+    .addHelpText(
+      "after",
+      example("drs migrate", "drs migrate --check", "drs migrate --sql > schema.sql", "drs migrate --ingest-login app"),
+    )
+    .action((options: MigrateOptions) => {
+      const { check, sql, json = false } = options;
+      if (sql) return printScript(context, options);
+      return check ? checkSchema(context, json) : migrate(context, json, options);
     });
 }
 
-async function migrate(context: Context, json: boolean): Promise<void> {
+/** The logins that the options name, and their roles. */
+function loginsOf({ ingestLogin, adminLogin }: MigrateOptions): readonly LoginRole[] {
+  return [
+    ...(ingestLogin === undefined ? [] : [{ login: ingestLogin, role: "drs_ingest" } as const]),
+    ...(adminLogin === undefined ? [] : [{ login: adminLogin, role: "drs_admin" } as const]),
+  ];
+}
+
+async function migrate(context: Context, json: boolean, options: MigrateOptions): Promise<void> {
   const config = loadConfig(context);
   const applied = await withCloseStack(context, config, async (opened, onError) => {
-    const names = namesOf(await migrateSchema(config, onError, opened));
+    const names = namesOf(await migrateSchema(config, loginsOf(options), onError, opened));
     const connection = await openConnection(context, config, "change", onError, opened);
     if (await hasSecrets(connection.pool)) return names;
     await (await openInstallation(connection)).receipts();
@@ -53,8 +69,9 @@ async function checkSchema(context: Context, json: boolean): Promise<void> {
   if (!json) print(context, UP_TO_DATE);
 }
 
-async function printScript(context: Context): Promise<void> {
+async function printScript(context: Context, options: MigrateOptions): Promise<void> {
   const config = loadConfig(context);
   const state = await withCloseStack(context, config, (opened, onError) => inspectSchema(config, onError, opened));
-  if (!isUpToDate(state.pending)) context.stdout.write(scriptOf(state.pending, state.servingLogin));
+  if (!isUpToDate(state.pending))
+    context.stdout.write(scriptOf(state.pending, [...state.logins, ...loginsOf(options)]));
 }

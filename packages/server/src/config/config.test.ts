@@ -220,6 +220,11 @@ describe("rules between variables", () => {
       { DRS_MIGRATION_DATABASE_URL: DATABASE },
       /^DRS_MIGRATION_DATABASE_URL has no meaning without DRS_DATABASE_URL/,
     ],
+    [
+      "a login of the admin API for no database",
+      { DRS_ADMIN_DATABASE_URL: DATABASE },
+      /^DRS_ADMIN_DATABASE_URL has no meaning without DRS_DATABASE_URL/,
+    ],
     ["keys inside the data directory", { DRS_KEY_DIR: ".data/keys" }, keysInside],
     ["keys deep inside it", { ...ELSEWHERE, DRS_DATA_DIR: "/srv", DRS_KEY_DIR: "/srv/a/../b/keys" }, keysInside],
     ["keys in it itself", { ...ELSEWHERE, DRS_DATA_DIR: "d", DRS_KEY_DIR: "./d/" }, keysInside],
@@ -348,6 +353,7 @@ describe("secrets among the variables", () => {
   /** A good value of each secret that holds the mark, or for a key: is known. */
   const good: Readonly<Record<string, string>> = {
     DRS_DATABASE_URL: `postgresql://app:${MARK}@db/events`,
+    DRS_ADMIN_DATABASE_URL: `postgresql://admin:${MARK}@db/events`,
     DRS_MIGRATION_DATABASE_URL: `postgresql://owner:${MARK}@db/events`,
     DRS_KEY_DATABASE_URL: `postgresql://keys:${MARK}@keys/keys`,
     DRS_KEY_ENCRYPTION_KEY: KEY,
@@ -362,6 +368,7 @@ describe("secrets among the variables", () => {
   };
   const companions: Readonly<Record<string, Environment>> = {
     DRS_DATABASE_URL: { ...EXTERNAL },
+    DRS_ADMIN_DATABASE_URL: { ...EXTERNAL },
     DRS_MIGRATION_DATABASE_URL: { ...EXTERNAL },
     DRS_KEY_DATABASE_URL: { DRS_KEY_ENCRYPTION_KEY: KEY },
     DRS_JWT_SECRET: JWT,

@@ -95,10 +95,9 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     has("database.url", "keys.databaseUrl") && !has(...KEY_SOURCES),
     `${listed(KEY_SOURCES.map(n), "or")} is required with ${n("database.url")} or ${n("keys.databaseUrl")}`,
   );
-  problemWhen(
-    has("database.migrationUrl") && !external,
-    `${n("database.migrationUrl")} has no meaning without ${n("database.url")}`,
-  );
+  for (const path of ["database.migrationUrl", "service.admin.database.url"] as const) {
+    problemWhen(has(path) && !external, `${n(path)} has no meaning without ${n("database.url")}`);
+  }
   const { "database.directory": dataDir, "keys.directory": keyDir = "./.keys" } = values;
   problemWhen(
     dataDir !== undefined && !external && !has("keys.databaseUrl") && isWithin(keyDir, dataDir),

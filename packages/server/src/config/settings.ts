@@ -115,6 +115,11 @@ export const SETTINGS = {
     "openid",
     "Scopes to ask for, separated by commas; `openid` is one of them.",
   ),
+  "service.admin.database.url": secret(
+    "DRS_ADMIN_DATABASE_URL",
+    postgresUrl,
+    "The events' database by the login of the admin API, which can read no payload. Absent: the login of `DRS_DATABASE_URL`.",
+  ),
   "service.admin.database.pool": setting(
     "DRS_ADMIN_DATABASE_POOL",
     integer(1, 200),

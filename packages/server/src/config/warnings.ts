@@ -14,6 +14,7 @@ export interface Warning {
 const DATABASES = [
   "database.url",
   "database.migrationUrl",
+  "service.admin.database.url",
   "keys.databaseUrl",
   "journal.databaseUrl",
 ] as const satisfies readonly Path[];

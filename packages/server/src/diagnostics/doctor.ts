@@ -38,6 +38,17 @@ const EXAMINE = sql(
   { now_ms: "float8", version: "text", fsync: "text", commit: "text", login: "name", owns: "bool", standby: "bool" },
 );
 
+/** Logins by the role of the surface that they have, if they have no other; superusers have all. */
+const FIND_SEPARATED = sql(
+  `select
+      coalesce(array_agg(rolname::text) filter (where pg_has_role(oid, 'drs_ingest', 'member')), '{}') as ingest,
+      coalesce(array_agg(rolname::text) filter (where pg_has_role(oid, 'drs_admin', 'member')), '{}') as admin
+    from pg_roles where rolcanlogin and not pg_has_role(oid, 'drs_service', 'member')
+      and pg_has_role(oid, 'drs_ingest', 'member') <> pg_has_role(oid, 'drs_admin', 'member')`,
+  [],
+  { ingest: "text[]", admin: "text[]" },
+);
+
 /**
  * Examines an installation. Opening it has checked most already (it would have failed); this reports what it found.
  * @throws an error with a journal-… code, Unavailable
@@ -64,6 +75,7 @@ export async function examine(installation: Installation): Promise<readonly Find
       ? `the serving login ${row.login} could act as the owner: name a lesser one in DRS_DATABASE_URL and the owner in DRS_MIGRATION_DATABASE_URL`
       : `the serving login ${row.login} owns nothing`,
   });
+  findings.push(await separationFinding(pool));
   findings.push({ what: "migrations", ok: true, detail: "the schema is up to date" });
   findings.push(
     await keyFinding(installation),
@@ -85,6 +97,26 @@ export async function examine(installation: Installation): Promise<readonly Find
     detail: `${difference} ms between this host and the database${difference <= MAX_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
   });
   return findings;
+}
+
+/** One login for all is fine for a small installation. */
+async function separationFinding(pool: Installation["pool"]): Promise<Finding> {
+  const logins = await queryRow(pool, FIND_SEPARATED);
+  const surfaces = [
+    ["ingestion", logins.ingest],
+    ["the admin API", logins.admin],
+  ] as const;
+  const described = surfaces.map(([name, own]) =>
+    own.length === 0 ? `${name} has no login of its own` : `${name} has ${own.join(", ")}`,
+  );
+  const isSeparated = surfaces.every(([, own]) => own.length > 0);
+  const advice = isSeparated ? "" : ": see Separate the surfaces in docs/operator.md";
+  return {
+    what: "separation",
+    ok: true,
+    ...(!isSeparated && { severity: "advice" as const }),
+    detail: described.join("; ") + advice,
+  };
 }
 
 /** Maximum number of lost secrets that are described one by one. */

@@ -97,7 +97,7 @@ describe("an event in the store", () => {
     });
     expect(await store.append(event)).toBe("stored");
     const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
-    expect(await store.findStored(event.account, ledgerOf(event))).toEqual({
+    expect(await store.findStored(event.account, event.idempotencyKey)).toEqual({
       ...same,
       payload: sealed.payload,
       sealedUnder: { keyId: sealed.keyId },
@@ -111,7 +111,7 @@ describe("an event in the store", () => {
     await store.append(event);
     expect(await store.findKey("another", event.idempotencyKey)).toBeUndefined();
     expect(await store.findKey(event.account, `${event.idempotencyKey} `)).toBeUndefined();
-    expect(await store.findStored("another", ledgerOf(event))).toBeUndefined();
+    expect(await store.findStored("another", event.idempotencyKey)).toBeUndefined();
   });
 
   it("is not stored if its key is in use: the answer is the entry of the first one", async () => {

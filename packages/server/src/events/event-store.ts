@@ -18,7 +18,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { type Partitions } from "./partitions.ts";
-import { readEvent } from "./read-events.ts";
+import { readReplayed } from "./read-events.ts";
 import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of events in one transaction. */
@@ -139,11 +139,12 @@ export class PostgresEventStore implements EventStore {
     return { eventId, requestMac: row.request_mac };
   }
 
-  async findStored(account: string, { location, eventId }: LedgerEntry): Promise<StoredEvent | undefined> {
-    if (!location) return undefined;
-    const { executor } = this.#options;
-    return await readEvent(executor, { account, ...location, eventId }).catch((error: unknown) => {
-      throw this.#logAndTranslate(error, "read event");
+  async findStored(account: string, idempotencyKey: string): Promise<StoredEvent | undefined> {
+    return await readReplayed(this.#options.executor, account, idempotencyKey).catch((error: unknown) => {
+      const translated = this.#logAndTranslate(error, "read event");
+      throw sqlState(error) === SQL_STATES.programLimitExceeded
+        ? new Unavailable("replays read too many payloads in this hour", { cause: error })
+        : translated;
     });
   }
 

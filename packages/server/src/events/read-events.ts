@@ -18,6 +18,7 @@ import {
   composed,
   query,
   queryComposed,
+  queryRow,
   type RowOf,
   sql,
   type Statement,
@@ -168,6 +169,21 @@ export async function revealEvent(
   return rows[0] && storedEvent({ ...event, ...rows[0] });
 }
 
+const READ_REPLAYED = sql(`select ${SEALED_COLUMNS} from replay_payload($1, $2)`, ["text", "text"], SEALED_TYPES);
+
+/** Finds the event of an idempotency key, restricted or not, for a login that may read no other payload. */
+export async function readReplayed(executor: Executor, account: string, key: string): Promise<StoredEvent | undefined> {
+  const { rows } = await query(executor, READ_REPLAYED, [account, key]);
+  return rows[0] && storedEvent(rows[0]);
+}
+
+const COUNT_REPLAYED_PAYLOADS = sql("select count_replayed_payloads() as payloads", [], { payloads: "int8" });
+
+/** The number of payloads that replays read in this hour, over all servers. */
+export async function countReplayedPayloads(executor: Executor): Promise<number> {
+  return (await queryRow(executor, COUNT_REPLAYED_PAYLOADS)).payloads;
+}
+
 export type EventKey = Pick<StoredEvent, "account" | "purpose" | "receivedAt" | "eventId">;
 
 const READ_EVENT = sql(
@@ -184,6 +200,9 @@ export async function readEvent(executor: Executor, key: EventKey): Promise<Stor
   return rows[0] && storedEvent(rows[0]);
 }
 
+/** What a list reads of an event: a login of the admin API may read no payload. */
+const LISTED = `e.event_id, e.idempotency_key, e.account, e.purpose, e.action_id, e.action_type, e.session_id, e.event_type,
+  e.schema_version, e.sdk_version, e.platform, e.app_version, e.collected_at, e.received_at, e.restricted`;
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
 
 /** The filters by account, action, action type and SDK version have an index each; the others narrow what those find. */
@@ -221,11 +240,11 @@ function composeList(
   }
   const page = `${NEWEST_FIRST} ${bind(limit)}`;
   const and = conditions.map((condition) => ` and ${condition}`).join("");
-  const copies = `(select e.* from ${view} e where e.${COPIES}${and} ${page})`;
+  const copies = `(select ${LISTED} from ${view} e where e.${COPIES}${and} ${page})`;
   const branches = branchesOf(
     span.partitions,
     bind,
-    (within) => `select e.* from ${view} e where ${within("e", "view")}${and} ${page}`,
+    (within) => `select ${LISTED} from ${view} e where ${within("e", "view")}${and} ${page}`,
   );
   const all = branches === "" ? copies : `${copies} union all ${branches}`;
   return { text: `select ${EVENT_COLUMNS}, ${STATE_COLUMNS} from (${all}) e ${page}`, values };

@@ -161,7 +161,8 @@ async function run(
 
     const chargeComparison = (): RejectedRequest | undefined =>
       charge(account, costOfComparison(cost), progress, ports);
-    const retry: Retry = { account, body, request: valid.request, chargeComparison };
+    const { idempotencyKey } = header;
+    const retry: Retry = { account, idempotencyKey, body, request: valid.request, chargeComparison };
     const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
       if (entry.location) progress.keyHolder = entry.eventId;
       else delete progress.account;
@@ -171,7 +172,7 @@ async function run(
 
     const admitted = await admit(account, valid, receivedAt, ports, options);
     if (admitted instanceof RejectedRequest) {
-      const entry = await ports.store.findKey(account, header.idempotencyKey);
+      const entry = await ports.store.findKey(account, idempotencyKey);
       // guard(false): a replay gets its answer, even if the request would be rejected
       // fails: e2e/exactly-once.test.ts › a replay gets its answer although
       return entry ? await resolve(entry) : admitted;
@@ -182,7 +183,7 @@ async function run(
       account,
       eventId: uuidv7(receivedAt),
       receivedAt,
-      idempotencyKey: header.idempotencyKey,
+      idempotencyKey,
       schemaVersion: observations.schema_version,
       actionId: valid.request.action_id,
       actionType: valid.request.action_type,

@@ -13,6 +13,7 @@ import { type Answer, type RejectedRequest, rejectRequest } from "./request.ts";
 
 export interface Retry {
   readonly account: string;
+  readonly idempotencyKey: string;
   readonly body: Buffer;
   readonly request: TransportRequest;
   /** Debits a comparison in canonical form, before it is made. */
@@ -43,7 +44,7 @@ export async function resolveDuplicate(
     // fails: e2e/exactly-once.test.ts › is the same payload
     // guard(false): another payload is a conflict
     // fails: e2e/exactly-once.test.ts › changed is a conflict
-    if (!(await equalInCanonicalForm(retry, entry, ports))) return rejectRequest("idempotency-conflict");
+    if (!(await equalInCanonicalForm(retry, ports))) return rejectRequest("idempotency-conflict");
   }
   // A retry of an erased event is counted without account and event id.
   const names = entry.location ? { account: retry.account, eventId: entry.eventId } : {};
@@ -63,12 +64,8 @@ export function answerCreated(eventId: string): Answer {
   };
 }
 
-async function equalInCanonicalForm(
-  retry: Retry,
-  entry: LedgerEntry,
-  { store, sealer }: ResolvePorts,
-): Promise<boolean> {
-  const stored = await store.findStored(retry.account, entry);
+async function equalInCanonicalForm(retry: Retry, { store, sealer }: ResolvePorts): Promise<boolean> {
+  const stored = await store.findStored(retry.account, retry.idempotencyKey);
   if (!stored) return false;
   const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((error: unknown) => {
     if (areKeysDestroyed(error)) return undefined;

@@ -4,6 +4,7 @@ import type { OnError } from "../ports.ts";
 import { AbandonedBackends, BoundedClient, type BoundedClientOptions } from "./bounded-client.ts";
 import type { Connection, Executor, OwnerConnection, OwnerTransaction, Transaction } from "./executor.ts";
 import { isTransient } from "./errors.ts";
+import type { Role } from "./roles.ts";
 
 export type DatabaseOptions = BoundedClientOptions;
 
@@ -16,9 +17,6 @@ declare const OWNER: unique symbol;
 
 /** Tables and functions live in a schema of their own, so that a shared database stays tidy. */
 export const SCHEMA = "drs";
-
-/** Every serving connection has the privileges of this role, also if its login has more. */
-export const SERVING_ROLE = "drs_service";
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -92,17 +90,26 @@ export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
   return options as OwnerDatabase;
 }
 
+export interface ServingSession {
+  /** The connection has the privileges of this role, also if its login has more. */
+  readonly role: Role;
+  /** Whether its transactions are read-only. */
+  readonly isReadOnly?: boolean;
+}
+
 /**
- * Options of a serving connection: the privileges of the serving role, UTC, and `synchronous_commit=on`: a commit is
- * answered only when it is on disk.
- * @param isReadOnly whether its transactions are read-only.
+ * Options of a serving connection: the privileges of a role, UTC, and `synchronous_commit=on`: a commit is answered only
+ * when it is on disk.
  */
-export function servingOptions(database: DatabaseOptions, isReadOnly = false): DatabaseOptions {
+export function servingOptions(
+  database: DatabaseOptions,
+  { role, isReadOnly = false }: ServingSession,
+): DatabaseOptions {
   return {
     ...database,
     types,
     application_name: "drs",
-    options: `-c role=${SERVING_ROLE} ${SESSION}${isReadOnly ? ` ${READ_ONLY}` : ""}`,
+    options: `-c role=${role} ${SESSION}${isReadOnly ? ` ${READ_ONLY}` : ""}`,
     keepAlive: true,
   };
 }

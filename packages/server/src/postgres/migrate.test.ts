@@ -21,7 +21,7 @@ afterAll(async () => {
 const urlOf = (login: string, name: string): string => database.url(name).replace("//postgres@", `//${login}@`);
 
 async function servesAs(login: string, name: string): Promise<string | undefined> {
-  const client = new pg.Client(servingOptions({ connectionString: urlOf(login, name) }));
+  const client = new pg.Client(servingOptions({ connectionString: urlOf(login, name) }, { role: "drs_service" }));
   await client.connect();
   const { rows } = await client.query<{ role: string }>("select current_user as role");
   await client.end();
@@ -31,7 +31,7 @@ async function servesAs(login: string, name: string): Promise<string | undefined
 test("one login that may create roles migrates and serves", async () => {
   await superuser.query("create role able login createrole");
   await superuser.query("create database of_able owner able");
-  await migrate({ connectionString: urlOf("able", "of_able") }, "able");
+  await migrate({ connectionString: urlOf("able", "of_able") }, [{ login: "able", role: "drs_service" }]);
   expect(await servesAs("able", "of_able")).toBe("drs_service");
 });
 
@@ -39,6 +39,6 @@ test("a login that may not create roles takes the role that was made by hand", a
   await superuser.query("create role plain login");
   await superuser.query("create database of_plain owner plain");
   await superuser.query("grant drs_service to plain");
-  await migrate({ connectionString: urlOf("plain", "of_plain") }, "plain");
+  await migrate({ connectionString: urlOf("plain", "of_plain") }, [{ login: "plain", role: "drs_service" }]);
   expect(await servesAs("plain", "of_plain")).toBe("drs_service");
 });

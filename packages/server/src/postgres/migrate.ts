@@ -3,19 +3,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
-import {
-  type DatabaseOptions,
-  inTransactionOn,
-  SCHEMA,
-  SERVING_ROLE,
-  withClient,
-  withoutStatementTimeout,
-} from "./database.ts";
+import { type DatabaseOptions, inTransactionOn, SCHEMA, withClient, withoutStatementTimeout } from "./database.ts";
 import { sqlState } from "./errors.ts";
 import { lockSession } from "./advisory-locks.ts";
 import type { Connection, Executor, Transaction } from "./executor.ts";
 import { query, sql } from "./statement.ts";
+import { grantsScript } from "./grants.ts";
 import { LOCKS } from "./locks.ts";
+import { type Role, ROLE_NAMES } from "./roles.ts";
 import { SQL_STATES } from "./sql-states.ts";
 
 const FOLDER = import.meta.dirname;
@@ -54,7 +49,7 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** A function or the views: applied after each migration, and again whenever its text changes. */
+/** A function, the views or the grants: applied after each migration, and again whenever its text changes. */
 export interface Definition {
   readonly name: string;
   readonly sql: string;
@@ -70,7 +65,10 @@ export interface Schema {
 export async function readSchema(): Promise<Schema> {
   return {
     migrations: await Promise.all((await sqlFiles("migrations")).map(readMigration)),
-    definitions: await Promise.all([...(await sqlFiles("functions")), "views.sql"].map(readDefinition)),
+    definitions: [
+      ...(await Promise.all([...(await sqlFiles("functions")), "views.sql"].map(readDefinition))),
+      definitionOf("grants", grantsScript()),
+    ],
   };
 }
 
@@ -88,9 +86,14 @@ async function readMigration(path: string): Promise<Migration> {
 }
 
 async function readDefinition(name: string): Promise<Definition> {
-  const sql = await readFile(join(FOLDER, name), "utf8");
-  return { name, sql, digest: createHash("sha256").update(sql).digest("hex") };
+  return definitionOf(name, await readFile(join(FOLDER, name), "utf8"));
 }
+
+const definitionOf = (name: string, text: string): Definition => ({
+  name,
+  sql: text,
+  digest: createHash("sha256").update(text).digest("hex"),
+});
 
 /** Reads a script as psql does: a line `\ir FILE` is the text of the file, whose path is relative to this one. */
 async function readIncluding(path: string): Promise<string> {
@@ -133,12 +136,18 @@ export const isUpToDate = ({ migrations, definitions }: Schema): boolean =>
 export const namesOf = ({ migrations, definitions }: Schema): readonly string[] =>
   [...migrations, ...definitions].map(({ name }) => name);
 
+/** A login, and the role that it is granted. */
+export interface LoginRole {
+  readonly login: string;
+  readonly role: Role;
+}
+
 /**
  * The SQL that `migrate` runs to apply pending changes, for a person who applies them.
- * @param servingLogin as for `migrate`.
+ * @param logins as for `migrate`.
  */
-export function scriptOf(pending: Schema, servingLogin: string | undefined): string {
-  const grants = servingLogin === undefined ? [] : [grantOf(servingLogin)];
+export function scriptOf(pending: Schema, logins: readonly LoginRole[]): string {
+  const grants = logins.map(grantOf);
   const statements = [...PREPARATION, "begin", ...changesOf(pending), "commit", ...grants];
   return statements.map((text) => `${text.trim().replace(/;$/, "")};\n`).join("\n");
 }
@@ -147,11 +156,11 @@ export function scriptOf(pending: Schema, servingLogin: string | undefined): str
  * Brings the schema up to date, in one transaction. Instances that start together take turns by an advisory lock.
  *
  * @param owner the login that owns, or will own, the tables.
- * @param servingLogin the login that the server uses; it is granted the serving role.
+ * @param logins the logins of the surfaces, which are granted their roles.
  * @returns what was applied.
  * @throws database-unsupported, schema-newer, owner-login-needed
  */
-export async function migrate(owner: DatabaseOptions, servingLogin: string | undefined): Promise<Schema> {
+export async function migrate(owner: DatabaseOptions, logins: readonly LoginRole[] = []): Promise<Schema> {
   const known = await readSchema();
   const login = { ...withoutStatementTimeout(owner), application_name: "drs migrate" };
   return withClient(login, async (client) => {
@@ -159,14 +168,14 @@ export async function migrate(owner: DatabaseOptions, servingLogin: string | und
     await lockSession(client, LOCKS.migration);
     for (const text of PREPARATION) await client.query(text);
     const applied = await inTransactionOn(client, (transaction) => apply(transaction, known));
-    if (servingLogin !== undefined) await grantServingRole(client, servingLogin);
+    for (const one of logins) await grantRole(client, one);
     return applied;
   }).catch((error: unknown) => {
     throw sqlState(error) === SQL_STATES.insufficientPrivilege
       ? new OperatorError(
           "owner-login-needed",
-          "the login may not create the schema or the role drs_service: name one that may in DRS_MIGRATION_DATABASE_URL, " +
-            "or create them by hand (docs/operator.md)",
+          `the login may not create the schema or grant the roles ${ROLE_NAMES.join(", ")}: name one that may in ` +
+            "DRS_MIGRATION_DATABASE_URL, or create them by hand (docs/operator.md)",
           { cause: error },
         )
       : error;
@@ -239,13 +248,13 @@ function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]):
   }
 }
 
-async function grantServingRole(client: Connection, login: string): Promise<void> {
-  const { rows } = await query(client, IS_MEMBER, [login, SERVING_ROLE]);
+async function grantRole(client: Connection, one: LoginRole): Promise<void> {
+  const { rows } = await query(client, IS_MEMBER, [one.login, one.role]);
   if (rows[0]?.member) return;
-  await client.query(grantOf(login)).catch((error: unknown) => {
+  await client.query(grantOf(one)).catch((error: unknown) => {
     // Another installation of the cluster granted the role at this moment, which PostgreSQL 15 reports as an error.
     if (sqlState(error) !== SQL_STATES.uniqueViolation) throw error;
   });
 }
 
-const grantOf = (login: string): string => `grant ${SERVING_ROLE} to ${pg.escapeIdentifier(login)}`;
+const grantOf = ({ login, role }: LoginRole): string => `grant ${role} to ${pg.escapeIdentifier(login)}`;

@@ -1,9 +1,10 @@
 import { OperatorError } from "../errors/operator-error.ts";
 import type { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, monitorOptions, SCHEMA, SERVING_ROLE, withClient } from "./database.ts";
+import { type DatabaseOptions, monitorOptions, SCHEMA, withClient } from "./database.ts";
 import { sqlState } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import { SQL_STATES } from "./sql-states.ts";
+import type { Role } from "./roles.ts";
 import { query, sql } from "./statement.ts";
 
 const ROUNDS = 3;
@@ -55,7 +56,6 @@ async function pidOf(client: BoundedClient): Promise<number | undefined> {
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {
-  role: SERVING_ROLE,
   search_path: SCHEMA,
   TimeZone: "UTC",
   synchronous_commit: "on",
@@ -73,9 +73,12 @@ const REQUIRE_SETTINGS = sql(
  * Checks the settings that the server asks for in the start-up packet, and that a pooler may drop.
  * @throws pooler-unsupported
  */
-export async function requireSettings(serving: Executor): Promise<void> {
-  const { rows } = await query(serving, REQUIRE_SETTINGS, [Object.keys(EXPECTED)]);
-  const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);
+export async function requireSettings(serving: Executor, role: Role): Promise<void> {
+  const expected = { role, ...EXPECTED };
+  const { rows } = await query(serving, REQUIRE_SETTINGS, [Object.keys(expected)]);
+  const wrong = rows
+    .filter(({ name, value }) => value !== expected[name as keyof typeof expected])
+    .map(({ name }) => name);
   if (wrong.length === 0) return;
   throw new OperatorError(
     "pooler-unsupported",

@@ -50,7 +50,9 @@ describe("migrations", () => {
         const { rows } = await client.query("select 1 from pg_roles where rolname = 'drs_service'");
         if (rows.length > 0) await client.query("revoke drs_service from racing");
       });
-      await Promise.all(urls.map((url) => migrate({ connectionString: url }, "racing")));
+      await Promise.all(
+        urls.map((url) => migrate({ connectionString: url }, [{ login: "racing", role: "drs_service" }])),
+      );
     }
   });
 
@@ -61,7 +63,7 @@ describe("migrations", () => {
 
   it("that several instances start on an empty database are applied once each", async () => {
     const url = await freshUrl();
-    await Promise.all(Array.from({ length: 8 }, () => migrate({ connectionString: url }, "postgres")));
+    await Promise.all(Array.from({ length: 8 }, () => migrate({ connectionString: url })));
     const known = (await readSchema()).migrations.map(({ id, name }) => ({ id, name }));
     const { rows } = await withClient(url, (client) =>
       client.query("select id, name from schema_migration order by id"),
@@ -75,15 +77,15 @@ describe("migrations", () => {
 
   it("change nothing when they run again", async () => {
     const url = await freshUrl();
-    await migrate({ connectionString: url }, undefined);
+    await migrate({ connectionString: url });
     const before = await withClient(url, schemaText);
-    await migrate({ connectionString: url }, undefined);
+    await migrate({ connectionString: url });
     expect(await withClient(url, schemaText)).toBe(before);
   });
 
   it("replace a function whose text is not this server's, and nothing else", async () => {
     const url = await freshUrl();
-    await migrate({ connectionString: url }, undefined);
+    await migrate({ connectionString: url });
     const before = await withClient(url, schemaText);
     const applied = "select name, applied_at from schema_definition order by name";
     const changed = await withClient(url, async (client) => {
@@ -97,7 +99,7 @@ describe("migrations", () => {
       return rows;
     });
     expect(await withClient(url, schemaText)).not.toBe(before);
-    await migrate({ connectionString: url }, undefined);
+    await migrate({ connectionString: url });
     expect(await withClient(url, schemaText)).toBe(before);
     const { rows } = await withClient(url, (client) => client.query<{ name: string; applied_at: Date }>(applied));
     const again = rows.filter((row, index) => row.applied_at > (changed[index]?.applied_at ?? 0));
@@ -106,11 +108,11 @@ describe("migrations", () => {
 
   it("reject by name a database that a newer server has migrated, and change nothing", async () => {
     const url = await freshUrl();
-    await migrate({ connectionString: url }, undefined);
+    await migrate({ connectionString: url });
     await withClient(url, (client) =>
       client.query("insert into schema_migration (id, name) values (9001, 'later.sql')"),
     );
-    const refused = migrate({ connectionString: url }, undefined);
+    const refused = migrate({ connectionString: url });
     await expect(refused).rejects.toMatchObject({ code: "schema-newer" });
     await expect(refused).rejects.toThrow(/newer server \(migration 9001/);
   });
@@ -121,13 +123,13 @@ describe("migrations", () => {
       await client.query("create schema drs");
       await client.query("create table drs.action (of_another text)");
     });
-    await expect(migrate({ connectionString: url }, undefined)).rejects.toThrow(/"action" already exists/);
+    await expect(migrate({ connectionString: url })).rejects.toThrow(/"action" already exists/);
     await withClient(url, async (client) => {
       expect((await client.query("select * from schema_migration")).rows).toEqual([]);
       expect((await client.query("select to_regclass('drs.event') as event")).rows).toEqual([{ event: null }]);
       await client.query("drop table drs.action");
     });
-    await migrate({ connectionString: url }, undefined);
+    await migrate({ connectionString: url });
   });
 
   it("reject a PostgreSQL that is too old, by its version", async () => {
@@ -137,7 +139,7 @@ describe("migrations", () => {
       const schema = `claims_${version}`;
       const body = `create function ${schema}.current_setting(text) returns text language sql as $$ select '${version}' $$`;
       await withClient(url, (client) => client.query(`create schema ${schema}; ${body}`));
-      await migrate({ connectionString: url, options: `-c search_path=${schema},pg_catalog` }, undefined);
+      await migrate({ connectionString: url, options: `-c search_path=${schema},pg_catalog` });
     };
     await expect(claimsToBe("140019")).rejects.toThrow("the database is PostgreSQL 14; version 15 or later is needed");
     await expect(claimsToBe("90624")).rejects.toMatchObject({ code: "database-unsupported" });
@@ -149,7 +151,7 @@ describe("migrations", () => {
   it("end with an error that says what to do, if the login may not create the schema", async () => {
     const url = await freshUrl();
     await withClient(url, (client) => client.query("create role stranger login"));
-    const refused = migrate({ connectionString: url.replace("postgres@", "stranger@") }, undefined);
+    const refused = migrate({ connectionString: url.replace("postgres@", "stranger@") });
     await expect(refused).rejects.toThrow(/DRS_MIGRATION_DATABASE_URL/);
   });
 });

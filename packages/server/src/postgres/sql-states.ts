@@ -19,6 +19,7 @@ export const SQL_STATES = {
   duplicateDatabase: "42P04",
   diskFull: "53100",
   tooManyConnections: "53300",
+  programLimitExceeded: "54000",
   lockNotAvailable: "55P03",
   queryCanceled: "57014",
 } as const;

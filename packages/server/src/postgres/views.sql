@@ -84,6 +84,3 @@ create or replace view partly_expired_partition as
         or p.upper_bound - p.lower_bound > case partition_unit(u.raw_retention)
           when 'hour' then interval '1 hour' when 'day' then interval '1 day' when 'week' then interval '7 days'
           else interval '31 days' end);
-
-grant select on kept_event, live_event, unrestricted_event, event_under_hold, released_copy,
-  partly_expired_partition to drs_service;

@@ -57,7 +57,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const adminTlsFiles = adminTlsPaths && (await readTlsFiles(adminTlsPaths));
   const signIn = await openSignIn(system, onError);
   const api = await createAdminApi({
-    ports: portsOf(openAdminConnection(system, onError, administering)),
+    ports: portsOf(system, openAdminConnection(system, onError, administering)),
     ...(signIn && { signIn }),
     document: ADMIN_OPENAPI_JSON,
     isClearAllowed: isLoopback(service.admin.host),

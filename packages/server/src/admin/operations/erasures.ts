@@ -131,8 +131,8 @@ async function beginAndFinish(
   { subject, mac, plan, compared, installation }: Order,
   { reason, refuse_later: refuseLater = false }: Input<"runErasure">,
 ): Promise<number | undefined> {
-  const { pool, administration, database } = ports;
-  const { audit, secrets, sealer } = installation;
+  const { pool, administration } = ports;
+  const { audit, secrets, sealer, database } = installation;
   const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
   const detail = { refuse_later: refuseLater };
   const approvalId = await approvalOf(ports, caller, { parameters: { ...references, ...detail }, plan, reason });

@@ -1,5 +1,4 @@
 import { requireRecovered } from "../../app/recover.ts";
-import type { OpenConnection } from "../../app/connect.ts";
 import type { Installation } from "../../app/open-installation.ts";
 import type { Keys } from "../../app/open-keys.ts";
 import { writeAudit } from "../../audit/audit.ts";
@@ -29,9 +28,9 @@ export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input
     const { before, secrets } = await rotationOf(await ports.keys());
     return { answer: { version: before, secrets }, ...tried() };
   }
-  const { pool, database, report } = ports;
+  const { pool, report } = ports;
   const installation = await ports.installation();
-  const { keyStore, keyEncryption, audit } = installation;
+  const { keyStore, keyEncryption, audit, database } = installation;
   await requireRecovered(installation);
   const onProgress = (secrets: number): void => {
     if (secrets % REPORT_EVERY === 0) report(plural(secrets, "secret"));
@@ -78,9 +77,9 @@ export const destroyKey: Operation<"destroyKey"> = async ({ ports, caller, input
     requireUnused(await versionsOf(await ports.keys()), version);
     return { answer, ...tried({ detail: answer }) };
   }
-  const { pool, database } = ports;
+  const { pool } = ports;
   const installation = await ports.installation();
-  const { audit } = installation;
+  const { audit, database } = installation;
   await requireRecovered(installation);
   const entry = { ...agentOf(caller), operation: "key.destroy", detail: answer };
   await withMaintenanceLock(database, async () => {
@@ -98,7 +97,7 @@ export const acceptKeyLoss: Operation<"acceptKeyLoss"> = async ({ ports, caller,
   const installation = await ports.installation();
   const { secrets, audit } = installation;
   const destroyed = await destroyedOf(installation);
-  if (input.dry_run) return { answer: await countLoss(ports, installation, destroyed), ...tried() };
+  if (input.dry_run) return { answer: await countLoss(installation, destroyed), ...tried() };
   const accepted = await inOwnerTransaction(administration, (owner) =>
     acceptSecretLoss(owner, { secrets, audit, destroyed }, { ...agentOf(caller), reason }),
   );
@@ -111,11 +110,7 @@ const destroyedOf = async (installation: Installation): Promise<ReadonlySet<stri
   destroyedSecrets(await compareWithJournal({ ...installation, executor: installation.pool }, "start"));
 
 /** @throws state-conflict where nothing is lost. */
-async function countLoss(
-  { pool }: OpenConnection,
-  { secrets }: Keys,
-  destroyed?: ReadonlySet<string>,
-): Promise<LossCounts> {
+async function countLoss({ pool, secrets }: Installation, destroyed: ReadonlySet<string>): Promise<LossCounts> {
   const loss = await findLoss(pool, secrets, destroyed);
   if (isNothing(loss))
     throw new OperatorError("state-conflict", "The key store has every secret that an event needs: nothing is lost.");

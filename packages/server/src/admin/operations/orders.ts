@@ -14,7 +14,7 @@ import type { AdminPorts } from "./ports.ts";
  * @throws order-unconfirmed where the transaction fails after the journal has the order.
  */
 export async function inOrder<T>(
-  { installation: open }: AdminPorts,
+  { installation: open, administration }: AdminPorts,
   work: (owner: OwnerTransaction, audit: AuditSigner, journal: () => HoldOrderPorts) => Promise<T>,
   isTried = false,
 ): Promise<T> {
@@ -24,11 +24,7 @@ export async function inOrder<T>(
     await requireRecovered(installation);
     const journal = (): HoldOrderPorts => journalPorts(installation, watch);
     const endOf = (): "commit" | "rollback" => (isTried ? "rollback" : "commit");
-    return await inOwnerTransaction(
-      installation.administration,
-      (owner) => work(owner, installation.audit, journal),
-      endOf,
-    );
+    return await inOwnerTransaction(administration, (owner) => work(owner, installation.audit, journal), endOf);
   } catch (error) {
     throw watch.explain(error);
   }

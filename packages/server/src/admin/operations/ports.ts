@@ -1,3 +1,4 @@
+import type { AdminConnection } from "../../app/admin-connection.ts";
 import type { OpenConnection } from "../../app/connect.ts";
 import { type Installation, openInstallation } from "../../app/open-installation.ts";
 import { type Keys, openKeys } from "../../app/open-keys.ts";
@@ -17,11 +18,15 @@ export interface AdminPorts extends OpenConnection {
 
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
-/** For a process that has opened the whole installation. */
-export function portsOf(installation: Installation): AdminPorts {
+/**
+ * For a process that has opened the whole installation.
+ * @param connection the admin API's own; work that deletes or opens events uses that of the installation.
+ */
+export function portsOf(installation: Installation, connection: AdminConnection): AdminPorts {
   const opened = Promise.resolve(installation);
   return {
     ...installation,
+    ...connection,
     monotonic: MONOTONIC_CLOCK,
     keys: () => opened,
     installation: () => opened,
@@ -50,6 +55,6 @@ export async function requireReplayedJournal(ports: AdminPorts): Promise<Install
   const installation = await ports.installation();
   // guard(drop): a restored database shows no event before the replay
   // fails: e2e/reading.test.ts › shows no event
-  await requireReplayed({ ...installation, executor: ports.pool }, "head");
+  await requireReplayed({ ...installation, executor: ports.pool, database: ports.database }, "head");
   return installation;
 }

@@ -33,7 +33,7 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
   // guard(drop): a pass on a restored database replays first
   // fails: e2e/restored-orders.test.ts › finds it by the copy of the first
   for (const line of describeReplayed(await recover(installation))) ports.report(line);
-  const pass = await runPass({ ...erasurePorts(installation), database: ports.database, actor: agent.actor });
+  const pass = await runPass({ ...erasurePorts(installation), database: installation.database, actor: agent.actor });
   await auditPass(installation, agent, pass);
   if (pass?.expired) {
     const { destroyed_keys, ...counts } = pass.expired;

@@ -25,15 +25,7 @@ const NEWEST_KEYS = sql(
   [],
   { id: "uuid" },
 );
-/** Secrets of active holds, and of lifted ones with a copy that another one covers. */
-const HOLDS = sql(
-  `select ${HOLD_SECRET} as id from legal_hold h
-  where secret_destroyed_at is null and (lifted_at is null or exists (
-    select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0
-      and is_held(c.account, c.action_id, c.event_id)))`,
-  [],
-  { id: "uuid" },
-);
+const HOLDS = sql("select id from needed_hold_secrets() as needed (id)", [], { id: "uuid" });
 /** Partitions whose events can be read: a secret was created before the first of them was sealed. */
 const IS_NEEDED = `p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')
   and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity')

@@ -11,5 +11,3 @@ begin
     where i.account_mac = in_mac and k.account = i.account and k.restricted <> drs.is_restricted(in_mac, k.purpose);
 end
 $$;
-
-revoke all on function apply_restrictions(bytea, text) from public;

@@ -6,6 +6,3 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
     where sequence = in_sequence and finished_at is not null and held > 0 and completed_at is null
       and not exists (select from held_event where erased_by = in_sequence)
 $$;
-
-revoke all on function complete_erasure(bigint, text) from public;
-grant execute on function complete_erasure(bigint, text) to drs_service;

@@ -8,6 +8,3 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
     and k.erased_by is not null
     and not exists (select from idempotency_key i where i.account = k.account and i.key_id = k.key_id)
 $$;
-
-revoke all on function delete_account_key(uuid) from public;
-grant execute on function delete_account_key(uuid) to drs_service;

@@ -34,6 +34,3 @@ begin
     where sequence = erased.erased_by;
 end
 $$;
-
-revoke all on function delete_erased(uuid, text[]) from public;
-grant execute on function delete_erased(uuid, text[]) to drs_service;

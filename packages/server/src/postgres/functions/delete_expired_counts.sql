@@ -23,6 +23,3 @@ begin
   return outcomes + rejections;
 end
 $$;
-
-revoke all on function delete_expired_counts(interval, integer) from public;
-grant execute on function delete_expired_counts(interval, integer) to drs_service;

@@ -29,6 +29,3 @@ begin
   return done;
 end
 $$;
-
-revoke all on function delete_expired_events(uuid, integer) from public;
-grant execute on function delete_expired_events(uuid, integer) to drs_service;

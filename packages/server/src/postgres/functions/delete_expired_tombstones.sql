@@ -14,6 +14,3 @@ begin
   return forgotten;
 end
 $$;
-
-revoke all on function delete_expired_tombstones(interval, integer) from public;
-grant execute on function delete_expired_tombstones(interval, integer) to drs_service;

@@ -30,6 +30,3 @@ begin
   return forgotten;
 end
 $$;
-
-revoke all on function delete_idempotency_keys(uuid, interval, integer) from public;
-grant execute on function delete_idempotency_keys(uuid, interval, integer) to drs_service;

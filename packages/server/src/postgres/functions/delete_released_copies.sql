@@ -23,6 +23,3 @@ begin
   return deleted;
 end
 $$;
-
-revoke all on function delete_released_copies(uuid[]) from public;
-grant execute on function delete_released_copies(uuid[]) to drs_service;

@@ -43,6 +43,3 @@ begin
   return next found_row;
 end
 $$;
-
-revoke all on function drop_expired_partition(uuid) from public;
-grant execute on function drop_expired_partition(uuid) to drs_service;

@@ -16,6 +16,3 @@ begin
     where account = in_account and purpose = in_purpose and erased_by is null and lost_by is null);
 end
 $$;
-
-revoke all on function ensure_account_key(text, bytea, integer, uuid) from public;
-grant execute on function ensure_account_key(text, bytea, integer, uuid) to drs_service;

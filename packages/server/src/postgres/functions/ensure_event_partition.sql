@@ -51,6 +51,3 @@ begin
   return next found_row;
 end
 $$;
-
-revoke all on function ensure_event_partition(integer, timestamptz) from public;
-grant execute on function ensure_event_partition(integer, timestamptz) to drs_service;

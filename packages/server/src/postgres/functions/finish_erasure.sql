@@ -6,6 +6,3 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
     where sequence = in_sequence and finished_at is null
       and not exists (select from account_key where erased_by = in_sequence)
 $$;
-
-revoke all on function finish_erasure(bigint, text) from public;
-grant execute on function finish_erasure(bigint, text) to drs_service;

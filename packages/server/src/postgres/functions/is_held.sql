@@ -5,6 +5,3 @@ language sql stable as $$
     or exists (select from drs.legal_hold where lifted_at is null and action_id = in_action)
     or exists (select from drs.legal_hold where lifted_at is null and event_id = in_event)
 $$;
-
-revoke all on function is_held(text, text, uuid) from public;
-grant execute on function is_held(text, text, uuid) to drs_service;

@@ -8,5 +8,3 @@ language sql stable as $$
     and erased_by is null
     and (purpose is null or purpose = in_purpose))
 $$;
-
-revoke all on function is_restricted(bytea, integer) from public;

@@ -6,6 +6,3 @@ begin
   perform pg_advisory_xact_lock(7236519);
 end
 $$;
-
-revoke all on function lock_holds() from public;
-grant execute on function lock_holds() to drs_service;

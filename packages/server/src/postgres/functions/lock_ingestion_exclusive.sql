@@ -7,6 +7,3 @@ begin
   perform pg_advisory_xact_lock(7236520);
 end
 $$;
-
-revoke all on function lock_ingestion_exclusive() from public;
-grant execute on function lock_ingestion_exclusive() to drs_service;

@@ -3,6 +3,3 @@ create or replace function lock_ingestion_shared() returns void
 language sql as $$
   select pg_advisory_xact_lock_shared(7236520)
 $$;
-
-revoke all on function lock_ingestion_shared() from public;
-grant execute on function lock_ingestion_shared() to drs_service;

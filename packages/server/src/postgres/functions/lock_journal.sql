@@ -6,6 +6,3 @@ begin
   perform pg_advisory_xact_lock(7236521);
 end
 $$;
-
-revoke all on function lock_journal() from public;
-grant execute on function lock_journal() to drs_service;

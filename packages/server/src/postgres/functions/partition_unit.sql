@@ -5,6 +5,3 @@ language sql immutable as $$
   select case when in_period < interval '7 days' then 'hour' when in_period <= interval '200 days' then 'day'
     when in_period <= interval '4 years' then 'week' else 'month' end
 $$;
-
-revoke all on function partition_unit(interval) from public;
-grant execute on function partition_unit(interval) to drs_service;

@@ -4,6 +4,3 @@ language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
   update event_partition set secret_created = true where partition_id = in_partition and not secret_created
 $$;
-
-revoke all on function record_created_secret(uuid) from public;
-grant execute on function record_created_secret(uuid) to drs_service;

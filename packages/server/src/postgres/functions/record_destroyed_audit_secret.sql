@@ -5,6 +5,3 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
   update audit_secret set destroyed_at = transaction_time()
     where secret_id = in_secret and ended_at is not null and destroyed_at is null
 $$;
-
-revoke all on function record_destroyed_audit_secret(uuid) from public;
-grant execute on function record_destroyed_audit_secret(uuid) to drs_service;

@@ -8,6 +8,3 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
       -- fails: e2e/holds/hold.test.ts › a serving connection can't place or lift a hold
       and not exists (select from held_event where hold_id = in_hold)
 $$;
-
-revoke all on function record_destroyed_hold_secret(uuid) from public;
-grant execute on function record_destroyed_hold_secret(uuid) to drs_service;

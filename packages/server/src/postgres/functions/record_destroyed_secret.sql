@@ -11,6 +11,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function record_destroyed_secret(uuid, boolean) from public;
-grant execute on function record_destroyed_secret(uuid, boolean) to drs_service;

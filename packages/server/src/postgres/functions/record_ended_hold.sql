@@ -23,6 +23,3 @@ begin
       from legal_hold where hold_id = in_hold;
 end
 $$;
-
-revoke all on function record_ended_hold(bigint, uuid, bytea, timestamptz, uuid) from public;
-grant execute on function record_ended_hold(bigint, uuid, bytea, timestamptz, uuid) to drs_service;

@@ -5,6 +5,3 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
   insert into retention_effect (secret_of)
     select hold_id from legal_hold where hold_id = in_hold and secret_destroyed_at = transaction_time()
 $$;
-
-revoke all on function record_hold_secret_effect(uuid) from public;
-grant execute on function record_hold_secret_effect(uuid) to drs_service;

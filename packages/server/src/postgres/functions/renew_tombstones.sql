@@ -4,6 +4,3 @@ language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
   update tombstone set made_at = transaction_time() where name_mac = any (in_name_macs)
 $$;
-
-revoke all on function renew_tombstones(bytea[]) from public;
-grant execute on function renew_tombstones(bytea[]) to drs_service;

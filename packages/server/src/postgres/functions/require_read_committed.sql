@@ -9,6 +9,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function require_read_committed() from public;
-grant execute on function require_read_committed() to drs_service;

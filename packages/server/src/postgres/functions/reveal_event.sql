@@ -31,6 +31,3 @@ begin
     in_account, in_purpose, in_received_at, entry.event_id);
 end
 $$;
-
-revoke all on function reveal_event(uuid, text, integer, timestamptz) from public;
-grant execute on function reveal_event(uuid, text, integer, timestamptz) to drs_service;

@@ -4,6 +4,3 @@ language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
   delete from retention_effect returning *
 $$;
-
-revoke all on function take_retention_effects() from public;
-grant execute on function take_retention_effects() to drs_service;

@@ -5,5 +5,3 @@ create or replace function transaction_time() returns timestamptz
 language sql stable parallel safe as $$
   select now()
 $$;
-
-grant execute on function transaction_time() to public;

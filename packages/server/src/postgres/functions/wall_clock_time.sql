@@ -3,5 +3,3 @@ create or replace function wall_clock_time() returns timestamptz
 language sql volatile parallel safe as $$
   select drs.transaction_time() + (clock_timestamp() - now())
 $$;
-
-grant execute on function wall_clock_time() to public;

@@ -1,17 +1,30 @@
 -- The tables of one installation. Each unique key of a table that may be distributed starts with the account.
 
--- The role of servers and commands. It owns nothing and can change no event. Roles belong to the cluster: it may exist
--- already, created by hand or by the migration of another database.
+-- The roles of the surfaces; `postgres/grants.ts` has what each may do. They own nothing and can change no event. Roles
+-- belong to the cluster: they may exist already, created by hand or by the migration of another database.
 do $$
+declare
+  name text;
 begin
-  if not exists (select from pg_roles where rolname = 'drs_service') then
-    create role drs_service nologin;
-  end if;
-exception when duplicate_object or unique_violation then null;
+  foreach name in array array['drs_service', 'drs_ingest', 'drs_admin'] loop
+    begin
+      if not exists (select from pg_roles where rolname = name) then
+        execute format('create role %I nologin', name);
+      end if;
+    exception when duplicate_object or unique_violation then null;
+    end;
+  end loop;
+  -- One login can be enough: that of all surfaces may take the role of each.
+  foreach name in array array['drs_ingest', 'drs_admin'] loop
+    begin
+      if not pg_has_role('drs_service', name, 'member') then
+        execute format('grant %I to drs_service', name);
+      end if;
+    exception when unique_violation then null;
+    end;
+  end loop;
 end
 $$;
-grant usage on schema drs to drs_service;
-grant select on schema_migration, schema_definition to drs_service;
 
 -- Defaults need it; the other functions are created after the tables.
 \ir ../functions/transaction_time.sql
@@ -25,7 +38,6 @@ create table installation (
   created_at timestamptz not null default transaction_time()
 );
 insert into installation default values;
-grant select, update (key_check) on installation to drs_service;
 
 -- Why events are kept, and for how long. A purpose that was in use is never deleted, only retired.
 create table purpose (
@@ -66,7 +78,6 @@ create table purpose_mapping (
   purpose integer not null references purpose (code),
   primary key (policy_version, action_type)
 );
-grant select on purpose, policy, purpose_mapping to drs_service;
 
 -- Bounds and id of each partition of `event`; the id names its first secret in the key store. An expired partition is
 -- dropped; its row stays and says when.
@@ -94,7 +105,6 @@ create table event_partition (
 );
 create index event_partition_unfinished on event_partition (dropped_at)
   where dropped_at is not null and (secret_destroyed_at is null or idempotency_keys_deleted_at is null);
-grant select on event_partition to drs_service;
 
 create table event (
   account text not null,
@@ -122,7 +132,6 @@ create index event_action_id on event (action_id, received_at);
 create index event_action_type on event (action_type, received_at);
 create index event_sdk on event (sdk_version, schema_version, received_at);
 create index event_received_at on event (received_at, event_id);
-grant select, insert on event to drs_service;
 
 -- Lives as long as its event or a held copy of it, plus the replay window.
 create table idempotency_key (
@@ -136,7 +145,9 @@ create table idempotency_key (
   primary key (account, key)
 );
 create index idempotency_key_received_at on idempotency_key (purpose, received_at);
-grant select, insert on idempotency_key to drs_service;
+
+-- Counts the payloads that replays read; `replay_payload` has its format.
+create sequence replayed_payload minvalue 0;
 
 create table session_token (
   -- SHA-256 of the token: a stolen copy of the table authenticates no client.
@@ -157,7 +168,6 @@ create table action (
   revoked_at timestamptz,
   primary key (account, action_id)
 );
-grant select, insert, update (revoked_at) on session_token, action to drs_service;
 
 create table audit_entry (
   entry_id uuid primary key,
@@ -204,10 +214,6 @@ create index audit_entry_event on audit_entry (event_id) where event_id is not n
 create index audit_entry_subject on audit_entry (subject, at) where subject is not null;
 -- Batches of accepted events are found by time, which their event ids contain; all other lists by this index.
 create index audit_entry_event_ids on audit_entry using gin (event_ids) where event_ids is not null and subjects is null;
-grant select,
-  insert (entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects, event_ids,
-    detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number)
-  on audit_entry to drs_service;
 
 -- Secrets of the key store that reasons and details of entries are sealed under.
 create table audit_secret (
@@ -221,7 +227,6 @@ create table audit_secret (
 );
 create index audit_secret_subject on audit_secret (subject);
 create index audit_secret_ended on audit_secret (ended_at) where ended_at is not null and destroyed_at is null;
-grant select, insert (secret_id, subject, created_at) on audit_secret to drs_service;
 
 -- Reviews of what an entry says was done; who opened and closed them and why is in the audit.
 create table audit_review (
@@ -233,7 +238,6 @@ create table audit_review (
   closed_at timestamptz
 );
 create index audit_review_open on audit_review (subject) where closed_at is null;
-grant select, insert, update (closed_at) on audit_review to drs_service;
 
 -- The log of the audit: a leaf of the tree of RFC 6962 for each entry. Its hash covers record and MAC.
 create table audit_leaf (
@@ -251,7 +255,6 @@ create table audit_checkpoint (
   -- All transactions before this one are finished, and their entries are in the log.
   upto xid8 not null
 );
-grant select, insert on audit_leaf, audit_checkpoint to drs_service;
 
 -- Members of stored events that the catalog does not know, counted. A path has the names from the probe down, joined by dots.
 create table drift (
@@ -263,7 +266,6 @@ create table drift (
   occurrences bigint not null,
   primary key (sdk_version, path, json_type)
 );
-grant select, insert, update (last_seen, occurrences) on drift to drs_service;
 
 -- Counts by hour, which name no account and no event. Empty texts: not known, or there is none.
 create table probe_outcome (
@@ -286,7 +288,6 @@ create table rejection (
   occurrences bigint not null,
   primary key (hour, problem, violation, place, sdk_version)
 );
-grant select, insert, update (occurrences) on probe_outcome, rejection to drs_service;
 
 -- What the database has applied of the erasure journal: erasures, and orders about holds and restrictions.
 create table journal_entry (
@@ -302,7 +303,6 @@ create table journal_entry (
   loss_reason text,
   check (num_nulls(loss_accepted_at, loss_accepted_by, loss_reason) in (0, 3))
 );
-grant select on journal_entry to drs_service;
 
 -- One row for each erasure; its sequence number is that of its journal entry.
 create table erasure (
@@ -333,14 +333,12 @@ create table erasure (
   final_receipt text
 );
 create index erasure_subject on erasure (subject_mac);
-grant select on erasure to drs_service;
 
 -- Accounts whose events are refused since they were erased; keyed MACs.
 create table refused_account (
   account_mac bytea primary key,
   sequence bigint not null references erasure (sequence)
 );
-grant select on refused_account to drs_service;
 
 -- A random id for each account that any event is kept of.
 create table account_identity (
@@ -367,7 +365,6 @@ create table lost_secret (
   name text primary key,
   loss_id bigint not null references secret_loss (loss_id)
 );
-grant select on secret_loss, lost_secret to drs_service;
 
 -- Names the secret that events of an account and purpose are sealed under. The id is random, so that the erasure
 -- journal can name it and identify no account. An erasure marks the row; it is deleted with the last event.
@@ -387,8 +384,6 @@ create unique index account_key_current on account_key (account, purpose)
 create index account_key_account on account_key (account);
 create index account_key_created_at on account_key (created_at);
 create index account_key_erased on account_key (erased_by) where erased_by is not null;
-grant select, insert (account) on account_identity to drs_service;
-grant select on account_key to drs_service;
 
 -- What an erasure leaves of an idempotency key: keyed MACs of (account, key) and of the request, and the event's id
 -- under a mask that only (account, key) gives.
@@ -399,7 +394,6 @@ create table tombstone (
   made_at timestamptz not null default transaction_time()
 );
 create index tombstone_made_at on tombstone (made_at);
-grant select, insert on tombstone to drs_service;
 
 -- What must be kept although it has expired: events of an account, of an action, or one event. Only the owner's login
 -- places and lifts a hold.
@@ -435,7 +429,6 @@ create table legal_hold (
 create index legal_hold_account on legal_hold (account) where lifted_at is null and account is not null;
 create index legal_hold_action on legal_hold (action_id) where lifted_at is null and action_id is not null;
 create index legal_hold_event on legal_hold (event_id) where lifted_at is null and event_id is not null;
-grant select on legal_hold to drs_service;
 
 -- Copies of held events, sealed under a secret of the hold before their partition is dropped. One copy for each event:
 -- it stays while any hold covers it. The payload is empty where the secrets of the event were lost before.
@@ -454,7 +447,6 @@ create index held_event_sdk on held_event (sdk_version, schema_version, received
 create index held_event_received_at on held_event (received_at, event_id);
 create index held_event_hold_id on held_event (hold_id);
 create index held_event_erased_by on held_event (erased_by) where erased_by is not null;
-grant select, insert on held_event to drs_service;
 
 -- What is kept of an account, and not analysed (GDPR, articles 18 and 21). It names the account by its keyed MAC alone, so
 -- that it applies to a database that is restored from before the account's first event, too. Only the owner's login
@@ -483,7 +475,6 @@ create table restriction (
 );
 create index restriction_account on restriction (account_mac);
 create index restriction_request on restriction (request_id) where request_id is not null;
-grant select on restriction to drs_service;
 
 create table retention_run (
   run_id uuid primary key,
@@ -499,7 +490,6 @@ create table retention_run (
   receipt text
 );
 create index retention_run_started_at on retention_run (started_at);
-grant select, insert on retention_run to drs_service;
 
 -- What retention has done, recorded in the transaction that did it. A pass signs and deletes every row that no pass has
 -- signed yet, also those of a pass that was killed: receipts state what happened, and each effect once.
@@ -552,7 +542,6 @@ create table data_request (
 );
 create index data_request_subject on data_request (subject_mac);
 create index data_request_open on data_request (due_at) where closed_at is null;
-grant select on data_request to drs_service;
 
 -- Rows that no login changes, the owner's included.
 \ir ../functions/refuse_change.sql
@@ -591,7 +580,6 @@ create table admin_token (
   revoked_at timestamptz,
   check (expires_at <= issued_at + interval '90 days')
 );
-grant select, update (last_used_at, revoked_at) on admin_token to drs_service;
 
 -- Sessions of people who signed in, and codes that `drs login` exchanges for one, as hashes. The MAC is made under a key
 -- that the database does not hold: a stolen serving login can't write a session that servers accept.
@@ -612,7 +600,6 @@ create table admin_session (
   check ((kind = 'code') = (code_challenge is not null))
 );
 create index admin_session_identity on admin_session (identity);
-grant select, insert, update (last_used_at), delete on admin_session to drs_service;
 
 -- Sign-ins in progress, by the hash of the secret in the browser's cookie.
 create table sign_in_attempt (
@@ -620,7 +607,6 @@ create table sign_in_attempt (
   attempt text not null,
   expires_at timestamptz not null
 );
-grant select, insert, delete on sign_in_attempt to drs_service;
 
 -- Why a person opens events.
 create table access_case (
@@ -643,7 +629,6 @@ create table access_case (
     else num_nonnulls(event_id) = 1 and num_nulls(account, action_id) = 2 end)
 );
 create index access_case_opened_at on access_case (opened_at);
-grant select, insert, update (closed_at, events_opened) on access_case to drs_service;
 
 -- Operations that wait for, or have, the approval of other persons. Rows say what was asked and why; decisions are in
 -- `approval_decision`.
@@ -673,7 +658,5 @@ create table approval_decision (
   primary key (approval_id, role),
   unique (approval_id, person)
 );
-grant select, insert, update (used_at) on approval to drs_service;
-grant select, insert on approval_decision to drs_service;
 create trigger approval_decision_is_immutable before update on approval_decision
   for each row execute function refuse_change();

@@ -1,0 +1,183 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runInProcess } from "../../../../e2e/support/command.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { insertEntries } from "../audit/entries.ts";
+import { signAlone } from "../audit/log/lane.ts";
+import { openEventStore } from "../events/event-store.fixture.ts";
+import { newEvent } from "../events/new-event.fixture.ts";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
+import { servingOptions } from "./database.ts";
+import type { Connection } from "./executor.ts";
+import { FUNCTION_GRANTS, TABLE_GRANTS } from "./grants.ts";
+import { migrate } from "./migrate.ts";
+import type { Role } from "./roles.ts";
+
+const scene = useTestSystem();
+const suffix = randomBytes(4).toString("hex");
+const event = newEvent();
+const closing: (() => Promise<unknown>)[] = [];
+
+/** A connection as a login that has this role and no other. */
+async function connectWith(role: Role): Promise<pg.Client & Connection> {
+  const login = `only_${role}_${suffix}`;
+  await scene.owner.query(`create role ${login} login`);
+  closing.push(() => scene.owner.query(`drop role ${login}`));
+  const url = scene.environment["DRS_DATABASE_URL"] ?? "";
+  await migrate({ connectionString: url }, [{ login, role }]);
+  const connectionString = url.replace("postgres@", `${login}@`);
+  const client = new pg.Client(servingOptions({ connectionString }, { role }));
+  await client.connect();
+  closing.push(() => client.end());
+  return client as pg.Client & Connection;
+}
+
+let ingest: pg.Client & Connection;
+let admin: pg.Client & Connection;
+
+beforeAll(async () => {
+  const store = await openEventStore(scene.system);
+  expect(await store.append(event)).toBe("stored");
+  await store.close();
+  ingest = await connectWith("drs_ingest");
+  admin = await connectWith("drs_admin");
+});
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+const DENIED = { code: "42501" };
+
+describe("the list of grants", () => {
+  it("has every table, view and function of the schema, and no other", async () => {
+    const { rows: tables } = await scene.owner.query<{ name: string }>(
+      `select relname as name from pg_class c where relnamespace = 'drs'::regnamespace and relkind in ('r', 'p', 'v')
+        and not relispartition`,
+    );
+    expect(tables.map(({ name }) => name).toSorted()).toEqual(Object.keys(TABLE_GRANTS).toSorted());
+    const { rows: functions } = await scene.owner.query<{ name: string }>(
+      "select proname as name from pg_proc where pronamespace = 'drs'::regnamespace",
+    );
+    expect(functions.map(({ name }) => name).toSorted()).toEqual(Object.keys(FUNCTION_GRANTS).toSorted());
+  });
+
+  it("takes back what was granted by hand", async () => {
+    await scene.owner.query(
+      "grant select on event to drs_admin; update schema_definition set digest = '' where name = 'grants'",
+    );
+    await migrate({ connectionString: scene.environment["DRS_DATABASE_URL"] ?? "" });
+    await expect(admin.query("select payload from event")).rejects.toMatchObject(DENIED);
+  });
+});
+
+describe("a login of", () => {
+  it.each([
+    "select payload from event",
+    "select payload from live_event",
+    "select payload from kept_event",
+    "select payload from held_event",
+    "select * from readable_event",
+    "select * from audit_entry",
+    "select reason from erasure",
+    "select * from admin_token",
+    "select * from access_case",
+    "insert into session_token values ('\\x00', gen_random_uuid(), 'a', now(), now() + interval '1 day', null)",
+    "insert into action values ('a', 'b', 'payment', null, now(), now() + interval '1 day', null)",
+    "insert into admin_session select from generate_series(1, 1)",
+    "insert into approval_decision values (gen_random_uuid(), 'operator', 'ann', 'approved', now())",
+    "update event set account = 'x'",
+    "delete from event",
+    "delete from audit_entry",
+    "update audit_entry set actor = 'x'",
+    "delete from idempotency_key",
+    "insert into legal_hold (hold_id) values (gen_random_uuid())",
+    "insert into audit_checkpoint values (1, now(), '', '{}', '1')",
+    "select setval('replayed_payload', 0)",
+    "select reveal_event(gen_random_uuid(), 'a', 1, now())",
+    "select drop_expired_partition(gen_random_uuid())",
+    "set role drs_service",
+    "set role drs_admin",
+  ])("ingestion may not: %s", async (text) => {
+    await expect(ingest.query(text)).rejects.toMatchObject(DENIED);
+  });
+
+  it.each([
+    "select payload from event",
+    "select * from event",
+    "select payload from live_event",
+    "select e from unrestricted_event e",
+    "select payload from kept_event",
+    "select payload from held_event",
+    "select * from readable_event",
+    "copy (select payload from live_event) to stdout",
+    "select replay_payload('customer-1', 'key')",
+    "insert into event (account) values ('a')",
+    "update event set account = 'x'",
+    "delete from event",
+    "delete from audit_entry",
+    "update audit_entry set actor = 'x'",
+    "insert into audit_entry (login) values ('another')",
+    "insert into admin_token (person) values ('ann')",
+    "update admin_token set roles = '{privacy}'",
+    "update approval set needed_roles = '{}'",
+    "delete from approval_decision",
+    "insert into purpose (code, id, title) values (2, 'x', 'x')",
+    "insert into retention_run (run_id) values (gen_random_uuid())",
+    "select drop_expired_partition(gen_random_uuid())",
+    "select delete_expired_events(gen_random_uuid(), 1)",
+    "set role drs_service",
+    "set role drs_ingest",
+  ])("the admin API may not: %s", async (text) => {
+    await expect(admin.query(text)).rejects.toMatchObject(DENIED);
+  });
+});
+
+describe("a replay", () => {
+  const read = "select payload from replay_payload($1, $2)";
+  const key = [event.account, event.idempotencyKey];
+  const counted = async (): Promise<number> =>
+    (await ingest.query<{ payloads: number }>("select count_replayed_payloads() as payloads")).rows[0]?.payloads ?? 0;
+
+  it("reads the payload of one idempotency key, which is counted also where the transaction is rolled back", async () => {
+    const before = await counted();
+    await ingest.query("begin");
+    expect((await ingest.query(read, key)).rows).toEqual([{ payload: event.sealed.payload }]);
+    await ingest.query("rollback");
+    expect((await ingest.query(read, ["another", event.idempotencyKey])).rows).toEqual([]);
+    expect(await counted()).toBe(before + 2);
+  });
+
+  it("reads at most ten thousand payloads in an hour, and the next hour begins at zero", async () => {
+    const { rows } = await scene.owner.query("select last_value as value from replayed_payload");
+    const { value } = rows[0] as unknown as { value: string };
+    const hour = BigInt(value) - (BigInt(value) % 1_000_000_000n);
+    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour + 9_999n)]);
+    expect((await ingest.query(read, key)).rows).toHaveLength(1);
+    await expect(ingest.query(read, key)).rejects.toMatchObject({ code: "54000" });
+    const store = await openEventStore(scene.system, { executor: ingest });
+    await expect(store.findStored(event.account, event.idempotencyKey)).rejects.toMatchObject({
+      code: "dependency-unavailable",
+    });
+    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour - 1n)]);
+    expect((await ingest.query(read, key)).rows).toHaveLength(1);
+    expect(await counted()).toBe(1);
+  });
+});
+
+describe("an entry of an administrator that a stolen login of ingestion forged", () => {
+  it("is found by drs audit verify", async () => {
+    const drs = (...args: readonly string[]): ReturnType<typeof runInProcess> =>
+      runInProcess(scene.environment, ...args);
+    expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
+    expect((await drs("audit", "verify")).code).not.toBe(6);
+    const { surfaces } = scene.system.audit;
+    const entry = { entryId: uuidv7(Date.now()), at: Date.now(), actor: "ann", operation: "event.read_raw" };
+    const forged = { ...entry, via: "api", outcome: "done", occurrences: 1, eventIds: [event.eventId] };
+    // The thief has the key of the entries of ingestion, too.
+    await insertEntries(ingest, [signAlone({ surface: "admin", key: surfaces.ingest }, forged)]);
+    expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
+    const { code, stdout } = await drs("audit", "verify");
+    expect([code, stdout]).toEqual([6, expect.stringContaining(entry.entryId)]);
+  });
+});

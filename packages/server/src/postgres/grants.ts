@@ -1,0 +1,154 @@
+/**
+ * Which role may do what on which table, view and function: the only place that says so. `drs migrate` applies it, and
+ * `docs/database-roles.md` shows it.
+ */
+import { type Role, ROLE_NAMES } from "./roles.ts";
+
+/** Privileges on a table or view, in the words of `GRANT`. */
+export type Grants = Partial<Readonly<Record<Role, readonly string[]>>>;
+
+const ALL = ROLE_NAMES;
+const READ = ["select"];
+const APPEND = ["select", "insert"];
+const columns = (privilege: string, names: string): string => `${privilege} (${names})`;
+
+/** Every column of the views of events except the payload. */
+const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
+  action_type, session_id, event_type, sdk_version, platform, app_version, key_id, hold_id, erased_by, partition_purpose`;
+
+/** The columns of an entry that its writer gives: not its transaction and its login. */
+const ENTRY = `entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects,
+  event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number`;
+
+const all = (...privileges: readonly string[]): Grants => Object.fromEntries(ALL.map((role) => [role, privileges]));
+const shared = (privileges: readonly string[], ...roles: readonly Role[]): Grants =>
+  Object.fromEntries(roles.map((role) => [role, privileges]));
+
+const COUNTED = [...APPEND, columns("update", "occurrences")];
+const REVOCABLE = [...APPEND, columns("update", "revoked_at")];
+
+export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
+  schema_migration: all(...READ),
+  schema_definition: all(...READ),
+  installation: { ...all(...READ), drs_service: [...READ, columns("update", "key_check")] },
+  purpose: all(...READ),
+  policy: all(...READ),
+  purpose_mapping: all(...READ),
+  event_partition: all(...READ),
+  event: {
+    drs_service: APPEND,
+    drs_ingest: ["insert"],
+    drs_admin: [columns("select", "account, purpose, received_at, event_id, action_id, key_id")],
+  },
+  idempotency_key: { drs_service: APPEND, drs_ingest: APPEND, drs_admin: READ },
+  session_token: { drs_service: REVOCABLE, drs_ingest: READ, drs_admin: REVOCABLE },
+  action: { drs_service: REVOCABLE, drs_ingest: READ, drs_admin: REVOCABLE },
+  audit_entry: {
+    drs_service: [...READ, columns("insert", ENTRY)],
+    drs_ingest: [columns("insert", ENTRY)],
+    drs_admin: [...READ, columns("insert", ENTRY)],
+  },
+  audit_secret: shared([...READ, columns("insert", "secret_id, subject, created_at")], "drs_service", "drs_admin"),
+  audit_review: shared([...APPEND, columns("update", "closed_at")], "drs_service", "drs_admin"),
+  audit_leaf: { drs_service: APPEND, drs_admin: READ },
+  audit_checkpoint: { drs_service: APPEND, drs_admin: READ },
+  drift: {
+    ...shared([...APPEND, columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
+    drs_admin: READ,
+  },
+  probe_outcome: { ...shared(COUNTED, "drs_service", "drs_ingest"), drs_admin: READ },
+  rejection: { ...shared(COUNTED, "drs_service", "drs_ingest"), drs_admin: READ },
+  journal_entry: all(...READ),
+  erasure: { ...all(...READ), drs_ingest: [columns("select", "sequence, keys")] },
+  refused_account: all(...READ),
+  account_identity: shared([...READ, columns("insert", "account")], "drs_service", "drs_admin"),
+  secret_loss: all(...READ),
+  lost_secret: all(...READ),
+  account_key: all(...READ),
+  tombstone: { drs_service: APPEND, drs_ingest: READ },
+  legal_hold: { ...all(...READ), drs_ingest: [columns("select", "hold_id, later_secrets")] },
+  held_event: {
+    drs_service: APPEND,
+    drs_admin: [columns("select", "account, action_id, event_id, hold_id, erased_by")],
+  },
+  restriction: shared(READ, "drs_service", "drs_admin"),
+  retention_run: { drs_service: APPEND, drs_admin: READ },
+  retention_effect: {},
+  data_request: shared(READ, "drs_service", "drs_admin"),
+  admin_token: shared([...READ, columns("update", "last_used_at, revoked_at")], "drs_service", "drs_admin"),
+  admin_session: shared([...APPEND, columns("update", "last_used_at"), "delete"], "drs_service", "drs_admin"),
+  sign_in_attempt: shared([...APPEND, "delete"], "drs_service", "drs_admin"),
+  access_case: shared([...APPEND, columns("update", "closed_at, events_opened")], "drs_service", "drs_admin"),
+  approval: shared([...APPEND, columns("update", "used_at")], "drs_service", "drs_admin"),
+  approval_decision: shared(APPEND, "drs_service", "drs_admin"),
+  kept_event: { drs_service: READ, drs_admin: [columns("select", ATTRIBUTES)] },
+  live_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
+  unrestricted_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
+  // For logins of analysts, which an operator grants.
+  readable_event: {},
+  event_under_hold: shared(READ, "drs_service", "drs_admin"),
+  released_copy: { drs_service: READ },
+  partly_expired_partition: shared(READ, "drs_service", "drs_admin"),
+};
+
+const WORK = ["drs_service"] as const;
+const INGEST = ["drs_service", "drs_ingest"] as const;
+const ADMIN = ["drs_service", "drs_admin"] as const;
+
+/** The roles that may execute a function; `public` is every login, an analyst's too; none: the owner and triggers. */
+export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")[]>> = {
+  apply_restrictions: [],
+  complete_erasure: WORK,
+  delete_account_key: WORK,
+  delete_erased: WORK,
+  delete_expired_counts: WORK,
+  delete_expired_events: WORK,
+  delete_expired_tombstones: WORK,
+  delete_idempotency_keys: WORK,
+  delete_released_copies: WORK,
+  drop_expired_partition: WORK,
+  ensure_account_key: INGEST,
+  ensure_event_partition: INGEST,
+  finish_erasure: WORK,
+  is_account_key_erased: ADMIN,
+  is_held: ADMIN,
+  is_restricted: [],
+  lock_holds: WORK,
+  lock_ingestion_exclusive: WORK,
+  lock_ingestion_shared: INGEST,
+  lock_journal: ALL,
+  needed_hold_secrets: ALL,
+  partition_unit: ADMIN,
+  record_created_secret: INGEST,
+  record_destroyed_audit_secret: WORK,
+  record_destroyed_hold_secret: WORK,
+  record_destroyed_secret: WORK,
+  record_ended_hold: WORK,
+  record_hold_secret_effect: WORK,
+  refuse_change: [],
+  renew_tombstones: WORK,
+  replay_payload: INGEST,
+  require_read_committed: ALL,
+  reveal_event: ADMIN,
+  count_replayed_payloads: INGEST,
+  take_retention_effects: WORK,
+  transaction_time: ["public"],
+  wall_clock_time: ["public"],
+};
+
+/** The SQL that makes the privileges of the roles exactly these. */
+export function grantsScript(): string {
+  const roles = ROLE_NAMES.join(", ");
+  const statements = [`grant usage on schema drs to ${roles}`];
+  for (const [table, grants] of Object.entries(TABLE_GRANTS)) {
+    statements.push(`revoke all on ${table} from ${roles}`);
+    for (const [role, privileges] of Object.entries(grants)) {
+      statements.push(`grant ${privileges.join(", ")} on ${table} to ${role}`);
+    }
+  }
+  for (const [name, grantees] of Object.entries(FUNCTION_GRANTS)) {
+    statements.push(`revoke all on function ${name} from public, ${roles}`);
+    if (grantees.length > 0) statements.push(`grant execute on function ${name} to ${grantees.join(", ")}`);
+  }
+  return statements.map((statement) => `${statement};\n`).join("");
+}

@@ -1,0 +1,59 @@
+import { FUNCTION_GRANTS, type Grants, TABLE_GRANTS } from "../../packages/server/src/postgres/grants.ts";
+import { type Role, ROLE_NAMES, ROLES } from "../../packages/server/src/postgres/roles.ts";
+
+const NOTHING = "–";
+
+/** The roles of the events' database, and what each may do. */
+export function databaseRolesPage(): string {
+  const head = ROLE_NAMES.map((role) => `\`${role}\``).join(" | ");
+  const rule = ROLE_NAMES.map(() => "---").join(" | ");
+  const roles = ROLE_NAMES.map((role) => `| \`${role}\` | ${ROLES[role]} |`);
+  const tables = Object.entries(TABLE_GRANTS).map(([name, grants]) => `| \`${name}\` | ${cells(grants)} |`);
+  const functions = Object.entries(FUNCTION_GRANTS)
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([name, grantees]) => {
+      const may = ROLE_NAMES.map((role) => (grantees.includes(role) || grantees.includes("public") ? "yes" : NOTHING));
+      return `| \`${name}\` | ${may.join(" | ")} |`;
+    });
+  return `<!-- Generated from packages/server/src/postgres/grants.ts by \`npm run generate\`. Do not edit. -->
+
+# Roles of the events' database
+
+\`drs migrate\` creates these roles and grants them exactly what the tables list. A role owns nothing.
+[Database and logins](operator.md#database-and-logins) says which login gets which role.
+
+| role | for |
+| --- | --- |
+${roles.join("\n")}
+
+## Tables and views
+
+No role but \`drs_service\` reads the column \`payload\` of a table or view. The columns are in \`grants.ts\`.
+
+| table or view | ${head} |
+| --- | ${rule} |
+${tables.join("\n")}
+
+## Functions
+
+Functions with the rights of the owner check what they do themselves.
+
+| function | ${head} |
+| --- | ${rule} |
+${functions.join("\n")}
+`;
+}
+
+const cells = (grants: Grants): string => ROLE_NAMES.map((role) => cell(grants, role)).join(" | ");
+
+/** Number of columns that a cell names; of more, it says how many they are. */
+const MAX_NAMED = 3;
+
+function cell(grants: Grants, role: Role): string {
+  const shorten = (privilege: string): string =>
+    privilege.replace(/\(.*\)/s, (list) => {
+      const { length } = list.split(",");
+      return length > MAX_NAMED ? `of ${length} columns` : list;
+    });
+  return grants[role]?.map(shorten).join("; ") ?? NOTHING;
+}

@@ -297,7 +297,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "admin",
     purpose: "the admin API: authenticates, authorises, validates and audits requests",
-    imports: ["ports", "identifiers", "postgres", "ingest", "audit", "identity", "admin/operations"],
+    imports: ["errors", "ports", "identifiers", "postgres", "ingest", "audit", "identity", "admin/operations"],
   },
   {
     name: "service",

@@ -32,6 +32,8 @@ export interface Route {
    * `audited-read` always writes that entry; `change`.
    */
   readonly access: "read" | "audited-read" | "change";
+  /** The operation needs a login of a worker: to change what the owner's login changes, or to read every payload. */
+  readonly appliedBy?: "worker";
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;

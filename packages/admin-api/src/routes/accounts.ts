@@ -36,6 +36,7 @@ export const ACCOUNT_ROUTES = {
     permission: "accounts.export",
     operation: "account.export",
     access: "audited-read",
+    appliedBy: "worker",
     body: object({
       account,
       reason,

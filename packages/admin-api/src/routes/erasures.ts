@@ -81,6 +81,7 @@ export const ERASURE_ROUTES = {
     permission: "governance.change",
     operation: "erase.run",
     access: "change",
+    appliedBy: "worker",
     body: object({
       ...subject,
       reason,
@@ -107,6 +108,7 @@ export const ERASURE_ROUTES = {
     permission: "governance.change",
     operation: "erase.accept-loss",
     access: "change",
+    appliedBy: "worker",
     body: object({
       entry: Type.Integer({ minimum: 1, maximum: 999_999_999, description: "The entry that a message names." }),
       reason,

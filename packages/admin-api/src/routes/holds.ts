@@ -20,7 +20,13 @@ const TAG = "Holds";
 const approver = text(256, "Who decided it.");
 const reviewOn = date("Date of the next review.");
 const byId = { params: object({ hold_id: uuid("Id of the hold.") }) };
-const change = { method: "POST", tag: TAG, permission: "governance.change", access: "change" } as const;
+const change = {
+  method: "POST",
+  tag: TAG,
+  permission: "governance.change",
+  access: "change",
+  appliedBy: "worker",
+} as const;
 
 export const HOLD_ROUTES = {
   listHolds: {

@@ -4,7 +4,13 @@ import { count, dryRun, object, reason, shownText, text } from "../schemas.ts";
 
 const TAG = "Keys";
 
-const destruction = { method: "POST", tag: TAG, permission: "governance.change", access: "change" } as const;
+const destruction = {
+  method: "POST",
+  tag: TAG,
+  permission: "governance.change",
+  access: "change",
+  appliedBy: "worker",
+} as const;
 
 export const KEY_ROUTES = {
   listKeys: {
@@ -34,6 +40,7 @@ export const KEY_ROUTES = {
     permission: "maintenance.run",
     operation: "key.rotate",
     access: "change",
+    appliedBy: "worker",
     body: object({ dry_run: dryRun }),
     answer: object({
       version: shownText("The version that wraps new secrets."),

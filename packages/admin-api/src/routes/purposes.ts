@@ -73,6 +73,7 @@ export const PURPOSE_ROUTES = {
     permission: "purposes.change",
     operation: "policy.apply",
     access: "change",
+    appliedBy: "worker",
     maxBodyBytes: MAX_POLICY_BYTES,
     body: object({
       name: text(4_096, "Name of the file, for messages."),

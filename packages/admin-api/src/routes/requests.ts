@@ -34,7 +34,13 @@ const row = {
   }),
 };
 const byId = { params: object({ request_id: uuid("Id of the request.") }) };
-const change = { method: "POST", tag: TAG, permission: "governance.change", access: "change" } as const;
+const change = {
+  method: "POST",
+  tag: TAG,
+  permission: "governance.change",
+  access: "change",
+  appliedBy: "worker",
+} as const;
 
 export const REQUEST_ROUTES = {
   listRequests: {

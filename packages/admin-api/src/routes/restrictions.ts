@@ -5,7 +5,13 @@ import { account, count, date, dryRun, nullable, object, reason, shownText, text
 const TAG = "Restrictions";
 
 const article = Type.Enum([18, 21], { description: "Of the GDPR: 18 restriction, 21 objection." });
-const change = { method: "POST", tag: TAG, permission: "governance.change", access: "change" } as const;
+const change = {
+  method: "POST",
+  tag: TAG,
+  permission: "governance.change",
+  access: "change",
+  appliedBy: "worker",
+} as const;
 
 export const RESTRICTION_ROUTES = {
   listRestrictions: {

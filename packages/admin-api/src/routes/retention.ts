@@ -37,6 +37,7 @@ export const RETENTION_ROUTES = {
     permission: "maintenance.run",
     operation: "retention.run",
     access: "change",
+    appliedBy: "worker",
     answer: object({
       ...counts,
       deleted: count("Rows that were deleted one by one, whose secrets others need."),

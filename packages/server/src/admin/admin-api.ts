@@ -23,6 +23,7 @@ import type { AdminSessions } from "../identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../identity/caller.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { OnError } from "../ports.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Operation, OperationCall, OperationResult } from "./operations/operation.ts";
@@ -111,6 +112,9 @@ function addRoute(
     handler: async (request, reply) => {
       const { call } = admitted.get(request) as Admitted;
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
+      // guard(drop): a process without a worker uses no owner's login
+      // fails: packages/server/src/service/separated.test.ts › refuses what needs the owner
+      requireWorker(route, ports);
       const { answer, audit, headers = {} } = await perform(id, { ...call, input });
       // guard(drop): what is read is audited before it is answered
       // fails: packages/server/src/admin/routes.test.ts › is audited
@@ -144,6 +148,14 @@ async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): Async
     onError(error, "admin request");
     throw error;
   }
+}
+
+function requireWorker({ appliedBy }: Route, { works }: AdminPorts): void {
+  if (appliedBy !== "worker" || works) return;
+  throw new OperatorError(
+    "owner-login-needed",
+    "This process has no owner's login: run the command where a worker runs (drs serve without --only, or --only worker).",
+  );
 }
 
 const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationResult<RouteId>> =>

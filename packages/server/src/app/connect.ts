@@ -99,7 +99,9 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
 async function whyOutdated(config: Config, serving: Executor, role: Role): Promise<Error> {
   const hidden = config.embedded ? undefined : await requireSettings(serving, role).catch((error: unknown) => error);
   if (hasCode(hidden, "pooler-unsupported")) return hidden;
-  return new OperatorError("schema-outdated", "the schema of the database is missing or outdated: run drs migrate");
+  const lacking = role === "drs_service" ? "" : `, or its login lacks the role ${role}`;
+  const detail = `the schema of the database is missing or outdated${lacking}: run drs migrate`;
+  return new OperatorError("schema-outdated", detail);
 }
 
 export interface Logins {

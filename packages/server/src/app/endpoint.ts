@@ -14,22 +14,18 @@ import { BufferedAuditLog } from "../audit/audit.ts";
 import { BufferedOutcomeLog } from "../counters/outcomes.ts";
 import { BufferedRejectionLog } from "../counters/rejections.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
-import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
 import { countReplayedPayloads } from "../events/read-events.ts";
-import { AuditSequencer } from "./audit-log.ts";
+import { forgetErasedKeys, startMonitors, startWork } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Readiness, readiness } from "../dependencies/readiness.ts";
-import { superviseDependencies } from "./supervision.ts";
-import { erasurePorts, type System } from "./system.ts";
+import type { System } from "./system.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
 const PARTITIONS_AHEAD = 7;
 const PREPARE = "prepare partitions";
 const PREPARE_EVERY_MS = 3_600_000;
-/** Keys that were erased by another process, or whose partition has ended, are out of memory after this long. */
-const FORGET_EVERY_MS = 1_000;
 
 const COUNT_REPLAYED_EVERY_MS = 10_000;
 
@@ -68,8 +64,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   const adopted = ports.adopted ?? (await openAdoptedFields(config.adoptedFieldsFile));
   const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes);
   const metrics = createMetrics(() => admission.requests, dependencies);
-  const supervision = superviseDependencies(system, onError);
-  opened.add("monitors", () => supervision.close());
+  const supervision = startMonitors(system, onError, opened);
   const purposes = await ActivePurposes.open(pool, onError);
   opened.add("purposes", () => purposes.close());
   const store = new PostgresEventStore({
@@ -98,16 +93,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     },
   });
   opened.add("event store", () => store.close());
-  const retention = new RetentionWorker({
-    database: system.database,
-    executor: pool,
-    ...erasurePorts(system),
-    replay: supervision.inspect,
-    everyMs: config.retention.intervalMs,
-    onError,
-    onPass: metrics.retentionPassed,
-  });
-  opened.add("retention pass", () => retention.close());
+  startWork(system, supervision, metrics, onError, opened);
   const drift = new BufferedDriftLog(pool, clock, onError);
   opened.add("drift counts", () => drift.close());
   const outcomes = new BufferedOutcomeLog(pool, onError);
@@ -115,8 +101,6 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   const rejections = new BufferedRejectionLog(pool, clock, onError);
   opened.add("rejection counts", () => rejections.close());
   // Written before the counts, which matter less.
-  const sequencer = new AuditSequencer(system, onError);
-  opened.add("audit log", () => sequencer.close());
   const audit = new BufferedAuditLog(pool, system.audit, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
   const ingest = createIngest(
@@ -164,12 +148,8 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     });
     opened.add("adopted fields", () => adopted.close());
   }
-  const forget = (): void => {
-    system.sealer.evictKeys(clock.now());
-    void system.accountKeys.refresh().catch((error: unknown) => onError(error, "refresh account keys"));
-  };
+  forgetErasedKeys(system, onError, opened);
   for (const timer of [
-    setInterval(forget, FORGET_EVERY_MS),
     setInterval(
       () => void countReplayed().catch((error: unknown) => onError(error, "count replayed payloads")),
       COUNT_REPLAYED_EVERY_MS,

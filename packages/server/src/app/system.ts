@@ -1,6 +1,8 @@
 /** The system that a server and every embedding host open: an installation that is up to date and may serve. */
 import { type Warning, warningsOf } from "../config/warnings.ts";
 import type { Config, Environment } from "../config/config.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { requireSecrets } from "../lifecycle/recovery/installation.ts";
 import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
 import type { Clock, OnError } from "../ports.ts";
@@ -8,9 +10,12 @@ import { type DatabaseIdentity, identifyDatabase } from "../postgres/database-id
 import { CloseStack } from "./close-stack.ts";
 import { connect } from "./connect.ts";
 import { type Installation, openInstallation } from "./open-installation.ts";
-import { describeReplayed, recover, replayPorts } from "./recover.ts";
+import { describeReplayed, recover, replayPorts, requireRecovered } from "./recover.ts";
+import { roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
 
 export interface System extends Installation {
+  /** The parts that this process serves. */
+  readonly surfaces: readonly ServedSurface[];
   /** The database that this start has compared with the erasure journal. */
   readonly identity: DatabaseIdentity;
   /** Applies what the erasure journal has and this database or key store lacks. @throws an error with a journal-… code, Unavailable */
@@ -28,34 +33,60 @@ export interface System extends Installation {
 export interface OpenOptions {
   readonly clock: Clock;
   readonly asServer: boolean;
-  /** Whether an outdated schema is migrated. By default it is. */
+  /** Whether an outdated schema is migrated, which only a worker can do. By default it is. */
   readonly migrates?: boolean;
+  /** The parts that the process serves; all by default. */
+  readonly surfaces?: readonly ServedSurface[];
   /** The variables of this process: the command that prints keys gets them. */
   readonly environment: Environment;
   readonly onError: OnError;
 }
 
 export async function openSystem(config: Config, options: OpenOptions): Promise<System> {
-  const { clock, asServer, migrates = true, environment, onError } = options;
+  const { surfaces = SERVED_SURFACES, clock, asServer, migrates = true, environment, onError } = options;
   const closing = new Set<string>();
   await using opened = new CloseStack(onError, closing);
-  const connecting = { access: "change", clock, asServer, migrates, environment, onError } as const;
-  const connection = await connect(config, connecting, opened);
+  const works = surfaces.includes("worker");
+  const connecting = { access: "change", clock, asServer, environment, onError } as const;
+  const connection = await connect(
+    settingsOf(config, surfaces),
+    { ...connecting, migrates: migrates && works, role: roleOf(surfaces) },
+    opened,
+  );
+  if (!works) await requireSecrets(connection.pool);
   const identity = await identifyDatabase(connection.pool);
   const installation = await openInstallation(connection);
-  // A server that is the first of its installation leaves nothing to be made by a command that reads.
-  await installation.receipts();
-  const ports = replayPorts(installation);
-  const replayed = await recover(installation, ports);
+  const recovery = works ? await openRecovery(installation) : await openComparison(installation);
   return {
     ...installation,
+    ...recovery,
+    surfaces,
     identity,
-    replay: () => replayJournal(ports, "head"),
-    replayed: describeReplayed(replayed),
     warnings: warningsOf(config),
     closing,
     close: opened.release(),
   };
+}
+
+type Recovery = Pick<System, "replay" | "replayed">;
+
+async function openRecovery(installation: Installation): Promise<Recovery> {
+  // A server that is the first of its installation leaves nothing to be made by a command that reads.
+  await installation.receipts();
+  const ports = replayPorts(installation);
+  const replayed = describeReplayed(await recover(installation, ports));
+  return { replayed, replay: () => replayJournal(ports, "head") };
+}
+
+/** A process without a worker applies nothing: it waits until a worker has. @throws replay-needed */
+async function openComparison(installation: Installation): Promise<Recovery> {
+  await requireRecovered(installation);
+  const { pool: executor } = installation;
+  const replay = async (): Promise<Replayed> => {
+    await requireReplayed({ ...installation, executor }, "head");
+    return { erasures: 0, holdOrders: 0, restrictionOrders: 0, keyStore: 0 };
+  };
+  return { replayed: [], replay };
 }
 
 /** The parts that a worker or a command needs to delete events. */

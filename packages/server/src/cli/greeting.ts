@@ -18,7 +18,7 @@ const TTL_MS = 24 * 3_600_000;
 const TOKEN_FILE = "admin-token";
 
 export interface Urls {
-  readonly url: string;
+  readonly url?: string;
   readonly adminUrl: string;
 }
 
@@ -29,7 +29,7 @@ export interface Urls {
  */
 export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
   const { config, pool, audit, clock } = system;
-  const ready = `Device Risk Signals is ready: ${url}${EVENTS_PATH}`;
+  const ready = `Device Risk Signals is ready: ${url === undefined ? adminUrl : `${url}${EVENTS_PATH}`}`;
   if (config.embedded) await revokeInitialToken(system);
   if (!config.embedded || !isLoopback(config.service.host)) return [ready];
   const admin = isLoopback(config.service.admin.host) ? await greetAdmin(system, adminUrl, isTerminal) : [];

@@ -108,7 +108,7 @@ export const OPERATOR_ERRORS = {
   },
   "owner-login-needed": {
     ...FAILED,
-    when: "The login may not create the schema or the role. Name one that may in `DRS_MIGRATION_DATABASE_URL`.",
+    when: "The login may not create the schema or grant a role: name one that may in `DRS_MIGRATION_DATABASE_URL`. Or a process of the admin API alone has no owner's login: run the command where a worker runs.",
   },
   "pooler-unsupported": {
     ...FAILED,

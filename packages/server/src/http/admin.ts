@@ -14,8 +14,8 @@ export interface AdminOptions {
   readonly onError: OnError;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
-  /** Answers every path below `/admin/`. */
-  readonly api: RequestListener;
+  /** Answers every path below `/admin/`; absent where the process does not serve the admin API. */
+  readonly api?: RequestListener;
   readonly tls?: TlsFiles;
 }
 
@@ -31,7 +31,8 @@ const REQUEST_TIMEOUT_MS = 15_000;
 export function createAdminServer(options: AdminOptions): Server {
   const listener: RequestListener = (request, response) => {
     const refused = refusal(request, options);
-    if (!refused && pathOf(request.url ?? "/").startsWith("/admin/")) return options.api(request, response);
+    const { api } = options;
+    if (!refused && api && pathOf(request.url ?? "/").startsWith("/admin/")) return api(request, response);
     void (refused ? Promise.resolve(refused) : answer(pathOf(request.url ?? "/"), options))
       .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))
       .then(({ status, type, body }) => {

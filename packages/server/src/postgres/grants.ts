@@ -37,7 +37,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   event_partition: all(...READ),
   event: {
     drs_service: APPEND,
-    drs_ingest: ["insert"],
+    drs_ingest: ["insert", columns("select", "purpose, received_at")],
     drs_admin: [columns("select", "account, purpose, received_at, event_id, action_id, key_id")],
   },
   idempotency_key: { drs_service: APPEND, drs_ingest: APPEND, drs_admin: READ },
@@ -108,7 +108,8 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   delete_released_copies: WORK,
   drop_expired_partition: WORK,
   ensure_account_key: INGEST,
-  ensure_event_partition: INGEST,
+  // To open an event names its partition.
+  ensure_event_partition: ALL,
   finish_erasure: WORK,
   is_account_key_erased: ADMIN,
   is_held: ADMIN,

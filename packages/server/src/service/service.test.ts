@@ -41,7 +41,7 @@ describe("a statement of the admin API that is cancelled", () => {
     const statuses: number[] = [];
     for (let posted = 0; posted < 3; posted++) {
       const body = JSON.stringify(transport(who, new Date(system.clock.now())));
-      statuses.push((await send({ url: service.url, headers: authorized(who), body })).status);
+      statuses.push((await send({ url: service.url ?? "", headers: authorized(who), body })).status);
     }
     await owner.query("rollback");
 

@@ -12,17 +12,20 @@ import { isLoopback } from "../config/rules.ts";
 import { settingOf } from "../config/settings.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
-import { createEndpointServer } from "../http/server.ts";
+import { createEndpointServer, type TlsFiles } from "../http/server.ts";
 import { type FollowedTls, followTlsFiles, readTlsFiles, type TlsPaths } from "../http/tls.ts";
 import { openAdminConnection } from "../app/admin-connection.ts";
 import { CloseStack } from "../app/close-stack.ts";
 import { openSignIn } from "./open-sign-in.ts";
-import { assembleEndpoint } from "../app/endpoint.ts";
+import { assembleEndpoint, type Endpoint } from "../app/endpoint.ts";
 import { createErrorLog } from "../app/error-log.ts";
+import { withSurfaces } from "../app/served-surfaces.ts";
+import { assembleWithoutIngestion } from "../app/without-ingestion.ts";
 import type { System } from "../app/system.ts";
 
 export interface Service {
-  readonly url: string;
+  /** Absent where the process takes no events. */
+  readonly url?: string;
   readonly adminUrl: string;
   /** Reads the certificate files, the role file and the key-encryption key again, where they are held in memory. */
   readonly reload: () => void;
@@ -31,45 +34,49 @@ export interface Service {
 }
 
 export async function startService(system: System, logger: Logger): Promise<Service> {
+  const { surfaces } = system;
   const { service } = system.config;
   const onError = createErrorLog(logger);
   system.dependencies.onChange(({ name, problems }) => {
     if (problems.length === 0) logger.info({ dependency: name }, "dependency is up");
     else logger.warn({ dependency: name, problems }, "dependency is down");
   });
-  const tlsPaths = tlsPathsOf(service.tls, "service.tls");
-  const tlsFiles = tlsPaths && (await readTlsFiles(tlsPaths));
+  const follow = (server: Server, tls: OpenedTls | undefined, what: string): FollowedTls => {
+    if (!tls) return NO_TLS;
+    return followTlsFiles(server as TlsServer, tls.paths, (error) => {
+      if (error === undefined) logger.info(`${what} reloaded`);
+      else onError(error, `reload ${what}`);
+    });
+  };
   await using opened = new CloseStack(onError, system.closing);
   await using serving = new CloseStack(onError, system.closing);
   await using administering = new CloseStack(onError, system.closing);
-  const endpoint = await assembleEndpoint(system, { onError });
+  const takesEvents = surfaces.includes("ingest");
+  const tls = takesEvents ? await openTls(service.tls, "service.tls") : undefined;
+  const endpoint: Omit<Endpoint, "ingest"> & Partial<Endpoint> = takesEvents
+    ? await assembleEndpoint(system, { onError })
+    : await assembleWithoutIngestion(system, onError);
   serving.add("endpoint", () => endpoint.close());
 
-  const listener = createEndpointServer({
-    ingest: endpoint.ingest,
-    proxyHops: service.proxyHops,
-    requestTimeout: service.requestTimeoutMs,
-    onError,
-    ...(tlsFiles && { tls: tlsFiles }),
-  });
+  const adminTls = await openTls(service.admin.tls, "service.admin.tls");
+  const signIn = surfaces.includes("admin") ? await openSignIn(system, onError) : undefined;
+  const api = surfaces.includes("admin")
+    ? await createAdminApi({
+        ports: portsOf(system, openAdminConnection(system, onError, administering)),
+        ...(signIn && { signIn }),
+        document: ADMIN_OPENAPI_JSON,
+        isClearAllowed: isLoopback(service.admin.host),
+        onError,
+      })
+    : undefined;
   const { registry } = endpoint.metrics;
-  const adminTlsPaths = tlsPathsOf(service.admin.tls, "service.admin.tls");
-  const adminTlsFiles = adminTlsPaths && (await readTlsFiles(adminTlsPaths));
-  const signIn = await openSignIn(system, onError);
-  const api = await createAdminApi({
-    ports: portsOf(system, openAdminConnection(system, onError, administering)),
-    ...(signIn && { signIn }),
-    document: ADMIN_OPENAPI_JSON,
-    isClearAllowed: isLoopback(service.admin.host),
-    onError,
-  });
   const admin = createAdminServer({
-    api,
-    ...(adminTlsFiles && { tls: adminTlsFiles }),
+    ...(api && { api }),
+    ...(adminTls && { tls: adminTls.files }),
     hosts: [service.admin.host, ...(service.admin.hostNames ?? []), ...(signIn ? [signIn.hostName] : [])].map((name) =>
       name.toLowerCase(),
     ),
-    readiness: endpoint.readiness,
+    readiness: async () => withSurfaces(await endpoint.readiness(), surfaces),
     onError,
     metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   });
@@ -78,24 +85,30 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const closeAll = [serving.release(), administering.release()];
   opened.add("endpoint and admin database", () => Promise.all(closeAll.map((close) => close())));
   let withinMs = 0;
-  opened.add("listener", () => closeListener(listener, withinMs));
-  await listen(listener, service.host, service.port, "choose another in DRS_PORT");
-  await listen(admin, service.admin.host, service.admin.port, "choose another in DRS_ADMIN_PORT");
-  const follow = (server: Server, paths: TlsPaths | undefined, what: string): FollowedTls => {
-    if (!paths) return NO_TLS;
-    return followTlsFiles(server as TlsServer, paths, (error) => {
-      if (error === undefined) logger.info(`${what} reloaded`);
-      else onError(error, `reload ${what}`);
+  const followed: FollowedTls[] = [];
+  let url: string | undefined;
+  if (endpoint.ingest) {
+    const listener = createEndpointServer({
+      ingest: endpoint.ingest,
+      proxyHops: service.proxyHops,
+      requestTimeout: service.requestTimeoutMs,
+      onError,
+      ...(tls && { tls: tls.files }),
     });
-  };
-  const followed = [follow(listener, tlsPaths, "certificate"), follow(admin, adminTlsPaths, "admin certificate")];
-  for (const tls of followed) opened.add("certificate files", () => tls.close());
+    opened.add("listener", () => closeListener(listener, withinMs));
+    await listen(listener, service.host, service.port, "choose another in DRS_PORT");
+    followed.push(follow(listener, tls, "certificate"));
+    url = urlOf(listener, service.host, tls);
+  }
+  await listen(admin, service.admin.host, service.admin.port, "choose another in DRS_ADMIN_PORT");
+  followed.push(follow(admin, adminTls, "admin certificate"));
+  for (const one of followed) opened.add("certificate files", () => one.close());
   const close = opened.release();
   return {
-    url: urlOf(listener, service.host, tlsPaths ? "https" : "http"),
-    adminUrl: urlOf(admin, service.admin.host, adminTlsPaths ? "https" : "http"),
+    ...(url !== undefined && { url }),
+    adminUrl: urlOf(admin, service.admin.host, adminTls),
     reload() {
-      for (const tls of followed) tls.reload();
+      for (const one of followed) one.reload();
       signIn?.roleFile.reload().then(
         () => logger.info("role file reloaded"),
         (error: unknown) => onError(error, "reload role file"),
@@ -115,6 +128,19 @@ export async function startService(system: System, logger: Logger): Promise<Serv
       await close();
     },
   };
+}
+
+interface OpenedTls {
+  readonly paths: TlsPaths;
+  readonly files: TlsFiles;
+}
+
+async function openTls(
+  files: Pick<Config["service"]["tls"], "certFile" | "keyFile">,
+  group: "service.tls" | "service.admin.tls",
+): Promise<OpenedTls | undefined> {
+  const paths = tlsPathsOf(files, group);
+  return paths && { paths, files: await readTlsFiles(paths) };
 }
 
 const NO_TLS: FollowedTls = { reload: () => {}, close: () => {} };
@@ -149,9 +175,9 @@ function listen(server: Server, host: string, port: number, advice: string): Pro
   });
 }
 
-function urlOf(server: Server, host: string, scheme: string): string {
+function urlOf(server: Server, host: string, tls: OpenedTls | undefined): string {
   const { port } = server.address() as AddressInfo;
-  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Time limit for closing after all requests are answered, or their time is over. */

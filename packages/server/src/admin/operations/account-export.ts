@@ -16,10 +16,10 @@ import { requireReplayedJournal } from "./ports.ts";
 
 /** The audit has the export before its first line. */
 export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller, input }) => {
-  const { pool, clock, config, report, database } = ports;
+  const { pool, clock, config, report } = ports;
   const { account, request_id } = input;
   const reason = reasonOf(input.reason, config);
-  const { audit, secrets, sealer, pseudonymizer } = await requireReplayedJournal(ports);
+  const { audit, secrets, sealer, pseudonymizer, database } = await requireReplayedJournal(ports);
   await requireRequest(pool, caller, input);
   await requireHeld(pool, pseudonymizer, account);
   const export_id = randomUUID();

@@ -2,12 +2,15 @@ import type { AdminConnection } from "../../app/admin-connection.ts";
 import type { OpenConnection } from "../../app/connect.ts";
 import { type Installation, openInstallation } from "../../app/open-installation.ts";
 import { type Keys, openKeys } from "../../app/open-keys.ts";
+import type { System } from "../../app/system.ts";
 import { requireReplayed } from "../../lifecycle/recovery/compare-with-journal.ts";
 import type { MonotonicClock } from "../../ports.ts";
 
 /** What the operations of the admin API work on. Parts that few operations need are opened at the first use. */
 export interface AdminPorts extends OpenConnection {
   readonly monotonic: MonotonicClock;
+  /** Whether the process may change what only the owner's login changes. */
+  readonly works: boolean;
   /** @throws installation-missing, key-store-mismatch, Unavailable */
   readonly keys: () => Promise<Keys>;
   /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
@@ -22,11 +25,12 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
  * For a process that has opened the whole installation.
  * @param connection the admin API's own; work that deletes or opens events uses that of the installation.
  */
-export function portsOf(installation: Installation, connection: AdminConnection): AdminPorts {
+export function portsOf(installation: System, connection: AdminConnection): AdminPorts {
   const opened = Promise.resolve(installation);
   return {
     ...installation,
     ...connection,
+    works: installation.surfaces.includes("worker"),
     monotonic: MONOTONIC_CLOCK,
     keys: () => opened,
     installation: () => opened,
@@ -40,6 +44,7 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
   let installation: Promise<Installation> | undefined;
   return {
     ...connection,
+    works: true,
     monotonic: MONOTONIC_CLOCK,
     keys: () => (keys ??= installation ?? openKeys(connection)),
     installation: () => (installation ??= openInstallation(connection)),

@@ -44,6 +44,7 @@ const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> =
   "pass-running": "state-conflict",
   "journal-required": "state-conflict",
   "key-versions-fixed": "state-conflict",
+  "owner-login-needed": "state-conflict",
   "approval-needed": "state-conflict",
   "keys-destroyed": "keys-destroyed",
   "dependency-unavailable": "unavailable",

@@ -1,0 +1,53 @@
+/** What a server does in addition to the answers to requests: monitors, and the work of a worker. */
+import { RetentionWorker } from "../lifecycle/retention-worker.ts";
+import type { OnError } from "../ports.ts";
+import { AuditSequencer } from "./audit-log.ts";
+import type { CloseStack } from "./close-stack.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Supervision, superviseDependencies } from "./supervision.ts";
+import { erasurePorts, type System } from "./system.ts";
+
+/** Keys that were erased by another process, or whose partition has ended, are out of memory after this long. */
+const FORGET_EVERY_MS = 1_000;
+
+/** Starts the monitors of the dependencies. @param opened closes them. */
+export function startMonitors(system: System, onError: OnError, opened: CloseStack): Supervision {
+  const supervision = superviseDependencies(system, onError);
+  opened.add("monitors", () => supervision.close());
+  return supervision;
+}
+
+/** Starts retention passes and checkpoints of the audit log, where the process is a worker. @param opened closes them. */
+export function startWork(
+  system: System,
+  { inspect: replay }: Supervision,
+  { retentionPassed: onPass }: Metrics,
+  onError: OnError,
+  opened: CloseStack,
+): void {
+  if (!system.surfaces.includes("worker")) return;
+  const { database, pool: executor, config } = system;
+  const everyMs = config.retention.intervalMs;
+  const retention = new RetentionWorker({
+    database,
+    executor,
+    ...erasurePorts(system),
+    replay,
+    everyMs,
+    onError,
+    onPass,
+  });
+  opened.add("retention pass", () => retention.close());
+  const sequencer = new AuditSequencer(system, onError);
+  opened.add("audit log", () => sequencer.close());
+}
+
+/** Keeps erased keys out of memory. @param opened ends it. */
+export function forgetErasedKeys({ sealer, accountKeys, clock }: System, onError: OnError, opened: CloseStack): void {
+  const timer = setInterval(() => {
+    sealer.evictKeys(clock.now());
+    void accountKeys.refresh().catch((error: unknown) => onError(error, "refresh account keys"));
+  }, FORGET_EVERY_MS);
+  timer.unref();
+  opened.add("timer", () => clearInterval(timer));
+}

@@ -1,0 +1,134 @@
+/** Three processes of one installation, each with the login of its surface alone. */
+import { randomBytes } from "node:crypto";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AdminClient, createAdminClient } from "@device-risk-signals/admin-api";
+import { authorized, freshKey, type Reply, send, transport } from "../../../../e2e/support/client.ts";
+import { makeCredentials } from "../../../../e2e/support/parties.ts";
+import type { Credentials } from "../../../../e2e/support/server.ts";
+import { clockOf } from "../../../../e2e/support/test-clock.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import type { ServedSurface } from "../app/served-surfaces.ts";
+import { openSystem, type System } from "../app/system.ts";
+import { readConfig } from "../config/config.ts";
+import { issueAdminToken } from "../identity/admin-tokens.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { type Service, startService } from "./service.ts";
+
+const HOUR_MS = 3_600_000;
+const folder = useFolder();
+const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
+const suffix = randomBytes(4).toString("hex");
+const closing: (() => Promise<unknown>)[] = [];
+
+interface Process {
+  readonly system: System;
+  readonly service: Service;
+  readonly errors: unknown[];
+}
+
+async function start(surface: ServedSurface, login: string): Promise<Process> {
+  const url = (scene.environment["DRS_DATABASE_URL"] ?? "").replace("postgres@", `${login}@`);
+  const environment = { ...scene.environment, DRS_DATABASE_URL: url, DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
+  const result = readConfig(environment, process.cwd());
+  if (!result.ok) throw new Error(result.problems.join());
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const clock = clockOf(environment);
+  const system = await openSystem(result.config, { surfaces: [surface], clock, asServer: true, environment, onError });
+  closing.push(() => system.close());
+  const service = await startService(system, pino({ level: "error" }, { write: onError }));
+  closing.push(() => service.stop());
+  return { system, service, errors };
+}
+
+let ingest: Process;
+let admin: Process;
+let worker: Process;
+let who: Credentials;
+let client: AdminClient;
+
+beforeAll(async () => {
+  const [ingestLogin, adminLogin] = [`ingest_${suffix}`, `admin_${suffix}`];
+  await scene.owner.query(`create role ${ingestLogin} login; create role ${adminLogin} login`);
+  closing.push(() => scene.owner.query(`drop role ${ingestLogin}; drop role ${adminLogin}`));
+  await migrate({ connectionString: scene.environment["DRS_DATABASE_URL"] ?? "" }, [
+    { login: ingestLogin, role: "drs_ingest" },
+    { login: adminLogin, role: "drs_admin" },
+  ]);
+  worker = await start("worker", "postgres");
+  ingest = await start("ingest", ingestLogin);
+  admin = await start("admin", adminLogin);
+  who = await makeCredentials(scene.system, "customer-1");
+  const { token } = await inOwnerTransaction(scene.system.administration, (owner) =>
+    issueAdminToken(owner, scene.system.clock, {
+      person: "ann",
+      roles: ["investigator", "privacy", "operator", "auditor"],
+      ttlMs: HOUR_MS,
+    }),
+  );
+  client = createAdminClient({ url: admin.service.adminUrl, token });
+});
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+const get = (url: string, path: string): Promise<Reply> => send({ url, method: "GET", path });
+const body = (): string => JSON.stringify(transport(who, new Date(scene.system.clock.now())));
+const post = (text: string, key: string): Promise<Reply> =>
+  send({ url: ingest.service.url ?? "", headers: authorized(who, key), body: text });
+
+describe("a process of", () => {
+  it("ingestion alone stores events, answers replays and conflicts, and serves no admin API", async () => {
+    const [key, text] = [freshKey(), body()];
+    expect((await post(text, key)).status).toBe(201);
+    expect((await post(text, key)).status).toBe(200);
+    expect((await post(` ${text}`, key)).status, "the same in canonical form").toBe(200);
+    expect((await post(text.replace("23", "24"), key)).status).toBe(409);
+    expect((await post("{", freshKey())).status).toBe(400);
+    const { adminUrl } = ingest.service;
+    expect(await get(adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: ingest\n" });
+    expect((await get(adminUrl, "/admin/v1/session")).status).toBe(404);
+    expect((await get(adminUrl, "/metrics")).text).toContain("drs_requests_total");
+    expect(ingest.system.config.database.url).toContain("ingest_");
+  });
+
+  it("the admin API alone lists and opens events, and takes no events", async () => {
+    expect((await post(body().replace('"fonts"', '"unknown_probe"'), freshKey())).status).toBe(201);
+    const { events } = await client.call("listEvents", { account: who.account });
+    const [event] = events;
+    const opened = { event_id: event?.event_id ?? "", category: "dispute" as const, reason: "dispute 4711" };
+    const { observations } = await client.call("readObservations", opened);
+    expect(observations).toMatchObject({ event_type: "device_intel_collection" });
+    const { findings } = await client.call("readHealth", {});
+    expect(findings.find(({ what }) => what === "separation")?.detail).toContain(`the admin API has admin_${suffix}`);
+    await client.call("readRetention", {});
+    await client.call("listKeys", {});
+    expect(admin.service.url).toBeUndefined();
+    expect(await get(admin.service.adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: admin\n" });
+  });
+
+  it("the admin API alone refuses what needs the owner's login, and says where to run it", async () => {
+    const erasure = { account: who.account, reason: "article 17" };
+    await expect(client.call("runErasure", erasure)).rejects.toMatchObject({
+      status: 409,
+      problem: { code: "owner-login-needed" },
+    });
+    expect((await client.call("listErasures", { account: who.account })).erasures).toEqual([]);
+  });
+
+  it("a worker alone answers health and metrics, and nothing else", async () => {
+    const { adminUrl, url } = worker.service;
+    expect(url).toBeUndefined();
+    expect(await get(adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: worker\n" });
+    expect((await get(adminUrl, "/metrics")).text).toContain("drs_retention_lag_seconds");
+    expect((await get(adminUrl, "/admin/v1/session")).status).toBe(404);
+  });
+
+  it("each surface meets no privilege that its login lacks", async () => {
+    await ingest.service.stop();
+    expect([ingest, admin, worker].flatMap(({ errors }) => errors)).toEqual([]);
+  });
+});

@@ -134,3 +134,24 @@ test("an erasure makes reasons and details unreadable, and the log still holds",
   await drs("audit", "checkpoint");
   expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
 });
+
+test("drs audit epoch continues the log of a restored database, which is reported until it is reviewed", async () => {
+  const reason = ["--reason", "restore of yesterday"];
+  expect(await drs("audit", "epoch", ...reason)).toMatchObject({ code: 1 });
+  const owner = await connectAsOwner(environment);
+  await owner.query("set session_replication_role = replica");
+  await owner.query("delete from audit_checkpoint where size = (select max(size) from audit_checkpoint)");
+  const lost = "select entry_id from audit_leaf where leaf >= (select max(size) from audit_checkpoint)";
+  await owner.query(`delete from audit_entry where entry_id in (${lost})`);
+  await owner.query(`delete from audit_leaf where entry_id in (${lost})`);
+  await owner.end();
+  expect(await drs("audit", "checkpoint")).toMatchObject({ code: 6 });
+  expect(await verified()).toMatchObject({ code: 6, findings: [{ kind: "truncated" }, {}] });
+  const [{ review_id } = { review_id: "" }] = objects<{ review_id: string }>(
+    (await drs("audit", "epoch", ...reason, "--json")).stdout,
+  );
+  expect(await verified("--checkpoint", kept)).toMatchObject({ code: 6, findings: [{ kind: "restored" }] });
+  expect(await drs("review", "close", review_id, ...reason)).toMatchObject({ code: 0 });
+  expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0, stdout: expect.stringMatching(/\/2\n/) as string });
+  expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
+});

@@ -6,9 +6,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatLogKey, signCheckpoint } from "../../packages/server/src/audit/log/checkpoint.ts";
 import { formatHeader, formatItem } from "../../packages/server/src/audit/log/export-file.ts";
+import { epochReferences } from "../../packages/server/src/audit/log/epoch.ts";
 import { signAlone } from "../../packages/server/src/audit/log/lane.ts";
 import {
   DIRECT,
+  inEpoch,
   LOG_KEY,
   logKeyOf,
   logOf,
@@ -102,6 +104,56 @@ const CASES: readonly Case[] = [
   }),
 ];
 
+const AUDITED = { ...read(910), operation: "audit.epoch", outcome: "begun" };
+const epochEntry = (references: object): SignedRecord =>
+  signAlone(DIRECT, { ...AUDITED, detail: JSON.stringify(references) });
+const begun = epochEntry(epochReferences(2, last, middle));
+const reviewOf = (outcome: string): SignedRecord =>
+  signAlone(DIRECT, {
+    ...read(911),
+    operation: "audit.review",
+    outcome,
+    detail: JSON.stringify({ entry_id: AUDITED.entryId }),
+  });
+
+/** The log that was restored when it had 32 entries, and its second epoch. */
+function epochs(second: readonly SignedRecord[], first = entries.slice(0, 32)): Pick<Case, "items" | "outside"> {
+  const epoch = inEpoch(2, second);
+  return { items: [...logOf(first, [7, 32]).items, ...epoch.items], outside: epoch.notes };
+}
+const reviewed = epochs([begun, forged, reviewOf("closed")]);
+
+const EPOCHS: readonly Case[] = [
+  { name: "restored, reviewed", ...reviewed, verdict: 0 },
+  {
+    name: "restored, reviewed, compared with all",
+    ...reviewed,
+    outside: [...reviewed.outside, ...log.notes],
+    verdict: 0,
+  },
+  { name: "restored, not reviewed", ...epochs([begun, forged]), verdict: 6 },
+  { name: "restored, under review", ...epochs([begun, reviewOf("opened")]), verdict: 6 },
+  { name: "restored, without a checkpoint of the epoch", ...reviewed, outside: [middle], verdict: 3 },
+  { name: "restored, started by another entry", ...epochs([forged, reviewOf("closed")]), verdict: 6 },
+  {
+    name: "restored, changed before",
+    ...epochs([begun, reviewOf("closed")], entries.slice(0, 32).with(20, forged)),
+    verdict: 6,
+  },
+  {
+    name: "restored, admits too little",
+    ...epochs([epochEntry(epochReferences(2, log.notes[0] ?? "", middle)), reviewOf("closed")]),
+    outside: [last],
+    verdict: 6,
+  },
+  {
+    name: "rolled back to the epoch before",
+    items: logOf(entries.slice(0, 32), [7, 32]).items,
+    outside: reviewed.outside,
+    verdict: 6,
+  },
+];
+
 /** An entry that is in no leaf has waited too long: Go's program knows no time, and confirms none. */
 const LATE = STARTED + 3_600_000;
 
@@ -140,7 +192,7 @@ function rootOf(size: number): Buffer {
   return tree.root();
 }
 
-const logs = await Promise.all(CASES.map(writeCase));
+const logs = await Promise.all([...CASES, ...EPOCHS].map(writeCase));
 const otherRoot = { origin: ORIGIN, size: COUNT, root: leafHash() };
 const another: TestLog = { items: [], notes: [signCheckpoint(otherRoot, PRIVATE_KEY)] };
 const proofs = [

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/ed25519"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +38,7 @@ type line struct {
 	Format     string  `json:"format"`
 	Checkpoint string  `json:"checkpoint"`
 	New        bool    `json:"new"`
+	Epoch      int     `json:"epoch"`
 	Leaf       *uint64 `json:"leaf"`
 	Hash       []byte  `json:"hash"`
 	Record     []byte  `json:"record"`
@@ -43,9 +46,30 @@ type line struct {
 }
 
 type checkpoint struct {
+	epoch   int
 	size    uint64
 	root    []byte
 	outside bool
+}
+
+// logKey opens the checkpoints of all epochs: their origins are the key's name, and the name with / and a number.
+type logKey struct {
+	name   string
+	public ed25519.PublicKey
+}
+
+func parseKey(text string) (*logKey, error) {
+	verifier, err := note.NewVerifier(text)
+	if err != nil {
+		return nil, err
+	}
+	// The name has no +; the hash and the key follow it.
+	parts := strings.SplitN(text, "+", 3)
+	raw, err := base64.StdEncoding.DecodeString(parts[2])
+	if err != nil || len(raw) != 1+ed25519.PublicKeySize {
+		return nil, errors.New("the key is not of Ed25519")
+	}
+	return &logKey{verifier.Name(), ed25519.PublicKey(raw[1:])}, nil
 }
 
 type result struct {
@@ -74,14 +98,32 @@ func (r *result) verdict() int {
 	}
 }
 
-// openCheckpoint reads a signed checkpoint: origin, size and root, each in a line.
-func openCheckpoint(verifier note.Verifier, text []byte) (checkpoint, error) {
+// open reads a signed checkpoint: origin, size and root, each in a line.
+func (k *logKey) open(text []byte) (checkpoint, error) {
+	origin, _, _ := strings.Cut(string(text), "\n")
+	epoch := 1
+	if origin != k.name {
+		number, isEpoch := strings.CutPrefix(origin, k.name+"/")
+		parsed, err := strconv.Atoi(number)
+		if !isEpoch || err != nil || parsed < 2 || strconv.Itoa(parsed) != number {
+			return checkpoint{}, errors.New("the checkpoint is of another log")
+		}
+		epoch = parsed
+	}
+	encoded, err := note.NewEd25519VerifierKey(origin, k.public)
+	if err != nil {
+		return checkpoint{}, err
+	}
+	verifier, err := note.NewVerifier(encoded)
+	if err != nil {
+		return checkpoint{}, err
+	}
 	opened, err := note.Open(text, note.VerifierList(verifier))
 	if err != nil {
 		return checkpoint{}, err
 	}
 	lines := strings.Split(opened.Text, "\n")
-	if len(lines) < 4 || lines[0] != verifier.Name() {
+	if len(lines) < 4 || lines[0] != origin {
 		return checkpoint{}, errors.New("the checkpoint is of another log")
 	}
 	size, err := strconv.ParseUint(lines[1], 10, 64)
@@ -89,7 +131,7 @@ func openCheckpoint(verifier note.Verifier, text []byte) (checkpoint, error) {
 		return checkpoint{}, err
 	}
 	root, err := base64.StdEncoding.DecodeString(lines[2])
-	return checkpoint{size: size, root: root}, err
+	return checkpoint{epoch: epoch, size: size, root: root}, err
 }
 
 func readLines(export io.Reader, each func(line) error) error {
@@ -123,76 +165,210 @@ func rootOf(tree *compact.Range) ([]byte, error) {
 	return tree.GetRootHash(nil)
 }
 
-// verifyExport hashes all entries again and compares the tree with every checkpoint.
-func verifyExport(key string, outside [][]byte, export io.Reader) (*result, error) {
-	verifier, err := note.NewVerifier(key)
+// log is the state of a verification: the tree of the present epoch, and what the epochs before it left.
+type log struct {
+	*result
+	key      *logKey
+	factory  compact.RangeFactory
+	epoch    int
+	tree     *compact.Range
+	expected []checkpoint
+	// The numbers of leaves of earlier epochs, and of those that are confirmed; and of the present epoch.
+	earlier, earlierConfirmed, present uint64
+	// The entries that begin epochs, and the entries whose reviews are closed.
+	begun    map[string]string
+	reviewed map[string]bool
+}
+
+// verifyExport hashes all entries again and compares the trees with every checkpoint.
+func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, error) {
+	key, err := parseKey(keyText)
 	if err != nil {
 		return nil, err
 	}
 	found := &result{}
-	expected := openOutside(verifier, outside, found)
 	factory := compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}
-	tree := factory.NewEmptyRange(0)
-	compare := func(one checkpoint) error {
-		root, err := rootOf(tree)
-		if err != nil {
-			return err
-		}
-		if one.size != tree.End() || !bytes.Equal(root, one.root) {
-			found.find("the first %d entries are not those of a checkpoint of %d", tree.End(), one.size)
-			return nil
-		}
-		found.signed = true
-		if one.outside {
-			found.confirmed = one.size
-		}
-		return nil
+	l := &log{result: found, key: key, factory: factory, epoch: 1, tree: factory.NewEmptyRange(0),
+		expected: openOutside(key, outside, found), begun: map[string]string{}, reviewed: map[string]bool{}}
+	err = readLines(export, l.add)
+	for _, one := range l.expected {
+		found.find("a checkpoint kept outside has %d entries of epoch %d, the log has %d of epoch %d", one.size, one.epoch, l.tree.End(), l.epoch)
 	}
-	err = readLines(export, func(item line) error {
-		switch {
-		case item.Checkpoint != "":
-			one, err := openCheckpoint(verifier, []byte(item.Checkpoint))
-			if err != nil {
-				found.find("a checkpoint after entry %d: %v", tree.End(), err)
-				return nil
-			}
-			return compare(one)
-		case item.New:
-			found.waiting++
-			return nil
-		case item.Leaf == nil:
-			return errors.New("a line of the export is neither an entry nor a checkpoint")
+	for id, what := range l.begun {
+		if !l.reviewed[id] {
+			found.find("%s", what)
 		}
-		if *item.Leaf != tree.End() {
-			found.find("leaf %d is where leaf %d should be", *item.Leaf, tree.End())
-		}
-		if item.Record == nil {
-			found.find("the entry of leaf %d is missing", *item.Leaf)
-		} else if !bytes.Equal(leafOf(item), item.Hash) {
-			found.find("the entry of leaf %d was changed", *item.Leaf)
-		}
-		if err := tree.Append(item.Hash, nil); err != nil {
-			return err
-		}
-		for len(expected) > 0 && expected[0].size <= tree.End() {
-			if err := compare(expected[0]); err != nil {
-				return err
-			}
-			expected = expected[1:]
-		}
-		return nil
-	})
-	for _, one := range expected {
-		found.find("a checkpoint kept outside has %d entries, the log has %d", one.size, tree.End())
 	}
-	found.size = tree.End()
+	found.size = l.earlier + l.tree.End()
+	found.confirmed = l.earlierConfirmed + l.present
 	return found, err
 }
 
-func openOutside(verifier note.Verifier, texts [][]byte, found *result) []checkpoint {
+func (l *log) add(item line) error {
+	switch {
+	case item.Checkpoint != "":
+		one, err := l.key.open([]byte(item.Checkpoint))
+		if err != nil || one.epoch != l.epoch {
+			l.find("a checkpoint after entry %d is not of epoch %d: %v", l.tree.End(), l.epoch, err)
+			return nil
+		}
+		return l.compare(one)
+	case item.New:
+		l.waiting++
+		l.review(item)
+		return nil
+	case item.Leaf == nil:
+		return errors.New("a line of the export is neither an entry nor a checkpoint")
+	}
+	if epoch := max(item.Epoch, 1); epoch != l.epoch {
+		if err := l.start(epoch, item); err != nil {
+			return err
+		}
+	}
+	if *item.Leaf != l.tree.End() {
+		l.find("leaf %d is where leaf %d should be", *item.Leaf, l.tree.End())
+	}
+	if item.Record == nil {
+		l.find("the entry of leaf %d is missing", *item.Leaf)
+	} else if !bytes.Equal(leafOf(item), item.Hash) {
+		l.find("the entry of leaf %d was changed", *item.Leaf)
+	}
+	l.review(item)
+	if err := l.tree.Append(item.Hash, nil); err != nil {
+		return err
+	}
+	for len(l.expected) > 0 && l.expected[0].epoch == l.epoch && l.expected[0].size <= l.tree.End() {
+		if err := l.compare(l.expected[0]); err != nil {
+			return err
+		}
+		l.expected = l.expected[1:]
+	}
+	return nil
+}
+
+func (l *log) compare(one checkpoint) error {
+	root, err := rootOf(l.tree)
+	if err != nil {
+		return err
+	}
+	if one.size != l.tree.End() || !bytes.Equal(root, one.root) {
+		l.find("the first %d entries are not those of a checkpoint of %d", l.tree.End(), one.size)
+		return nil
+	}
+	l.signed = true
+	if one.outside {
+		// The first entry of an epoch names the end of the one before.
+		l.present, l.earlierConfirmed = one.size, l.earlier
+	}
+	return nil
+}
+
+// start begins an epoch: its first entry names the end of the one before.
+func (l *log) start(epoch int, item line) error {
+	root, err := rootOf(l.tree)
+	if err != nil {
+		return err
+	}
+	kept, continued, id := l.readStart(epoch, item)
+	if kept == nil {
+		l.find("epoch %d does not begin with the entry that starts it", epoch)
+	} else {
+		isEnd := l.tree.End() == 0
+		if continued != nil {
+			isEnd = continued.epoch == l.epoch && continued.size == l.tree.End() && bytes.Equal(continued.root, root)
+		}
+		if !isEnd {
+			l.find("the leaves of epoch %d differ from what the next epoch names", l.epoch)
+		}
+		l.begun[id] = fmt.Sprintf("epoch %d follows a restore: %d entries of epoch %d were kept outside, the database had %d of epoch %d",
+			epoch, kept.size, kept.epoch, l.tree.End(), l.epoch)
+	}
+	for len(l.expected) > 0 && l.expected[0].epoch < epoch {
+		if lost := l.expected[0]; kept == nil || (lost.epoch == kept.epoch && lost.size > kept.size) {
+			l.find("a checkpoint kept outside has %d entries of epoch %d, which the log lacks", lost.size, lost.epoch)
+		}
+		l.expected = l.expected[1:]
+	}
+	l.earlier += l.tree.End()
+	l.earlierConfirmed += l.present
+	l.epoch, l.present, l.tree = epoch, 0, l.factory.NewEmptyRange(0)
+	return nil
+}
+
+func (l *log) readStart(epoch int, item line) (kept, continued *checkpoint, id string) {
+	entry, ok := readEntry(item.Record)
+	if !ok || entry.operation != "audit.epoch" || entry.references["epoch"] != strconv.Itoa(epoch) {
+		return nil, nil, ""
+	}
+	one, err := l.key.open([]byte(entry.references["kept"]))
+	if err != nil || one.epoch >= epoch {
+		return nil, nil, ""
+	}
+	text, has := entry.references["continued"]
+	if !has {
+		return &one, nil, entry.id
+	}
+	end, err := l.key.open([]byte(text))
+	if err != nil {
+		return nil, nil, ""
+	}
+	return &one, &end, entry.id
+}
+
+func (l *log) review(item line) {
+	if entry, ok := readEntry(item.Record); ok && entry.operation == "audit.review" && entry.outcome == "closed" {
+		l.reviewed[entry.references["entry_id"]] = true
+	}
+}
+
+const recordFormat = "drs-audit/1\n"
+const absent = 0xffffffff
+
+type entry struct {
+	id, operation, outcome string
+	references             map[string]string
+}
+
+// readEntry reads the fields of a record that are needed here: each is its length in 32 bits, and its bytes.
+func readEntry(record []byte) (entry, bool) {
+	rest, ok := bytes.CutPrefix(record, []byte(recordFormat))
+	if !ok {
+		return entry{}, false
+	}
+	var fields [][]byte
+	for len(rest) >= 4 {
+		length := binary.BigEndian.Uint32(rest)
+		rest = rest[4:]
+		if length == absent {
+			fields = append(fields, nil)
+			continue
+		}
+		if uint64(length) > uint64(len(rest)) {
+			return entry{}, false
+		}
+		fields, rest = append(fields, rest[:length]), rest[length:]
+	}
+	if len(fields) != 21 || len(fields[0]) != 16 {
+		return entry{}, false
+	}
+	read := entry{operation: string(fields[8]), outcome: string(fields[9]), references: map[string]string{}}
+	id := fields[0]
+	read.id = fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	var detail map[string]any
+	if fields[14] != nil && json.Unmarshal(fields[14], &detail) == nil {
+		for name, value := range detail {
+			if text, isText := value.(string); isText {
+				read.references[name] = text
+			}
+		}
+	}
+	return read, true
+}
+
+func openOutside(key *logKey, texts [][]byte, found *result) []checkpoint {
 	var opened []checkpoint
 	for _, text := range texts {
-		one, err := openCheckpoint(verifier, text)
+		one, err := key.open(text)
 		switch {
 		case err != nil:
 			found.unread = true
@@ -201,13 +377,18 @@ func openOutside(verifier note.Verifier, texts [][]byte, found *result) []checkp
 			opened = append(opened, one)
 		}
 	}
-	sort.Slice(opened, func(one, other int) bool { return opened[one].size < opened[other].size })
+	sort.Slice(opened, func(one, other int) bool {
+		if opened[one].epoch != opened[other].epoch {
+			return opened[one].epoch < opened[other].epoch
+		}
+		return opened[one].size < opened[other].size
+	})
 	return opened
 }
 
 // verifyProof checks an inclusion proof, whose entry is taken from the export.
-func verifyProof(key, text string, export io.Reader) error {
-	verifier, err := note.NewVerifier(key)
+func verifyProof(keyText, text string, export io.Reader) error {
+	key, err := parseKey(keyText)
 	if err != nil {
 		return err
 	}
@@ -228,13 +409,13 @@ func verifyProof(key, text string, export io.Reader) error {
 		}
 		hashes = append(hashes, hash)
 	}
-	one, err := openCheckpoint(verifier, []byte(signed))
+	one, err := key.open([]byte(signed))
 	if err != nil {
 		return err
 	}
 	err = errors.New("the export does not have the entry of the proof")
 	readErr := readLines(export, func(item line) error {
-		if item.Leaf != nil && *item.Leaf == index {
+		if item.Leaf != nil && *item.Leaf == index && max(item.Epoch, 1) == one.epoch {
 			err = proof.VerifyInclusion(rfc6962.DefaultHasher, index, one.size, leafOf(item), hashes, one.root)
 		}
 		return nil

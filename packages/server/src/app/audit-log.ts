@@ -2,7 +2,8 @@
 import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
-import { extendLog, type SequencerPorts } from "../audit/sequencer.ts";
+import type { ReviewOrder } from "../audit/reviews.ts";
+import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch } from "../audit/sequencer.ts";
 import type { Config } from "../config/config.ts";
 import { ed25519Key } from "../crypto/ed25519-key.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
@@ -55,6 +56,15 @@ export async function checkpointNow(installation: Installation): Promise<readonl
   return withClient(installation.database, async (client) => {
     await lockSession(client, LOCKS.auditLog);
     return extendLog(client, ports);
+  });
+}
+
+/** Starts the next epoch of a log whose database was restored. @throws as `startEpoch` */
+export async function startEpochNow(installation: Installation, order: ReviewOrder): Promise<StartedEpoch> {
+  const ports = await sequencerPorts(installation);
+  return withClient(installation.database, async (client) => {
+    await lockSession(client, LOCKS.auditLog);
+    return startEpoch(client, ports, { ...order, signer: installation.audit });
   });
 }
 

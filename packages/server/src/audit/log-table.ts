@@ -1,7 +1,8 @@
 /** The log of the audit in the database: leaves, checkpoints, and entries that are in no leaf. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { query, queryRow, sql } from "../postgres/statement.ts";
 import { differingColumns } from "./entries.ts";
+import { FIRST_EPOCH } from "./log/epoch.ts";
 import { decodeRecord } from "./log/record.ts";
 import type { LogItem, StoredEntry } from "./log/verify.ts";
 
@@ -9,6 +10,7 @@ import type { LogItem, StoredEntry } from "./log/verify.ts";
 const PAGE = 5_000;
 
 export interface CheckpointRow {
+  readonly epoch: number;
   readonly size: number;
   readonly note: string;
   /** The roots of the perfect subtrees. */
@@ -16,17 +18,18 @@ export interface CheckpointRow {
   readonly upto: string;
 }
 
-const CHECKPOINT = { size: "int8", note: "text", roots: "bytea[]", upto: "text" } as const;
+const CHECKPOINT = { epoch: "int4", size: "int8", note: "text", roots: "bytea[]", upto: "text" } as const;
 
 const LAST_CHECKPOINT = sql(
-  "select size, note, roots, upto::text as upto from audit_checkpoint order by size desc limit 1",
+  "select epoch, size, note, roots, upto::text as upto from audit_checkpoint order by epoch desc, size desc limit 1",
   [],
   CHECKPOINT,
 );
 
 const FIND_CHECKPOINT = sql(
-  "select size, note, roots, upto::text as upto from audit_checkpoint where size = $1",
-  ["int8"],
+  `select epoch, size, note, roots, upto::text as upto from audit_checkpoint
+    where epoch = $1 and size = $2`,
+  ["int4", "int8"],
   CHECKPOINT,
 );
 
@@ -34,21 +37,35 @@ export async function lastCheckpoint(executor: Executor): Promise<CheckpointRow 
   return (await query(executor, LAST_CHECKPOINT)).rows[0];
 }
 
-export async function findCheckpoint(executor: Executor, size: number): Promise<CheckpointRow | undefined> {
-  return (await query(executor, FIND_CHECKPOINT, [size])).rows[0];
+const LAST_OF_EPOCH = sql(
+  `select epoch, size, note, roots, upto::text as upto from audit_checkpoint where epoch = $1 order by size desc limit 1`,
+  ["int4"],
+  CHECKPOINT,
+);
+
+export async function lastOfEpoch(executor: Executor, epoch: number): Promise<CheckpointRow | undefined> {
+  return (await query(executor, LAST_OF_EPOCH, [epoch])).rows[0];
+}
+
+export async function findCheckpoint(
+  executor: Executor,
+  epoch: number,
+  size: number,
+): Promise<CheckpointRow | undefined> {
+  return (await query(executor, FIND_CHECKPOINT, [epoch, size])).rows[0];
 }
 
 const INSERT_CHECKPOINT = sql(
-  "insert into audit_checkpoint (size, at, note, roots, upto) values ($1, $2, $3, $4::bytea[], $5::text::xid8)",
-  ["int8", "timestamptz", "text", "bytea[]", "text"],
+  "insert into audit_checkpoint (epoch, size, at, note, roots, upto) values ($1, $2, $3, $4, $5::bytea[], $6::text::xid8)",
+  ["int4", "int8", "timestamptz", "text", "bytea[]", "text"],
 );
 
 export async function insertCheckpoint(
   transaction: Transaction,
-  { size, note, roots, upto }: CheckpointRow,
+  { epoch, size, note, roots, upto }: CheckpointRow,
   at: Date,
 ): Promise<void> {
-  await query(transaction, INSERT_CHECKPOINT, [size, at.toISOString(), note, roots, upto]);
+  await query(transaction, INSERT_CHECKPOINT, [epoch, size, at.toISOString(), note, roots, upto]);
 }
 
 const FINISHED = sql("select pg_snapshot_xmin(s)::text as upto from pg_current_snapshot() s", [], { upto: "text" });
@@ -81,6 +98,18 @@ export async function listUnlogged(transaction: Transaction, from: string): Prom
   return (await query(transaction, LIST_UNLOGGED, [from])).rows;
 }
 
+const READ_ENTRY = sql("select record, mac from audit_entry where entry_id = $1", ["uuid"], {
+  record: "bytea",
+  mac: "bytea",
+});
+
+export async function readEntry(
+  executor: Executor,
+  entryId: string,
+): Promise<{ readonly record: Buffer; readonly mac: Buffer }> {
+  return queryRow(executor, READ_ENTRY, [entryId]);
+}
+
 const IS_AHEAD = sql("select $1::text::xid8 > pg_snapshot_xmax(pg_current_snapshot()) as is_ahead", ["text"], {
   is_ahead: "bool",
 });
@@ -91,41 +120,53 @@ export async function isOfAnotherCluster(transaction: Transaction, upto: string)
 }
 
 const INSERT_LEAVES = sql(
-  `insert into audit_leaf (leaf, entry_id, hash)
-    select $1 + u.n - 1, u.entry_id, u.hash
-    from unnest($2::uuid[], $3::bytea[]) with ordinality as u (entry_id, hash, n)`,
-  ["int8", "uuid[]", "bytea[]"],
+  `insert into audit_leaf (epoch, leaf, entry_id, hash)
+    select $1, $2 + u.n - 1, u.entry_id, u.hash
+    from unnest($3::uuid[], $4::bytea[]) with ordinality as u (entry_id, hash, n)`,
+  ["int4", "int8", "uuid[]", "bytea[]"],
 );
 
 export async function insertLeaves(
   transaction: Transaction,
-  first: number,
-  entries: readonly UnloggedEntry[],
+  { epoch, first }: { readonly epoch: number; readonly first: number },
+  entries: readonly Pick<UnloggedEntry, "entry_id">[],
   hashes: readonly Buffer[],
 ): Promise<void> {
-  await query(transaction, INSERT_LEAVES, [first, entries.map(({ entry_id }) => entry_id), [...hashes]]);
+  await query(transaction, INSERT_LEAVES, [epoch, first, entries.map(({ entry_id }) => entry_id), [...hashes]]);
 }
 
 const LIST_HASHES = sql(
-  `select leaf, hash from audit_leaf where leaf >= $1 and leaf < $2 order by leaf limit ${PAGE}`,
-  ["int8", "int8"],
+  `select leaf, hash from audit_leaf where epoch = $1 and leaf >= $2 and leaf < $3
+    order by leaf limit ${PAGE}`,
+  ["int4", "int8", "int8"],
   { leaf: "int8", hash: "bytea" },
 );
 
 /** The hashes of leaves, in order; one that is missing is left out. */
-export async function* listHashes(executor: Executor, from: number, end: number): AsyncGenerator<Buffer> {
+export async function* listHashes(
+  executor: Executor,
+  epoch: number,
+  from: number,
+  end: number,
+): AsyncGenerator<Buffer> {
   for (let next = from; next < end;) {
-    const { rows } = await query(executor, LIST_HASHES, [next, end]);
+    const { rows } = await query(executor, LIST_HASHES, [epoch, next, end]);
     for (const { hash } of rows) yield hash;
     if (rows.length < PAGE) return;
     next = (rows.at(-1)?.leaf ?? end) + 1;
   }
 }
 
-const FIND_LEAF = sql("select leaf from audit_leaf where entry_id = $1", ["uuid"], { leaf: "int8" });
+const FIND_LEAF = sql("select epoch, leaf from audit_leaf where entry_id = $1", ["uuid"], {
+  epoch: "int4",
+  leaf: "int8",
+});
 
-export async function findLeaf(executor: Executor, entryId: string): Promise<number | undefined> {
-  return (await query(executor, FIND_LEAF, [entryId])).rows[0]?.leaf;
+export async function findLeaf(
+  executor: Executor,
+  entryId: string,
+): Promise<{ readonly epoch: number; readonly leaf: number } | undefined> {
+  return (await query(executor, FIND_LEAF, [entryId])).rows[0];
 }
 
 const COPIES = "to_jsonb(e) - 'record' - 'mac' - 'xid' - 'login'";
@@ -133,14 +174,14 @@ const COPIES = "to_jsonb(e) - 'record' - 'mac' - 'xid' - 'login'";
 const LIST_LEAVES = sql(
   `select l.leaf, l.hash, e.record, e.mac, ${COPIES} as copies
     from audit_leaf l left join audit_entry e on e.entry_id = l.entry_id
-    where l.leaf >= $1 order by l.leaf limit ${PAGE}`,
-  ["int8"],
+    where l.epoch = $1 and l.leaf >= $2 order by l.leaf limit ${PAGE}`,
+  ["int4", "int8"],
   { leaf: "int8", hash: "bytea", record: "bytea?", mac: "bytea?", copies: "jsonb?" },
 );
 
 const LIST_CHECKPOINTS = sql(
-  `select size, note from audit_checkpoint where size > $1 and size <= $2 order by size`,
-  ["int8", "int8"],
+  `select size, note from audit_checkpoint where epoch = $1 and size > $2 and size <= $3 order by size`,
+  ["int4", "int8", "int8"],
   { size: "int8", note: "text" },
 );
 
@@ -152,11 +193,18 @@ const LIST_NEW = sql(
   { entry_id: "uuid", record: "bytea", mac: "bytea", copies: "jsonb?" },
 );
 
+const LIST_EPOCHS = sql(
+  `select generate_series(1, greatest((select max(epoch) from audit_leaf), (select max(epoch) from audit_checkpoint)))
+    as epoch`,
+  [],
+  { epoch: "int4" },
+);
+
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** The whole log, in its order. @param snapshot a transaction that sees one state. */
 export async function* readLog(snapshot: Transaction): AsyncGenerator<LogItem> {
-  yield* readLeaves(snapshot);
+  for (const { epoch } of (await query(snapshot, LIST_EPOCHS)).rows) yield* readLeaves(snapshot, epoch);
   for (let after = FIRST_ID; ;) {
     const { rows } = await query(snapshot, LIST_NEW, [after]);
     for (const { record, mac, copies } of rows) yield { kind: "new", entry: storedEntry(record, mac, copies) };
@@ -165,15 +213,15 @@ export async function* readLog(snapshot: Transaction): AsyncGenerator<LogItem> {
   }
 }
 
-async function* readLeaves(snapshot: Transaction): AsyncGenerator<LogItem> {
+async function* readLeaves(snapshot: Transaction, epoch: number): AsyncGenerator<LogItem> {
   for (let [next, checked] = [0, 0]; ;) {
-    const { rows } = await query(snapshot, LIST_LEAVES, [next]);
+    const { rows } = await query(snapshot, LIST_LEAVES, [epoch, next]);
     const isLast = rows.length < PAGE;
     const end = isLast ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.leaf ?? 0) + 1;
-    const checkpoints = (await query(snapshot, LIST_CHECKPOINTS, [checked, end])).rows;
+    const checkpoints = (await query(snapshot, LIST_CHECKPOINTS, [epoch, checked, end])).rows;
     for (const { leaf, hash, record, mac, copies } of rows) {
       const entry = record && mac ? { entry: storedEntry(record, mac, copies) } : {};
-      yield { kind: "leaf", index: leaf, hash, ...entry };
+      yield { kind: "leaf", ...(epoch > FIRST_EPOCH && { epoch }), index: leaf, hash, ...entry };
       while (checkpoints[0] && checkpoints[0].size <= leaf + 1) {
         yield { kind: "checkpoint", note: checkpoints.shift()?.note ?? "" };
       }

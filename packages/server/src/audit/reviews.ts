@@ -6,6 +6,7 @@ import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { type Agent, writeAudit } from "./audit.ts";
+import { REVIEW_OPERATION } from "./log/epoch.ts";
 
 export interface ReviewRow {
   readonly review_id: string;
@@ -36,9 +37,11 @@ const OPEN = sql(
   ["uuid", "uuid"],
 );
 
-const CLOSE = sql("update audit_review set closed_at = transaction_time() where review_id = $1 and closed_at is null", [
-  "uuid",
-]);
+const CLOSE = sql(
+  "update audit_review set closed_at = transaction_time() where review_id = $1 and closed_at is null returning entry_id",
+  ["uuid"],
+  { entry_id: "uuid" },
+);
 
 export interface ReviewOrder {
   readonly agent: Agent;
@@ -66,9 +69,9 @@ export async function closeReview(
   reviewId: string,
   order: ReviewOrder,
 ): Promise<void> {
-  const { rowCount } = await query(transaction, CLOSE, [reviewId]);
-  if (rowCount === 0) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
-  await record(transaction, signer, order, "closed", { review_id: reviewId });
+  const [closed] = (await query(transaction, CLOSE, [reviewId])).rows;
+  if (!closed) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
+  await record(transaction, signer, order, "closed", { review_id: reviewId, entry_id: closed.entry_id });
 }
 
 async function record(
@@ -78,5 +81,5 @@ async function record(
   outcome: "opened" | "closed",
   references: Readonly<Record<string, string>>,
 ): Promise<void> {
-  await writeAudit(transaction, signer, { ...agent, operation: "audit.review", outcome, reason, references });
+  await writeAudit(transaction, signer, { ...agent, operation: REVIEW_OPERATION, outcome, reason, references });
 }

@@ -18,7 +18,8 @@ import { INGEST, logKeyOf, read } from "./log/log.fixture.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./log/checkpoint.ts";
 import { leafHash } from "./log/merkle.ts";
 import { type Verification, verifyLog } from "./log/verify.ts";
-import { extendLog } from "./sequencer.ts";
+import { closeReview } from "./reviews.ts";
+import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch } from "./sequencer.ts";
 
 const opened = useTestSystem("test");
 const ORIGIN = "drs-audit/test";
@@ -42,10 +43,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
+const portsOf = (): SequencerPorts => ({ clock: opened.system.clock, key, publicKey, sinks: [sink] });
+
 const extend = (): Promise<readonly unknown[]> =>
-  withClient(opened.system.database, (client) =>
-    extendLog(client, { clock: opened.system.clock, key, publicKey, sinks: [sink] }),
-  );
+  withClient(opened.system.database, (client) => extendLog(client, portsOf()));
 
 const write = (operation = "o"): Promise<string> =>
   writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, operation });
@@ -125,6 +126,62 @@ describe("the log", () => {
   });
 });
 
+/** The state of a database that was restored from a backup, with entries of afterwards. */
+async function rollBack(): Promise<void> {
+  await extend();
+  await store(2);
+  await extend();
+  await attack("delete from audit_leaf where leaf >= 4; delete from audit_checkpoint where size > 4");
+  await attack("delete from audit_entry e where not exists (select from audit_leaf l where l.entry_id = e.entry_id)");
+  await write();
+}
+
+const ORDER = { agent: { actor: "cli:anna", via: "direct" }, reason: "the disk failed" } as const;
+
+const start = (): Promise<StartedEpoch> =>
+  withClient(opened.system.database, (client) =>
+    startEpoch(client, portsOf(), { ...ORDER, signer: opened.system.audit }),
+  );
+
+describe("a restored database", () => {
+  beforeEach(async () => {
+    await store(3);
+    await write();
+  });
+
+  it("continues in a new epoch, which is reported until its review is closed", async () => {
+    await rollBack();
+    const { epoch, reviewId, errors } = await start();
+    expect([epoch, errors]).toEqual([2, []]);
+    expect(await sink.readCheckpoint()).toMatch(/^drs-audit\/test\/2\n3\n/);
+    expect(await verify()).toMatchObject({ verdict: 6, findings: [{ kind: "restored" }], size: 7, confirmed: 7 });
+    await inTransaction(opened.system.pool, (transaction) =>
+      closeReview(transaction, opened.system.audit, reviewId, ORDER),
+    );
+    await store(1);
+    expect(await extend()).toEqual([]);
+    expect(await verify()).toMatchObject({ verdict: 0, findings: [], size: 9, confirmed: 9 });
+  });
+
+  it("begins no epoch while a sink is away, nor where the log has all that sinks have", async () => {
+    await extend();
+    await expect(start()).rejects.toMatchObject({ code: "state-conflict" });
+    await rollBack();
+    sink.isAway = true;
+    await expect(start()).rejects.toThrow("away");
+  });
+
+  it("gives a sink that was away the checkpoint of the new epoch", async () => {
+    const late = sink;
+    await rollBack();
+    const old = await late.readCheckpoint();
+    await start();
+    await late.writeCheckpoint(old ?? "", new Date());
+    expect(await extend()).toEqual([]);
+    expect(await late.readCheckpoint()).toMatch(/^drs-audit\/test\/2\n/);
+  });
+});
+
 describe("an attack", () => {
   beforeEach(async () => {
     await store(3);
@@ -176,14 +233,20 @@ describe("an attack", () => {
   });
 
   it("by which the log was rolled back, or yesterday's backup restored, gets no checkpoint, and is found", async () => {
-    await extend();
-    await store(2);
-    await extend();
-    await attack("delete from audit_leaf where leaf >= 4; delete from audit_checkpoint where size > 4");
-    await attack("delete from audit_entry e where not exists (select from audit_leaf l where l.entry_id = e.entry_id)");
-    await write();
-    await expect(extend()).rejects.toMatchObject({ code: "audit-log-broken" });
+    await rollBack();
+    await expect(extend()).rejects.toThrow("a checkpoint kept outside has 6 entries, the database has 4");
     expect(await findings()).toEqual(["A checkpoint kept outside has 6 entries; the log has 4."]);
+  });
+
+  it("by which the log was rolled back before an epoch began, and after, is found", async () => {
+    await rollBack();
+    await start();
+    await attack("delete from audit_leaf where epoch = 2; delete from audit_checkpoint where epoch = 2");
+    await expect(extend()).rejects.toMatchObject({ code: "audit-log-broken" });
+    expect((await verify()).findings.at(-1)?.what).toMatch(/does not have its epoch/);
+    expect(await start()).toMatchObject({ epoch: 3 });
+    await attack("update audit_leaf set hash = $1 where epoch = 1 and leaf = 0", [leafHash()]);
+    expect(await findings()).toContain("The leaves of epoch 1 differ from what the next epoch names.");
   });
 
   it("by which a leaf was changed, and checkpoint and roots made to fit, gets no checkpoint, and is found", async () => {

@@ -3,6 +3,8 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
 import { inTransactionOn } from "../postgres/database.ts";
 import type { Connection, Transaction } from "../postgres/executor.ts";
+import { writeAudit } from "./audit.ts";
+import type { AuditSigner } from "./audit-signer.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import {
   type CheckpointRow,
@@ -14,9 +16,19 @@ import {
   lastCheckpoint,
   listHashes,
   listUnlogged,
+  readEntry,
 } from "./log-table.ts";
-import { type Checkpoint, type LogKey, openCheckpoint, signCheckpoint } from "./log/checkpoint.ts";
+import { type LogKey, signCheckpoint } from "./log/checkpoint.ts";
+import {
+  EPOCH_OPERATION,
+  type EpochCheckpoint,
+  epochReferences,
+  FIRST_EPOCH,
+  openEpochCheckpoint,
+  originOfEpoch,
+} from "./log/epoch.ts";
 import { CompactRange, leafHash } from "./log/merkle.ts";
+import { openReview, type ReviewOrder } from "./reviews.ts";
 
 export interface SequencerPorts {
   readonly clock: Clock;
@@ -46,12 +58,102 @@ export async function extendLog(connection: Connection, ports: SequencerPorts): 
   const kept = answered.flatMap(({ sink, note }) => (note === undefined ? [] : [openKept(ports, sink, note)]));
   const at = new Date(clock.now());
   const note = await inTransactionOn(connection, (transaction) => extend(transaction, ports, kept, at));
-  const errors: unknown[] = answered.map(({ error }) => error).filter((error) => error !== undefined);
   const behind = answered.filter((one) => one.error === undefined && one.note !== note);
-  for (const { sink } of note === undefined ? [] : behind) {
-    await sink.writeCheckpoint(note ?? "", at).catch((error: unknown) => errors.push(error));
+  const failed = note === undefined ? [] : await keep(behind, note, at);
+  return [...answered.flatMap(({ error }) => (error === undefined ? [] : [error])), ...failed];
+}
+
+/** @returns the errors of sinks. */
+async function keep(answered: readonly Answered[], note: string, at: Date): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  for (const { sink } of answered) {
+    await sink.writeCheckpoint(note, at).catch((error: unknown) => errors.push(error));
   }
   return errors;
+}
+
+/** Who starts an epoch, and why. */
+export interface EpochOrder extends ReviewOrder {
+  readonly signer: AuditSigner;
+}
+
+export interface StartedEpoch {
+  readonly epoch: number;
+  readonly reviewId: string;
+  /** Errors of sinks, which get the checkpoint later. */
+  readonly errors: readonly unknown[];
+}
+
+/**
+ * Starts the next epoch of the log of a database that was restored to an earlier state. Its first leaf is an entry that
+ * names the latest checkpoint that was kept outside; a review of this entry is open from the start.
+ * @throws state-conflict where the database has all entries of the checkpoints; audit-log-broken; what a sink throws
+ */
+export async function startEpoch(
+  connection: Connection,
+  ports: SequencerPorts,
+  order: EpochOrder,
+): Promise<StartedEpoch> {
+  const answered = await Promise.all(ports.sinks.map(ask));
+  const away = answered.find(({ error }) => error !== undefined);
+  // guard(false): an epoch admits what the latest checkpoint of all sinks has
+  // fails: packages/server/src/audit/sequencer.test.ts › while a sink is away
+  if (away) throw away.error;
+  const kept = answered.flatMap(({ sink, note }) =>
+    note === undefined ? [] : [{ note, ...openKept(ports, sink, note) }],
+  );
+  const newest = kept.toSorted(compareCheckpoints).at(-1);
+  const at = new Date(ports.clock.now());
+  const started = await inTransactionOn(connection, async (transaction) => {
+    const last = await lastCheckpoint(transaction);
+    if (!newest || !isAhead(newest, last)) {
+      throw new OperatorError(
+        "state-conflict",
+        "The database has all entries of the checkpoints that are kept outside: no new epoch is needed.",
+      );
+    }
+    return start(transaction, ports, order, { last, kept: newest, at });
+  });
+  const errors = await keep(answered, started.note, at);
+  return { epoch: started.epoch, reviewId: started.reviewId, errors };
+}
+
+interface End {
+  readonly last: CheckpointRow | undefined;
+  readonly kept: EpochCheckpoint & { readonly note: string };
+  readonly at: Date;
+}
+
+async function start(
+  transaction: Transaction,
+  ports: SequencerPorts,
+  { signer, agent, reason }: EpochOrder,
+  { last, kept, at }: End,
+): Promise<{ readonly epoch: number; readonly reviewId: string; readonly note: string }> {
+  const epoch = Math.max(kept.epoch, last?.epoch ?? FIRST_EPOCH) + 1;
+  const references = epochReferences(epoch, kept.note, last?.note);
+  const entryId = await writeAudit(transaction, signer, {
+    ...agent,
+    operation: EPOCH_OPERATION,
+    outcome: "begun",
+    reason,
+    references,
+  });
+  const reviewId = await openReview(transaction, signer, entryId, { agent, reason });
+  const upto = await finishedTransactions(transaction);
+  const tree = new CompactRange();
+  await addFirst(transaction, { epoch, tree }, entryId);
+  await addLeaves(transaction, { epoch, tree }, NO_TRANSACTION);
+  return { epoch, reviewId, note: await sign(transaction, ports, { epoch, tree, upto }, at) };
+}
+
+const compareCheckpoints = (one: EpochCheckpoint, other: EpochCheckpoint): number =>
+  one.epoch - other.epoch || one.size - other.size;
+
+/** Whether a checkpoint kept outside has entries that the database lacks. */
+function isAhead(kept: EpochCheckpoint, last: CheckpointRow | undefined): boolean {
+  const [epoch, size] = last ? [last.epoch, last.size] : [FIRST_EPOCH, 0];
+  return kept.epoch > epoch || (kept.epoch === epoch && kept.size > size);
 }
 
 const ask = (sink: CheckpointSink): Promise<Answered> =>
@@ -60,8 +162,8 @@ const ask = (sink: CheckpointSink): Promise<Answered> =>
     (error: unknown) => ({ sink, error }),
   );
 
-function openKept({ publicKey }: SequencerPorts, { name }: CheckpointSink, note: string): Checkpoint {
-  const checkpoint = openCheckpoint(note, publicKey);
+function openKept({ publicKey }: SequencerPorts, { name }: CheckpointSink, note: string): EpochCheckpoint {
+  const checkpoint = openEpochCheckpoint(note, publicKey);
   if (!checkpoint) throw broken(`the checkpoint in ${name} is not of this log`);
   return checkpoint;
 }
@@ -69,58 +171,83 @@ function openKept({ publicKey }: SequencerPorts, { name }: CheckpointSink, note:
 /** @returns the latest checkpoint, if there is any. */
 async function extend(
   transaction: Transaction,
-  { key, publicKey: { origin } }: SequencerPorts,
-  kept: readonly Checkpoint[],
+  ports: SequencerPorts,
+  kept: readonly EpochCheckpoint[],
   at: Date,
 ): Promise<string | undefined> {
   const last = await lastCheckpoint(transaction);
+  const epoch = last?.epoch ?? FIRST_EPOCH;
   const tree = await requireExtension(transaction, kept, last);
   const upto = await finishedTransactions(transaction);
   const isRestored = last !== undefined && (await isOfAnotherCluster(transaction, last.upto));
-  await addLeaves(transaction, tree, last && !isRestored ? last.upto : NO_TRANSACTION);
-  if (tree.size === (last?.size ?? 0)) return last?.note;
+  await addLeaves(transaction, { epoch, tree }, last && !isRestored ? last.upto : NO_TRANSACTION);
+  return tree.size === (last?.size ?? 0) ? last?.note : sign(transaction, ports, { epoch, tree, upto }, at);
+}
+
+/** The tree of an epoch, which grows. */
+interface Growing {
+  readonly epoch: number;
+  readonly tree: CompactRange;
+}
+
+async function sign(
+  transaction: Transaction,
+  { key, publicKey }: SequencerPorts,
+  { epoch, tree, upto }: Growing & { readonly upto: string },
+  at: Date,
+): Promise<string> {
+  const origin = originOfEpoch(publicKey.origin, epoch);
   const note = signCheckpoint({ origin, size: tree.size, root: tree.root() }, key);
-  await insertCheckpoint(transaction, { size: tree.size, note, roots: [...tree.roots], upto }, at);
+  await insertCheckpoint(transaction, { epoch, size: tree.size, note, roots: [...tree.roots], upto }, at);
   return note;
 }
 
 /** @returns the tree of the last checkpoint. @throws audit-log-broken where it does not extend a kept checkpoint. */
 async function requireExtension(
   transaction: Transaction,
-  kept: readonly Checkpoint[],
+  kept: readonly EpochCheckpoint[],
   last: CheckpointRow | undefined,
 ): Promise<CompactRange> {
-  const sorted = kept.filter(({ size }) => size > 0).toSorted((one, other) => one.size - other.size);
+  const epoch = last?.epoch ?? FIRST_EPOCH;
   const size = last?.size ?? 0;
-  const newest = sorted.at(-1);
+  const newest = kept.toSorted(compareCheckpoints).at(-1);
   // guard(drop): no second history is signed after a roll back
   // fails: packages/server/src/audit/sequencer.test.ts › rolled back
-  if (newest && newest.size > size) {
+  if (newest && isAhead(newest, last)) {
     throw broken(`a checkpoint kept outside has ${newest.size} entries, the database has ${size}`);
   }
+  // The first entry of an epoch names what sinks had of the epoch before.
+  const sorted = kept.filter((one) => one.epoch === epoch && one.size > 0).toSorted(compareCheckpoints);
   const [first] = sorted;
-  const start = first ? await findCheckpoint(transaction, first.size) : last;
+  const start = first ? await findCheckpoint(transaction, epoch, first.size) : last;
   const tree = new CompactRange(start?.size, start?.roots);
   for (const { size: at, root } of sorted) {
-    for await (const hash of listHashes(transaction, tree.size, at)) tree.append(hash);
+    for await (const hash of listHashes(transaction, epoch, tree.size, at)) tree.append(hash);
     // guard(true): a checkpoint extends the one that is kept outside
     // fails: packages/server/src/audit/sequencer.test.ts › leaf was changed
     if (tree.size === at && tree.root().equals(root)) continue;
     throw broken(`the first ${at} entries are not those of a checkpoint kept outside`);
   }
-  for await (const hash of listHashes(transaction, tree.size, size)) tree.append(hash);
+  for await (const hash of listHashes(transaction, epoch, tree.size, size)) tree.append(hash);
   if (tree.size !== size || (last && !tree.root().equals(new CompactRange(size, last.roots).root()))) {
     throw broken(`the leaves are not those of the last checkpoint`);
   }
   return tree;
 }
 
-async function addLeaves(transaction: Transaction, tree: CompactRange, from: string): Promise<void> {
+async function addFirst(transaction: Transaction, { epoch, tree }: Growing, entryId: string): Promise<void> {
+  const { record, mac } = await readEntry(transaction, entryId);
+  const hash = leafHash(record, mac);
+  await insertLeaves(transaction, { epoch, first: 0 }, [{ entry_id: entryId }], [hash]);
+  tree.append(hash);
+}
+
+async function addLeaves(transaction: Transaction, { epoch, tree }: Growing, from: string): Promise<void> {
   for (;;) {
     const entries = await listUnlogged(transaction, from);
     if (entries.length === 0) return;
     const hashes = entries.map(({ record, mac }) => leafHash(record, mac));
-    await insertLeaves(transaction, tree.size, entries, hashes);
+    await insertLeaves(transaction, { epoch, first: tree.size }, entries, hashes);
     for (const hash of hashes) tree.append(hash);
   }
 }

@@ -5,12 +5,13 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
-import { checkpointNow, checkpointSinks, findLogKey } from "../app/audit-log.ts";
+import { checkpointNow, checkpointSinks, findLogKey, startEpochNow } from "../app/audit-log.ts";
 import { databaseAt, type OpenConnection } from "../app/connect.ts";
 import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
-import { findLeaf, lastCheckpoint, listHashes, readLog } from "../audit/log-table.ts";
-import { formatLogKey, type LogKey, openCheckpoint, parseLogKey } from "../audit/log/checkpoint.ts";
+import { findLeaf, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
+import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
+import { openEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
 import { formatProof } from "../audit/log/proof-file.ts";
@@ -18,8 +19,9 @@ import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { inSnapshot } from "../postgres/database.ts";
-import { type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
+import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
 import { example, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
 
 interface VerifyOptions {
   readonly checkpoint?: readonly string[];
@@ -33,6 +35,7 @@ export const auditLogCommands = (context: Context): readonly Command[] => [
   proofCommand(context),
   checkpointCommand(context),
   keyCommand(context),
+  epochCommand(context),
 ];
 
 function verifyCommand(context: Context): Command {
@@ -174,15 +177,15 @@ function proofCommand(context: Context): Command {
       const proof = await withConnection(context, "read", async (connection) => {
         const key = await requireLogKey(connection);
         return inSnapshot(connection.database, async (snapshot) => {
-          const index = await findLeaf(snapshot, entryId);
-          const last = await lastCheckpoint(snapshot);
-          const checkpoint = last && openCheckpoint(last.note, key);
-          if (index === undefined || !last || !checkpoint) {
+          const found = await findLeaf(snapshot, entryId);
+          const last = found && (await lastOfEpoch(snapshot, found.epoch));
+          const checkpoint = last && openEpochCheckpoint(last.note, key);
+          if (!found || !checkpoint) {
             throw new OperatorError("not-found", `No checkpoint has an entry ${entryId}.`);
           }
-          const ranges = inclusionRanges(index, { start: 0, end: last.size });
-          const hashes = await hashRanges(ranges, listHashes(snapshot, 0, last.size));
-          return formatProof({ index, hashes, checkpoint: last.note });
+          const ranges = inclusionRanges(found.leaf, { start: 0, end: last.size });
+          const hashes = await hashRanges(ranges, listHashes(snapshot, found.epoch, 0, last.size));
+          return formatProof({ index: found.leaf, hashes, checkpoint: last.note });
         });
       });
       context.stdout.write(proof);
@@ -210,5 +213,21 @@ function keyCommand(context: Context): Command {
     .action(async () => {
       const { origin, key } = await withConnection(context, "read", requireLogKey);
       print(context, formatLogKey(origin, key));
+    });
+}
+
+function epochCommand(context: Context): Command {
+  return new Command("epoch")
+    .description("Continue the log of a database that was restored to an earlier state.")
+    .requiredOption("--reason <text>", "what was restored, and why", reasonReader(context))
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs audit epoch --reason "restore of the backup of 21 November"'))
+    .action(async ({ reason, json = false }: { readonly reason: string; readonly json?: boolean }) => {
+      const { epoch, reviewId, errors } = await withInstallation(context, "change", (installation) =>
+        startEpochNow(installation, { agent: agentOf(context), reason }),
+      );
+      if (json) printJson(context, { epoch, review_id: reviewId });
+      else print(context, `Epoch ${epoch} is started. drs audit verify reports it until review ${reviewId} is closed.`);
+      if (errors[0] !== undefined) throw errors[0];
     });
 }

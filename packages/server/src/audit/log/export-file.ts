@@ -21,7 +21,8 @@ export function formatItem(item: LogItem): string {
 function lineOf(item: LogItem): object {
   if (item.kind === "checkpoint") return { checkpoint: item.note };
   if (item.kind === "new") return { new: true, ...entryOf(item.entry) };
-  return { leaf: item.index, hash: item.hash.toString("base64"), ...(item.entry && entryOf(item.entry)) };
+  const epoch = item.epoch !== undefined && { epoch: item.epoch };
+  return { ...epoch, leaf: item.index, hash: item.hash.toString("base64"), ...(item.entry && entryOf(item.entry)) };
 }
 
 const entryOf = ({ bytes, mac, differing }: StoredEntry): object => ({
@@ -36,6 +37,7 @@ interface Line {
   readonly exported_at?: unknown;
   readonly checkpoint?: unknown;
   readonly new?: unknown;
+  readonly epoch?: unknown;
   readonly leaf?: unknown;
   readonly hash?: unknown;
   readonly record?: unknown;
@@ -53,7 +55,7 @@ export function parseHeader(line: string): ExportHeader | undefined {
 
 /** @returns `undefined` for a line that is no item. */
 export function parseItem(line: string): LogItem | undefined {
-  const { checkpoint, leaf, hash, record, mac, differing, ...rest } = parse(line);
+  const { checkpoint, epoch, leaf, hash, record, mac, differing, ...rest } = parse(line);
   if (typeof checkpoint === "string") return { kind: "checkpoint", note: checkpoint };
   const entry: StoredEntry | undefined =
     typeof record === "string" && typeof mac === "string"
@@ -65,7 +67,15 @@ export function parseItem(line: string): LogItem | undefined {
       : undefined;
   if (rest.new === true) return entry && { kind: "new", entry };
   if (!Number.isSafeInteger(leaf) || typeof hash !== "string") return undefined;
-  return { kind: "leaf", index: leaf as number, hash: Buffer.from(hash, "base64"), ...(entry && { entry }) };
+  if (epoch !== undefined && !Number.isSafeInteger(epoch)) return undefined;
+  const inEpoch = epoch !== undefined && { epoch: epoch as number };
+  return {
+    kind: "leaf",
+    ...inEpoch,
+    index: leaf as number,
+    hash: Buffer.from(hash, "base64"),
+    ...(entry && { entry }),
+  };
 }
 
 function parse(line: string): Line {

@@ -1,6 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import { ed25519Key } from "../../crypto/ed25519-key.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./checkpoint.ts";
+import { FIRST_EPOCH, originOfEpoch } from "./epoch.ts";
 import { Lane, type LaneEntry, signAlone, type SurfaceKey } from "./lane.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import type { SignedRecord, Surface } from "./record.ts";
@@ -73,17 +74,26 @@ export interface TestLog {
 }
 
 /** The log of these entries, with a checkpoint after each of the sizes. */
-export function logOf(entries: readonly SignedRecord[], sizes: readonly number[], key = PRIVATE_KEY): TestLog {
+export function logOf(
+  entries: readonly SignedRecord[],
+  sizes: readonly number[],
+  key = PRIVATE_KEY,
+  epoch = FIRST_EPOCH,
+): TestLog {
   const tree = new CompactRange();
   const items: LogItem[] = [];
   const notes: string[] = [];
   entries.forEach((entry, index) => {
     const hash = leafHash(entry.bytes, entry.mac);
     tree.append(hash);
-    items.push({ kind: "leaf", index, hash, entry });
+    items.push({ kind: "leaf", ...(epoch > FIRST_EPOCH && { epoch }), index, hash, entry });
     if (!sizes.includes(tree.size)) return;
-    notes.push(signCheckpoint({ origin: ORIGIN, size: tree.size, root: tree.root() }, key));
+    notes.push(signCheckpoint({ origin: originOfEpoch(ORIGIN, epoch), size: tree.size, root: tree.root() }, key));
     items.push({ kind: "checkpoint", note: notes.at(-1) ?? "" });
   });
   return { items, notes };
 }
+
+/** A later epoch, with one checkpoint at its end. */
+export const inEpoch = (epoch: number, entries: readonly SignedRecord[]): TestLog =>
+  logOf(entries, [entries.length], PRIVATE_KEY, epoch);

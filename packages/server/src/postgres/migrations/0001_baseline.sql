@@ -241,19 +241,24 @@ create index audit_review_open on audit_review (subject) where closed_at is null
 
 -- The log of the audit: a leaf of the tree of RFC 6962 for each entry. Its hash covers record and MAC.
 create table audit_leaf (
-  leaf bigint primary key check (leaf >= 0),
+  -- A tree for each epoch: a database that was restored to an earlier state continues in the next one.
+  epoch integer not null check (epoch > 0),
+  leaf bigint not null check (leaf >= 0),
   entry_id uuid not null unique,
-  hash bytea not null
+  hash bytea not null,
+  primary key (epoch, leaf)
 );
 create table audit_checkpoint (
-  size bigint primary key check (size > 0),
+  epoch integer not null check (epoch > 0),
+  size bigint not null check (size > 0),
   at timestamptz not null,
   -- The signed note.
   note text not null,
   -- The roots of the perfect subtrees, from which the tree grows.
   roots bytea[] not null,
   -- All transactions before this one are finished, and their entries are in the log.
-  upto xid8 not null
+  upto xid8 not null,
+  primary key (epoch, size)
 );
 
 -- Members of stored events that the catalog does not know, counted. A path has the names from the probe down, joined by dots.

@@ -1,0 +1,69 @@
+/** Epochs of a log: a database that was restored to an earlier state continues in a tree of its own. */
+import { type Checkpoint, type LogKey, openCheckpoint } from "./checkpoint.ts";
+import type { AuditRecord } from "./record.ts";
+
+export const FIRST_EPOCH = 1;
+
+/** A checkpoint, and the epoch whose tree it is of. */
+export interface EpochCheckpoint extends Checkpoint {
+  readonly epoch: number;
+}
+
+/** What the first entry of an epoch says about the end of the one before. */
+export interface EpochStart {
+  /** The latest checkpoint that was kept outside. */
+  readonly kept: EpochCheckpoint;
+  /** The latest checkpoint that the database had; absent where it had none. */
+  readonly continued: EpochCheckpoint | undefined;
+}
+
+export const EPOCH_OPERATION = "audit.epoch";
+/** A review of an entry; the references name the entry. */
+export const REVIEW_OPERATION = "audit.review";
+
+/** The first epoch has the origin of the key; a later one has `/` and its number after it. */
+export const originOfEpoch = (origin: string, epoch: number): string =>
+  epoch === FIRST_EPOCH ? origin : `${origin}/${epoch}`;
+
+/** Opens a checkpoint of any epoch. @returns `undefined` for a text that is none, or not signed by the key. */
+export function openEpochCheckpoint(note: string, { origin, key }: LogKey): EpochCheckpoint | undefined {
+  const [name = ""] = note.split("\n", 1);
+  const epoch = name === origin ? FIRST_EPOCH : epochOf(name, `${origin}/`);
+  const checkpoint = epoch === undefined ? undefined : openCheckpoint(note, { origin: name, key });
+  return checkpoint && epoch !== undefined ? { ...checkpoint, epoch } : undefined;
+}
+
+function epochOf(name: string, prefix: string): number | undefined {
+  const number = name.slice(prefix.length);
+  return name.startsWith(prefix) && /^[1-9]\d{0,8}$/.test(number) && Number(number) > FIRST_EPOCH
+    ? Number(number)
+    : undefined;
+}
+
+/** The references of the first entry of an epoch. @param kept and `continued` are notes. */
+export const epochReferences = (epoch: number, kept: string, continued?: string): Readonly<Record<string, string>> => ({
+  epoch: String(epoch),
+  kept,
+  ...(continued !== undefined && { continued }),
+});
+
+/** @returns `undefined` where the record is not the first entry of this epoch. */
+export function readEpochStart(record: AuditRecord | undefined, epoch: number, key: LogKey): EpochStart | undefined {
+  if (record?.operation !== EPOCH_OPERATION) return undefined;
+  const references = referencesOf(record);
+  const kept = openEpochCheckpoint(references["kept"] ?? "", key);
+  const note = references["continued"];
+  const continued = note === undefined ? undefined : openEpochCheckpoint(note, key);
+  if (references["epoch"] !== String(epoch) || !kept || kept.epoch >= epoch) return undefined;
+  return note !== undefined && !continued ? undefined : { kept, continued };
+}
+
+/** The members of an entry's detail in the clear, as far as they are texts. */
+export function referencesOf({ detail = "{}" }: Pick<AuditRecord, "detail">): Readonly<Record<string, string>> {
+  try {
+    const entries = Object.entries(JSON.parse(detail) as object).filter(([, value]) => typeof value === "string");
+    return Object.fromEntries(entries);
+  } catch {
+    return {};
+  }
+}

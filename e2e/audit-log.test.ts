@@ -65,6 +65,17 @@ describe("drs audit verify", () => {
     expect(await runInProcess(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
   });
 
+  test("verifies what came after a time", async () => {
+    const before = await verified("--since", "2020-01-01");
+    expect(before).toMatchObject({ code: 0, from: 0 });
+    const later = new Date(Date.now() + 60_000).toISOString();
+    expect(await verified("--since", later)).toMatchObject({ code: 0, from: before["size"], size: before["size"] });
+    expect((await drs("audit", "verify", "--since", later)).stdout).toMatch(
+      /entries, verified after the first \d+, of/,
+    );
+    expect((await drs("audit", "verify", exported, "--since", later)).code).toBe(1);
+  });
+
   test("names what is wrong with an export, and ends with 6", async () => {
     const lines = (await readFile(exported, "utf8")).trimEnd().split("\n");
     const forged = join(folder, "forged.ndjson");

@@ -202,9 +202,28 @@ const LIST_EPOCHS = sql(
 
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
-/** The whole log, in its order. @param snapshot a transaction that sees one state. */
-export async function* readLog(snapshot: Transaction): AsyncGenerator<LogItem> {
-  for (const { epoch } of (await query(snapshot, LIST_EPOCHS)).rows) yield* readLeaves(snapshot, epoch);
+const FIND_SINCE = sql(
+  `select epoch, size, note, roots, upto::text as upto from audit_checkpoint
+    where at <= $1 order by epoch desc, size desc limit 1`,
+  ["timestamptz"],
+  CHECKPOINT,
+);
+
+/** The latest checkpoint that was signed by then, by the times that the database has. */
+export async function findCheckpointAt(executor: Executor, at: Date): Promise<CheckpointRow | undefined> {
+  return (await query(executor, FIND_SINCE, [at.toISOString()])).rows[0];
+}
+
+/**
+ * The log, in its order.
+ * @param snapshot a transaction that sees one state.
+ * @param start the checkpoint after which the log is read; without one, the whole log is.
+ */
+export async function* readLog(snapshot: Transaction, start?: CheckpointRow): AsyncGenerator<LogItem> {
+  if (start) yield { kind: "start", epoch: start.epoch, size: start.size, roots: start.roots, note: start.note };
+  for (const { epoch } of (await query(snapshot, LIST_EPOCHS)).rows) {
+    if (!start || epoch >= start.epoch) yield* readLeaves(snapshot, epoch, epoch === start?.epoch ? start.size : 0);
+  }
   for (let after = FIRST_ID; ;) {
     const { rows } = await query(snapshot, LIST_NEW, [after]);
     for (const { record, mac, copies } of rows) yield { kind: "new", entry: storedEntry(record, mac, copies) };
@@ -213,8 +232,8 @@ export async function* readLog(snapshot: Transaction): AsyncGenerator<LogItem> {
   }
 }
 
-async function* readLeaves(snapshot: Transaction, epoch: number): AsyncGenerator<LogItem> {
-  for (let [next, checked] = [0, 0]; ;) {
+async function* readLeaves(snapshot: Transaction, epoch: number, from: number): AsyncGenerator<LogItem> {
+  for (let [next, checked] = [from, from]; ;) {
     const { rows } = await query(snapshot, LIST_LEAVES, [epoch, next]);
     const isLast = rows.length < PAGE;
     const end = isLast ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.leaf ?? 0) + 1;

@@ -9,7 +9,7 @@ import { checkpointNow, checkpointSinks, findLogKey, startEpochNow } from "../ap
 import { databaseAt, type OpenConnection } from "../app/connect.ts";
 import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
-import { findLeaf, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
+import { findCheckpointAt, findLeaf, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
 import { openEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
@@ -20,12 +20,13 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
-import { example, uuid } from "./options.ts";
+import { example, time, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface VerifyOptions {
   readonly checkpoint?: readonly string[];
   readonly key?: string;
+  readonly since?: number;
   readonly json?: boolean;
 }
 
@@ -44,13 +45,17 @@ function verifyCommand(context: Context): Command {
     .argument("[export]", "a file of `drs audit export`; without, the database")
     .option("--checkpoint <file...>", "a checkpoint that was kept outside")
     .option("--key <key>", "the key of the log, as `drs audit key` prints it")
+    .option("--since <time>", "verify only what was written afterwards; RFC 3339", time)
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs audit verify", "drs audit verify audit.ndjson --key KEY --checkpoint kept.note"))
-    .action(async (file: string | undefined, { checkpoint = [], key, json = false }: VerifyOptions) => {
+    .action(async (file: string | undefined, { checkpoint = [], key, since, json = false }: VerifyOptions) => {
+      if (file !== undefined && since !== undefined) {
+        throw new OperatorError("input-invalid", "--since verifies the database, not an export");
+      }
       const given = await Promise.all(checkpoint.map((name) => readGiven(resolve(context.directory, name))));
       const result =
         file === undefined
-          ? await verifyDatabase(context, given, key)
+          ? await verifyDatabase(context, given, key, since)
           : await verifyExport(resolve(context.directory, file), given, key);
       report(context, result, json);
     });
@@ -65,6 +70,7 @@ function verifyDatabase(
   context: Context,
   given: readonly string[],
   keyText: string | undefined,
+  since: number | undefined,
 ): Promise<Verification> {
   return withConnection(context, "read", async (connection) => {
     const keys = await openKeys(connection).catch((error: unknown) => {
@@ -80,14 +86,15 @@ function verifyDatabase(
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     const kept = await Promise.all(checkpointSinks(connection.config, journal).map((sink) => sink.readCheckpoint()));
-    return inSnapshot(connection.database, (snapshot) =>
-      verifyLog(readLog(snapshot), {
+    return inSnapshot(connection.database, async (snapshot) => {
+      const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));
+      return verifyLog(readLog(snapshot, start), {
         key,
         outside: [...given, ...kept.filter((note) => note !== undefined)],
         ...(keys && { surfaces: keys.audit.surfaces }),
         now: context.clock.now(),
-      }),
-    );
+      });
+    });
   });
 }
 
@@ -125,8 +132,9 @@ async function* itemsOf(lines: AsyncIterator<string>, path: string): AsyncGenera
 function report(context: Context, { verdict, ...result }: Verification, json: boolean): void {
   if (json) printJson(context, { verdict, ...result });
   else for (const { kind, what } of result.findings) print(context, `${kind}: ${what}`);
-  const { size, confirmed, waiting, overdue } = result;
-  const counts = `${plural(size, "entry", "entries")}, of which checkpoints kept outside confirm ${confirmed}`;
+  const { size, from, confirmed, waiting, overdue } = result;
+  const after = from > 0 ? `, verified after the first ${from}` : "";
+  const counts = `${plural(size, "entry", "entries")}${after}, of which checkpoints kept outside confirm ${confirmed}`;
   if (verdict === 6) throw new OperatorError("audit-log-broken", `The audit log is broken: ${counts}.`);
   if (verdict === 1) throw unchecked("no checkpoint of this key was found");
   const late = overdue > 0 ? `; ${overdue} more are in no checkpoint for more than a minute` : "";

@@ -62,6 +62,7 @@ describe("a log that continues after a restore", () => {
       verdict: 0,
       findings: [],
       size: COUNT + 2,
+      from: 0,
       confirmed: COUNT + 2,
       waiting: 0,
       overdue: 0,

@@ -19,6 +19,10 @@ export function formatItem(item: LogItem): string {
 }
 
 function lineOf(item: LogItem): object {
+  if (item.kind === "start") {
+    const { epoch, size, roots, note } = item;
+    return { start: size, epoch, roots: roots.map((root) => root.toString("base64")), note };
+  }
   if (item.kind === "checkpoint") return { checkpoint: item.note };
   if (item.kind === "new") return { new: true, ...entryOf(item.entry) };
   const epoch = item.epoch !== undefined && { epoch: item.epoch };
@@ -35,6 +39,9 @@ interface Line {
   readonly format?: unknown;
   readonly key?: unknown;
   readonly exported_at?: unknown;
+  readonly start?: unknown;
+  readonly roots?: unknown;
+  readonly note?: unknown;
   readonly checkpoint?: unknown;
   readonly new?: unknown;
   readonly epoch?: unknown;
@@ -56,6 +63,7 @@ export function parseHeader(line: string): ExportHeader | undefined {
 /** @returns `undefined` for a line that is no item. */
 export function parseItem(line: string): LogItem | undefined {
   const { checkpoint, epoch, leaf, hash, record, mac, differing, ...rest } = parse(line);
+  if (rest.start !== undefined) return startOf({ ...rest, epoch });
   if (typeof checkpoint === "string") return { kind: "checkpoint", note: checkpoint };
   const entry: StoredEntry | undefined =
     typeof record === "string" && typeof mac === "string"
@@ -76,6 +84,13 @@ export function parseItem(line: string): LogItem | undefined {
     hash: Buffer.from(hash, "base64"),
     ...(entry && { entry }),
   };
+}
+
+function startOf({ start: size, epoch, roots, note }: Line): LogItem | undefined {
+  if (!Number.isSafeInteger(size) || !Number.isSafeInteger(epoch) || typeof note !== "string") return undefined;
+  if (!Array.isArray(roots) || !roots.every((root) => typeof root === "string")) return undefined;
+  const decoded = roots.map((root) => Buffer.from(root, "base64"));
+  return { kind: "start", epoch: epoch as number, size: size as number, roots: decoded, note };
 }
 
 function parse(line: string): Line {

@@ -59,6 +59,7 @@ describe("a log that is whole", () => {
       verdict: 0,
       findings: [],
       size: COUNT,
+      from: 0,
       confirmed: COUNT,
       waiting: 0,
       overdue: 0,

@@ -17,6 +17,7 @@ import { type AuditRecord, decodeRecord, type Head, macOf, type SignedRecord } f
  * leaf; then new entries.
  */
 export type LogItem =
+  | LogStart
   | {
       readonly kind: "leaf";
       /** Absent in the first epoch. */
@@ -31,6 +32,17 @@ export type LogItem =
   | { readonly kind: "checkpoint"; readonly note: string }
   /** An entry that is in no leaf yet. */
   | { readonly kind: "new"; readonly entry: StoredEntry };
+
+/** Where a verification begins that does not begin with the first leaf. */
+export interface LogStart {
+  readonly kind: "start";
+  readonly epoch: number;
+  /** Number of leaves before it. */
+  readonly size: number;
+  /** The roots of the perfect subtrees over these leaves, which the checkpoint signs. */
+  readonly roots: readonly Buffer[];
+  readonly note: string;
+}
 
 export interface StoredEntry extends SignedRecord {
   /** Names of columns that differ from the record. */
@@ -64,6 +76,8 @@ export interface Verification {
   readonly findings: readonly Finding[];
   /** Number of leaves. */
   readonly size: number;
+  /** Number of leaves of the first epoch that was read which are not verified, because the log starts after them. */
+  readonly from: number;
   /** Number of leaves that a checkpoint kept outside confirms. */
   readonly confirmed: number;
   /** Entries in no leaf, which wait for the next checkpoint, and entries that have waited too long. */
@@ -100,6 +114,9 @@ class LogVerifier {
   /** Leaves of the epochs before, and how many of them are confirmed. */
   #earlier = 0;
   #earlierConfirmed = 0;
+  /** Leaves before the start. */
+  #from = 0;
+  #isPartial = false;
   readonly #changes: EpochChange[] = [];
   /** Ids of entries whose review is closed. */
   readonly #reviewed = new Set<string>();
@@ -129,7 +146,8 @@ class LogVerifier {
   }
 
   add(item: LogItem): void {
-    if (item.kind === "leaf") this.#addLeaf(item);
+    if (item.kind === "start") this.#start(item);
+    else if (item.kind === "leaf") this.#addLeaf(item);
     else if (item.kind === "checkpoint") this.#addCheckpoint(item.note);
     else this.#addNew(item.entry);
   }
@@ -143,7 +161,7 @@ class LogVerifier {
     }
     const size = this.#earlier + this.#tree.size;
     const confirmed = this.#earlierConfirmed + this.#confirmed;
-    const counts = { size, confirmed, waiting: this.#waiting, overdue: this.#overdue };
+    const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
     return { verdict: this.#verdict(size, confirmed), findings: this.#findings, ...counts };
   }
 
@@ -158,6 +176,21 @@ class LogVerifier {
     return confirmed < size || this.#overdue > 0 ? 3 : 0;
   }
 
+  /** The hashes of the leaves before must be those of a signed checkpoint. */
+  #start({ epoch, size, roots, note }: LogStart): void {
+    const checkpoint = openEpochCheckpoint(note, this.#options.key);
+    const tree = new CompactRange(size, roots);
+    // guard(false): a log starts with hashes that were signed
+    // fails: packages/server/src/audit/log/start.test.ts › hashes that no checkpoint signs
+    if (checkpoint?.epoch !== epoch || checkpoint.size !== size || !tree.root().equals(checkpoint.root)) {
+      this.#find("invalid", `The hashes of the first ${size} leaves are not signed by the checkpoint of the start.`);
+    }
+    this.#checkpoints++;
+    [this.#tree, this.#epoch, this.#from, this.#isPartial] = [tree, epoch, size, true];
+    while (this.#expected[0] && isBefore(this.#expected[0], { epoch, size })) this.#expected.shift();
+    this.#compareExpected();
+  }
+
   #addLeaf({ epoch = FIRST_EPOCH, index, hash, entry }: LogItem & { readonly kind: "leaf" }): void {
     if (epoch < this.#epoch) this.#find("reordered", `A leaf of epoch ${epoch} comes after epoch ${this.#epoch}.`);
     if (epoch > this.#epoch) this.#startEpoch(epoch, entry);
@@ -167,6 +200,10 @@ class LogVerifier {
     this.#tree.append(hash);
     if (entry) this.#addEntry(entry, hash, index);
     else this.#find("removed", `The entry of leaf ${index} is missing.`);
+    this.#compareExpected();
+  }
+
+  #compareExpected(): void {
     while (this.#expected[0]?.epoch === this.#epoch && this.#expected[0].size <= this.#tree.size) {
       this.#compare(this.#expected.shift() as Signed);
     }
@@ -290,6 +327,8 @@ class LogVerifier {
     if (!place) return;
     const head = { ...place, mac };
     const last = this.#heads.get(head.lane);
+    // What a lane had before the start is not known.
+    if (!last && this.#isPartial) return void this.#heads.set(head.lane, head);
     const expected = (last?.number ?? 0) + 1;
     const lane = `lane ${head.lane}`;
     if (head.number > expected)
@@ -319,6 +358,11 @@ class LogVerifier {
     if (this.#findings.length < MAX_FINDINGS) this.#findings.push({ kind, what });
   }
 }
+
+type Position = Pick<EpochCheckpoint, "epoch" | "size">;
+
+const isBefore = (one: Position, other: Position): boolean =>
+  one.epoch < other.epoch || (one.epoch === other.epoch && one.size < other.size);
 
 const isAfter = (one: EpochCheckpoint, other: EpochCheckpoint): boolean =>
   one.epoch === other.epoch && one.size > other.size;

@@ -49,8 +49,8 @@ function drs(...args: readonly string[]) {
 }
 
 /** @param before what happens before the person signs in, with the page that the command prints. */
-async function login(before: (page: string) => Promise<void> = async () => {}): Promise<Browser> {
-  const run = drs("login", "--url", publicUrl());
+async function login(before: (page: string) => Promise<void> = async () => {}, ...more: string[]): Promise<Browser> {
+  const run = drs("login", "--url", publicUrl(), ...more);
   await until(async () => run.stdout.text.includes("\n"));
   const page = /http\S+/.exec(run.stdout.text)?.[0] ?? "";
   await before(page);
@@ -95,6 +95,14 @@ describe("drs login", () => {
       expect((await fetch(`${redirectUri}?code=planted&state=another`)).status).toBe(400);
       expect((await fetch(redirectUri)).status).toBe(400);
     });
+  });
+
+  test("gives proof again with --fresh: the server knows when, and the command may erase", async () => {
+    await login(async (page) => expect(new URL(page).searchParams.get("max_age")).toBe("300"), "--fresh");
+    const run = drs("session", "list", "--json");
+    expect(await run.code).toBe(0);
+    const [session] = objects<{ authenticated_at: string | null }>(run.stdout.text);
+    expect(Date.now() - Date.parse(session?.authenticated_at ?? "")).toBeLessThan(300_000);
   });
 
   test("stores a token that is not used where others can read it", async () => {

@@ -16,6 +16,7 @@ const COMMON: readonly AdminProblemCode[] = [
   "failed",
   "unavailable",
 ];
+const RECENT: readonly AdminProblemCode[] = ["step-up-required"];
 const WITH_BODY: readonly AdminProblemCode[] = ["cross-site", "body-too-large", "media-type-unsupported"];
 
 /** The OpenAPI 3.1 document of the admin API. */
@@ -106,7 +107,12 @@ function contentOf(answer: Route["answer"]): Json {
 
 /** Statuses of the problems that the route may answer, each with what it means. */
 function problems(route: Route): Json {
-  const codes = [...COMMON, ...(route.method === "GET" ? [] : WITH_BODY), ...(route.problems ?? [])];
+  const codes = [
+    ...COMMON,
+    ...(route.method === "GET" ? [] : WITH_BODY),
+    ...(route.recentSignIn ? RECENT : []),
+    ...(route.problems ?? []),
+  ];
   const byStatus = Map.groupBy(codes, (code) => ADMIN_PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, of]) => [

@@ -56,7 +56,7 @@ export const ADMIN_PROBLEMS = {
   "step-up-required": {
     status: 403,
     title: "Recent sign-in required",
-    when: "The operation needs proof of the last five minutes: sign in at `/admin/v1/sign-in?max_age=300`. An admin token can't give it.",
+    when: "The operation needs proof of the last five minutes: sign in at `/admin/v1/sign-in?max_age=300`, or by `drs login --fresh`. An admin token can't give it.",
   },
   "not-found": { status: 404, title: "Not found", when: "The path, or what the path names, does not exist." },
   "method-not-allowed": {

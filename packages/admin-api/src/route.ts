@@ -27,6 +27,8 @@ export interface Route {
   readonly permission: Permission;
   /** The operation in audit entries. */
   readonly operation: string;
+  /** Whether a person's sign-in must be recent; an admin token, which can't step up, is accepted. */
+  readonly recentSignIn?: true;
   /**
    * What the operation needs of the database: `read` writes nothing but, through the API, its audit entry;
    * `audited-read` always writes that entry; `change`.

@@ -30,7 +30,7 @@ const decision = {
   permission: "approvals.decide",
   access: "change",
   ...byId,
-  problems: ["not-found", "state-conflict"],
+  problems: ["step-up-required", "not-found", "state-conflict"],
 } as const;
 
 export const APPROVAL_ROUTES = {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createAdminClient } from "@device-risk-signals/admin-api";
+import { type AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api";
 import { Browser } from "../../../../e2e/support/browser.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -19,9 +19,11 @@ const beginUrl = (changes: Record<string, string>): string => {
 };
 
 /** What a command gets by the browser of a person who signs in. */
-async function codeFor(verifier: string, sub = "1"): Promise<string> {
+async function codeFor(verifier: string, sub = "1", changes: Record<string, string> = {}): Promise<string> {
   const code_challenge = createHash("sha256").update(verifier).digest("base64url");
-  const page = await new Browser().visit(beginUrl({ code_challenge }), sub, (url) => url.startsWith(REDIRECT_URI));
+  const page = await new Browser().visit(beginUrl({ code_challenge, ...changes }), sub, (url) =>
+    url.startsWith(REDIRECT_URI),
+  );
   const { searchParams } = new URL(page.url);
   expect(searchParams.get("state")).toBe(STATE);
   return searchParams.get("code") ?? "";
@@ -34,9 +36,9 @@ const exchange = (code: string, verifier: string, headers: Record<string, string
     body: JSON.stringify({ code, code_verifier: verifier }),
   });
 
-async function login(sub = "1"): Promise<string> {
+async function login(sub = "1", changes: Record<string, string> = {}): Promise<string> {
   const verifier = randomBytes(32).toString("base64url");
-  const reply = await exchange(await codeFor(verifier, sub), verifier);
+  const reply = await exchange(await codeFor(verifier, sub, changes), verifier);
   return ((await reply.json()) as { token: string }).token;
 }
 
@@ -44,6 +46,28 @@ const status = async (token: string) =>
   (await fetch(`${listener.url}/admin/v1/session`, { headers: { Authorization: `Bearer ${token}` } })).status;
 
 describe("a command that signs a person in", () => {
+  it("has to be recent where something is erased, exported or destroyed; an admin token can't be", async () => {
+    const client = createAdminClient({ url: listener.url, token: await login("1", { max_age: "300" }) });
+    const erasure = { account: "unknown", reason: "request 17" };
+    const asked = { ...erasure, request_id: "019a0000-0000-7000-8000-000000000000" };
+    const codeOf = (called: Promise<unknown>) =>
+      called.then(
+        () => "done",
+        (error: unknown) => (error as AdminRequestError).code,
+      );
+    const destroying = () =>
+      Promise.all([
+        codeOf(client.call("runErasure", { ...erasure, dry_run: true })),
+        codeOf(client.call("exportAccount", asked)),
+        codeOf(client.call("destroyKey", { version: "none", dry_run: true })),
+      ]);
+    expect(await destroying()).not.toContain("step-up-required");
+    await advanceClock(scene.environment, 6 * 60_000);
+    expect(await destroying()).toEqual(["step-up-required", "step-up-required", "step-up-required"]);
+    const machine = await listener.client(["privacy"]);
+    expect(await codeOf(machine.call("exportAccount", asked))).toBe("not-found");
+  });
+
   it("gets a token of 8 hours", async () => {
     const token = await login();
     expect(token).toMatch(/^drs_adm_[\w-]{43}$/);

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { BASE_PATH } from "@device-risk-signals/admin-api";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { writeAudit } from "../audit/audit.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { type AdminSessions, endSession, endWiderSessions, type SignedInPerson } from "../identity/admin-sessions.ts";
@@ -61,9 +61,11 @@ const CLI_QUERY = Type.Object(
     redirect_uri: Type.String({ maxLength: 200 }),
     state: Type.String({ pattern: "^[A-Za-z0-9_-]{16,128}$" }),
     code_challenge: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
+    max_age: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MAX_AGE })),
   },
   closed,
 );
+type CliQuery = Static<typeof CLI_QUERY>;
 const CODE = Type.Object(
   { code: Type.String({ maxLength: 128 }), code_verifier: Type.String({ pattern: PKCE }) },
   closed,
@@ -91,14 +93,10 @@ export function addSignIn(
     return begin(ports, signIn, { destination, maxAge }, reply);
   });
   app.get(CLI_SIGN_IN_PATH, { onRequest, schema: { querystring: CLI_QUERY } }, async (request, reply) => {
-    const query = request.query as Readonly<Record<string, string>>;
-    const destination = {
-      kind: "login",
-      redirectUri: loopbackUri(query["redirect_uri"] ?? ""),
-      state: query["state"] ?? "",
-      codeChallenge: query["code_challenge"] ?? "",
-    } as const;
-    return begin(ports, signIn, { destination, maxAge: null }, reply);
+    const query = request.query as CliQuery;
+    const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query;
+    const destination = { kind: "login", redirectUri: loopbackUri(redirect_uri), state, codeChallenge } as const;
+    return begin(ports, signIn, { destination, maxAge }, reply);
   });
   app.get(CALLBACK_PATH, { onRequest }, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
   app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE } }, async (request, reply) => {

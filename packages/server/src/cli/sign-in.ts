@@ -15,17 +15,23 @@ import { example } from "./options.ts";
 /** How long a person may take. */
 const SIGN_IN_MS = 600_000;
 const EXCHANGE_MS = 30_000;
+/** The greatest age of a proof that the admin API takes for recent. */
+const FRESH_SECONDS = 300;
 
 export function loginCommand(context: Context): Command {
   return new Command("login")
     .description("Sign in by a browser; commands then go through the admin API for 8 hours.")
     .option("--url <url>", "address of the admin API; default: DRS_ADMIN_URL", adminUrl)
+    .option("--fresh", "prove who you are again: approvals, erasure and export need a recent proof")
     .option("--no-browser", "only print the address to open")
     .addHelpText("after", example("drs login --url https://admin.example"))
-    .action(async ({ url, browser }: { url?: string; browser: boolean }) => {
+    .action(async ({ url, browser, fresh = false }: { url?: string; browser: boolean; fresh?: boolean }) => {
       const target = url ?? readSetting("service.remote.url", context.environment);
       if (target === undefined) throw new OperatorError("wrong-usage", "Name the admin API: --url or DRS_ADMIN_URL.");
-      const { token, person, roles, expires_at } = await signIn(context, target, browser);
+      const { token, person, roles, expires_at } = await signIn(context, target, {
+        opensBrowser: browser,
+        isFresh: fresh,
+      });
       await storeLogin(context, { url: target, token, expires_at });
       print(context, escapeControls(`Signed in as ${person} (${roles.join(", ")}), until ${expires_at}.`));
     });
@@ -64,7 +70,11 @@ interface Issued {
   readonly expires_at: string;
 }
 
-async function signIn(context: Context, target: string, opensBrowser: boolean): Promise<Issued> {
+async function signIn(
+  context: Context,
+  target: string,
+  { opensBrowser, isFresh }: { readonly opensBrowser: boolean; readonly isFresh: boolean },
+): Promise<Issued> {
   const state = randomBytes(16).toString("base64url");
   const verifier = randomBytes(32).toString("base64url");
   const server = createServer();
@@ -76,6 +86,7 @@ async function signIn(context: Context, target: string, opensBrowser: boolean): 
       redirect_uri: redirectUri,
       state,
       code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      ...(isFresh && { max_age: String(FRESH_SECONDS) }),
     });
     const page = new URL(`${BASE_PATH}/cli-sign-in?${query.toString()}`, target).href;
     print(context, `Sign in with a browser on this machine: ${page}`);

@@ -6,6 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/contract/package.json packages/contract/
 COPY packages/admin-api/package.json packages/admin-api/
+COPY packages/features/package.json packages/features/
 COPY packages/server/package.json packages/server/
 RUN npm ci --omit=dev --omit=optional --omit=peer --workspace packages/server --include-workspace-root=false
 # Its owner is that of a volume which is mounted there.
@@ -18,6 +19,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY packages/contract packages/contract
 COPY packages/admin-api packages/admin-api
+COPY packages/features packages/features
 COPY packages/server packages/server
 COPY --from=dependencies --chown=node:node /erasures /var/lib/drs/erasures
 USER node

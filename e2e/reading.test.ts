@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runInProcess, leafCommands, objects, type Printed, REQUIRED } from "./support/command.ts";
+import { runInProcess, commandsOfInstallation, objects, type Printed, REQUIRED } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { databaseName } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
@@ -81,7 +81,7 @@ const ASK_FOR_APPROVAL = `insert into drs.approval (approval_id, operation, para
 describe("on an outdated schema", () => {
   /** Commands that work on an outdated schema. */
   const WITHOUT_SCHEMA = new Set(["migrate", "serve", "config", "receipt verify", "login", "logout"]);
-  const commands = leafCommands().filter((name) => !WITHOUT_SCHEMA.has(name));
+  const commands = commandsOfInstallation().filter((name) => !WITHOUT_SCHEMA.has(name));
   const lines = [...commands.map((name) => [...name.split(" "), ...(REQUIRED[name] ?? [])]), ["serve", "--no-migrate"]];
 
   async function expectNothingDone(environment: Environment): Promise<void> {
@@ -379,7 +379,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
   });
 
   test("audited reads and changes end with 1 and name the primary", async () => {
-    const others = leafCommands().filter((name) => !(name in reading()) && !ON_A_STANDBY.has(name));
+    const others = commandsOfInstallation().filter((name) => !(name in reading()) && !ON_A_STANDBY.has(name));
     expect(others).toEqual(expect.arrayContaining(AUDITED));
     for (const name of others) {
       const args = name === "event get" ? [event?.eventId ?? ""] : (REQUIRED[name] ?? []);

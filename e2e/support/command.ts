@@ -104,6 +104,14 @@ export function leafCommands(): readonly string[] {
   return names.filter((name) => name !== "" && !names.some((other) => other.startsWith(`${name} `)));
 }
 
+/** Commands on a folder of files, which use no configuration and no database. */
+export const LOCAL: ReadonlySet<string> = new Set(
+  ["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
+);
+
+/** Commands that are no groups, and use an installation. */
+export const commandsOfInstallation = (): readonly string[] => leafCommands().filter((name) => !LOCAL.has(name));
+
 /** Every command there is, as words: groups and the program itself too. */
 export function everyCommand(): (readonly string[])[] {
   const sink = new Collector();

@@ -19,6 +19,7 @@ import { buildTree } from "./tree.ts";
 const PACKAGES = {
   contract: buildTree,
   "admin-api": buildTree,
+  features: buildTree,
   server: buildTree,
   "host-client": buildBundle,
   "react-native": buildBundle,

@@ -8,7 +8,7 @@ import { ROOT, VERSION } from "./manifest.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
-const NAMES = ["contract", "admin-api", "server", "host-client", "react-native"] as const;
+const NAMES = ["contract", "admin-api", "features", "server", "host-client", "react-native"] as const;
 /** Bundled as ESM and CommonJS; the others are ESM only. */
 const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-${VERSION}.tgz`);

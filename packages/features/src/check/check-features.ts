@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { buildFeatures, type BuiltFeature } from "../compile/build-features.ts";
-import { type LockedFeature, lockProblems, LOCK_FILE, readLock } from "../compile/lock.ts";
+import { lockProblems, LOCK_FILE, readLockFile } from "../compile/lock.ts";
 import { OVERLAY_TYPES, overlayTypes, readOverlay } from "../compile/overlay.ts";
 import type { Bundle } from "../manifest.ts";
 import type { Result } from "../result.ts";
@@ -20,8 +20,8 @@ export interface CheckReport {
 }
 
 export interface CheckOptions {
-  /** The lock file that the folder's own follows. */
-  readonly base?: readonly LockedFeature[];
+  /** The path of the lock file that the folder's own follows. */
+  readonly base?: string;
 }
 
 /** A machine that builds and tests is busier than one that computes features only. */
@@ -37,10 +37,9 @@ export async function checkFeatures(folder: string, { base }: CheckOptions = {})
   if (!read.ok) return { features: 0, cases: 0, problems: read.problems };
   const { features, problems } = await buildFeatures(folder, read.overlay);
   const bundles = features.map(({ bundle }) => bundle);
-  const locked = readLock(folder);
   const all = [
     ...problems,
-    ...(locked ? lockProblems(locked, bundles, base) : [`no ${LOCK_FILE}: run \`drs feature lock\``]),
+    ...lockFileProblems(folder, bundles, base),
     ...typesProblems(folder, overlayTypes(read.overlay), read.overlay.fields.length > 0),
   ];
   const prepared = features.map(prepare);
@@ -48,6 +47,14 @@ export async function checkFeatures(folder: string, { base }: CheckOptions = {})
   const cases = prepared.flatMap((feature) => feature.cases);
   const results = cases.length > 0 ? await checkCases(bundles, cases) : [];
   return { features: features.length, cases: cases.length, problems: [...all, ...results] };
+}
+
+function lockFileProblems(folder: string, bundles: readonly Bundle[], base: string | undefined): readonly string[] {
+  const own = readLockFile(join(folder, LOCK_FILE));
+  const earlier = base === undefined ? undefined : readLockFile(base);
+  if (!own.ok) return [own.problem];
+  if (earlier && !earlier.ok) return [earlier.problem];
+  return lockProblems(own.locked, bundles, earlier?.locked);
 }
 
 function typesProblems(folder: string, wanted: string, isNeeded: boolean): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type LockedFeature, lockProblems, lockText } from "./lock.ts";
+import { type LockedFeature, lockProblems, lockText, withNewVersions } from "./lock.ts";
 
 const entry = (version: number, hash: string, id = "traces"): LockedFeature => ({ id, version, hash });
 
@@ -28,7 +28,9 @@ describe("a lock file", () => {
   });
 
   it("is written with every version, in order, and never with another hash of one", () => {
-    const text = lockText([entry(10, "x"), entry(2, "b"), entry(1, "a", "z")], [entry(11, "c"), entry(2, "changed")]);
+    const text = lockText(
+      withNewVersions([entry(10, "x"), entry(2, "b"), entry(1, "a", "z")], [entry(11, "c"), entry(2, "changed")]),
+    );
     expect((JSON.parse(text) as { features: unknown }).features).toEqual([
       entry(2, "b"),
       entry(10, "x"),

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename } from "node:path";
 import type { Bundle } from "../manifest.ts";
 
 export const LOCK_FILE = "features.lock.json";
@@ -14,23 +14,35 @@ type Feature = Pick<Bundle, "id" | "version" | "hash">;
 
 const nameOf = ({ id, version }: Pick<Feature, "id" | "version">): string => `${id}@${version}`;
 
-/** Reads the lock file of a folder; `undefined` if it has none. @throws Error for one that is not valid. */
-export function readLock(folder: string): readonly LockedFeature[] | undefined {
-  const file = join(folder, LOCK_FILE);
-  if (!existsSync(file)) return undefined;
-  const { features } = JSON.parse(readFileSync(file, "utf8")) as { readonly features?: unknown };
-  if (!Array.isArray(features)) throw new TypeError(`${LOCK_FILE} has no array \`features\``);
-  return features as LockedFeature[];
+export type ReadLock =
+  { readonly ok: true; readonly locked: readonly LockedFeature[] } | { readonly ok: false; readonly problem: string };
+
+export function readLockFile(file: string): ReadLock {
+  const name = basename(file);
+  if (!existsSync(file)) return { ok: false, problem: `no ${name}: run \`drs feature lock\`` };
+  try {
+    const { features } = JSON.parse(readFileSync(file, "utf8")) as { readonly features?: unknown };
+    if (Array.isArray(features)) return { ok: true, locked: features as LockedFeature[] };
+  } catch {
+    // A text that is no JSON has no array either.
+  }
+  return { ok: false, problem: `${name} has no array \`features\`` };
 }
 
-/** The text of a lock file: each version that was in it, unchanged, and those of the definitions. */
-export function lockText(locked: readonly LockedFeature[], features: readonly Feature[]): string {
+/** Each locked version, unchanged, and those of the definitions, in order. */
+export function withNewVersions(
+  locked: readonly LockedFeature[],
+  features: readonly Feature[],
+): readonly LockedFeature[] {
   const entries = new Map([...features, ...locked].map((feature) => [nameOf(feature), feature]));
-  const sorted = [...entries.values()].sort((one, other) =>
+  return [...entries.values()].sort((one, other) =>
     one.id === other.id ? one.version - other.version : one.id < other.id ? -1 : 1,
   );
-  const entriesOnly = sorted.map(({ id, version, hash }) => ({ id, version, hash }));
-  return `${JSON.stringify({ features: entriesOnly }, undefined, 2)}\n`;
+}
+
+export function lockText(entries: readonly LockedFeature[]): string {
+  const features = entries.map(({ id, version, hash }) => ({ id, version, hash }));
+  return `${JSON.stringify({ features }, undefined, 2)}\n`;
 }
 
 /**

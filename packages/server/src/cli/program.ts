@@ -12,6 +12,7 @@ import { doctorCommand } from "./doctor.ts";
 import { driftCommand } from "./drift.ts";
 import { eraseCommand } from "./erase.ts";
 import { eventCommand } from "./event.ts";
+import { featureCommand } from "./feature.ts";
 import { holdCommand } from "./hold.ts";
 import { keyCommand } from "./key.ts";
 import { example } from "./options.ts";
@@ -68,6 +69,7 @@ export function createProgram(context: Context): Command {
     auditCommand,
     reviewCommand,
     driftCommand,
+    featureCommand,
     outcomeCommand,
     rejectionCommand,
     purposeCommand,

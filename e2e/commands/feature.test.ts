@@ -1,0 +1,42 @@
+/** `drs feature`: a repository of definitions, from the first file to a check that fails. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runInProcess } from "../support/command.ts";
+import { useFolder } from "../support/use-folder.ts";
+
+const folder = useFolder();
+const drs = (...args: readonly string[]) => runInProcess({}, "feature", ...args);
+
+test("makes a repository of definitions that passes, and names the feature whose code changed", async () => {
+  const repository = join(folder(), "features");
+  expect(await drs("init", repository)).toMatchObject({ code: 0, stderr: "" });
+  expect(await drs("test", repository)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^1 feature, \d+ cases on each of two engines: no problem\.\n$/) as unknown,
+  });
+  const { stdout } = await drs("list", repository, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ feature: "vpn_active@1", output: "flag", inputs: 1 });
+  expect((await drs("show", "vpn_active", repository)).stdout).toContain(
+    "  vpn: network.isVpnActive (boolean, medium)\n",
+  );
+
+  const file = join(repository, "features/vpn-active.feature.ts");
+  await writeFile(file, (await readFile(file, "utf8")).replace("? vpn.value", "? !vpn.value"));
+  const changed = "vpn_active@1 is not the code of features.lock.json: give it version 2";
+  for (const command of ["test", "lock"]) {
+    const { code, stderr } = await drs(command, repository);
+    expect(code).toBe(1);
+    expect(stderr).toContain(changed);
+  }
+});
+
+test("ends with 1 for a folder without definitions, a feature that is not there, and a folder that has files", async () => {
+  const repository = join(folder(), "other");
+  const empty = join(folder(), "empty");
+  await mkdir(empty);
+  expect((await drs("test", empty)).stderr).toContain("the folder has no file that ends in .feature.ts");
+  expect((await drs("init", repository)).code).toBe(0);
+  expect(await drs("init", repository)).toMatchObject({ code: 1, stdout: "" });
+  expect((await drs("show", "vpn_active@2", repository)).stderr).toContain("No feature vpn_active@2");
+});

@@ -1,0 +1,30 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildFeatures } from "../compile/build-features.ts";
+import { LOCK_FILE, lockProblems, lockText, readLockFile, withNewVersions } from "../compile/lock.ts";
+import { OVERLAY_TYPES, overlayTypes, readOverlay } from "../compile/overlay.ts";
+
+export interface LockReport {
+  readonly features: number;
+  /** Empty if the files were written. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Writes the lock file of a folder of definitions, and the types of its overlay. It adds new versions, and changes no
+ * entry: a definition whose code changed under one version is a problem.
+ */
+export async function lockFeatures(folder: string): Promise<LockReport> {
+  const read = readOverlay(folder);
+  if (!read.ok) return { features: 0, problems: read.problems };
+  if (read.overlay.fields.length > 0) writeFileSync(join(folder, OVERLAY_TYPES), overlayTypes(read.overlay));
+  const { features, problems } = await buildFeatures(folder, read.overlay);
+  const bundles = features.map(({ bundle }) => bundle);
+  const file = join(folder, LOCK_FILE);
+  const own = readLockFile(file);
+  if (!own.ok && existsSync(file)) return { features: bundles.length, problems: [...problems, own.problem] };
+  const entries = withNewVersions(own.ok ? own.locked : [], bundles);
+  const all = [...problems, ...lockProblems(entries, bundles)];
+  if (all.length === 0) writeFileSync(file, lockText(entries));
+  return { features: features.length, problems: all };
+}

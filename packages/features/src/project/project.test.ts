@@ -1,0 +1,79 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { checkFeatures, initProject, lockFeatures } from "./project.ts";
+
+const REPOSITORY = join(import.meta.dirname, "../../../..");
+const root = mkdtempSync(join(tmpdir(), "drs-project-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+async function project(name: string): Promise<string> {
+  const folder = join(root, name);
+  expect(await initProject(folder)).toEqual({ features: 1, problems: [] });
+  mkdirSync(join(folder, "node_modules/@device-risk-signals"), { recursive: true });
+  symlinkSync(join(REPOSITORY, "packages/features"), join(folder, "node_modules/@device-risk-signals/features"));
+  return folder;
+}
+
+function typecheck(folder: string): string {
+  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+  return spawnSync(process.execPath, [tsc], { cwd: folder, encoding: "utf8" }).stdout;
+}
+
+const edit = (file: string, change: (text: string) => string): void =>
+  writeFileSync(file, change(readFileSync(file, "utf8")));
+
+describe("a new repository of definitions", () => {
+  it("passes its check, and fails for a change without a new version", async () => {
+    const folder = await project("changed");
+    expect(await checkFeatures(folder)).toMatchObject({ features: 1, problems: [] });
+    const file = join(folder, "features/vpn-active.feature.ts");
+    edit(file, (text) => text.replace("vpn.value : null", "!!vpn.value : null"));
+    const changed = "vpn_active@1 is not the code of features.lock.json: give it version 2";
+    expect((await checkFeatures(folder)).problems).toEqual([changed]);
+    expect((await lockFeatures(folder)).problems).toEqual([changed]);
+    edit(file, (text) => text.replace("version: 1", "version: 2"));
+    const base = join(root, "base.lock.json");
+    writeFileSync(base, readFileSync(join(folder, "features.lock.json")));
+    expect((await lockFeatures(folder)).problems).toEqual([]);
+    expect((await checkFeatures(folder, { base })).problems).toEqual([]);
+    edit(join(folder, "features.lock.json"), (text) => text.replace('"version": 1', '"version": 3'));
+    expect((await checkFeatures(folder, { base })).problems).toEqual([
+      "features.lock.json had vpn_active@1: an entry is never removed",
+    ]);
+  });
+
+  it("type-checks; a wrong path and a default for a reading do not", async () => {
+    const folder = await project("types");
+    const overlay = { fields: [{ path: ["new_probe", "found"], type: "boolean", sensitivity: "high" }] };
+    writeFileSync(join(folder, "overlay.json"), JSON.stringify(overlay));
+    expect((await lockFeatures(folder)).problems).toEqual([]);
+    const definition = readFileSync(join(folder, "features/vpn-active.feature.ts"), "utf8");
+    const variants = {
+      overlay: definition.replace("network.isVpnActive", "new_probe.found"),
+      path: definition.replace("isVpnActive", "isVpnActiv"),
+      default: definition.replace('(vpn.state === "observed" ? vpn.value : null)', "vpn ?? false"),
+    };
+    for (const [name, text] of Object.entries(variants))
+      writeFileSync(join(folder, `features/${name}.feature.ts`), text);
+    const files = typecheck(folder).match(/^\S+\.ts(?=\()/gm) ?? [];
+    expect([...new Set(files)].sort()).toEqual(["features/default.feature.ts", "features/path.feature.ts"]);
+  });
+
+  it("fails for an overlay whose types were not written, and for one that is not valid", async () => {
+    const folder = await project("overlay");
+    const write = (fields: unknown): void => writeFileSync(join(folder, "overlay.json"), JSON.stringify({ fields }));
+    write([{ path: ["new_probe", "found"], type: "boolean", sensitivity: "high" }]);
+    expect((await checkFeatures(folder)).problems).toEqual([
+      "overlay.d.ts is not of the overlay: run `drs feature lock`",
+    ]);
+    write([{ path: ["new.probe", "found"], type: "boolean", sensitivity: "high" }]);
+    expect((await checkFeatures(folder)).problems.join()).toContain("overlay.json: field 1");
+  });
+
+  it("is not made in a folder that has files", async () => {
+    expect((await initProject(await project("twice"))).problems).toEqual(["the folder is not empty"]);
+  });
+});

@@ -1,0 +1,5 @@
+/** What the commands `drs feature` do with a repository of definitions. */
+export { checkFeatures, type CheckOptions, type CheckReport } from "../check/check-features.ts";
+export { initProject } from "./init-project.ts";
+export { listFeatures } from "./list-features.ts";
+export { lockFeatures, type LockReport } from "./lock-features.ts";

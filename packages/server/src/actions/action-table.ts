@@ -115,7 +115,7 @@ export async function countActions(executor: Executor, account: string): Promise
 const LIST_ACTIONS = sql(
   `select ${COLUMNS}, ${instant("registered_at")} from action where ($1::text is null or account = $1)
       and ${isAfter("action.registered_at", "$2", { action_id: "$3", account: "$4" })}
-    order by action.registered_at desc, action_id, account limit $5`,
+    order by action.registered_at desc, action_id, account limit $5::int4`,
   ["text?", "timestamptz?", "text?", "text?", "int4"],
   { ...ACTION_TYPES, registered_at: "text" },
 );

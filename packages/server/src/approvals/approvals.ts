@@ -197,7 +197,7 @@ export async function decideApproval(executor: Executor, clock: Clock, decision:
 const LIST = sql(
   `select ${columnsAt("$1::timestamptz")} from approval a
     where ${isAfter("a.requested_at", "$2", { "a.approval_id": "$3::uuid" })}
-    order by a.requested_at desc, a.approval_id limit $4`,
+    order by a.requested_at desc, a.approval_id limit $4::int4`,
   ["timestamptz", "timestamptz?", "uuid?", "int4"],
   TYPES,
 );

@@ -93,7 +93,7 @@ const LIST = sql(
     where ($1::text is null or opened_by = $1)
       and ($2::boolean is null or $2 = (closed_at is null and expires_at > $3))
       and ${isAfter("access_case.opened_at", "$4", { case_id: "$5::uuid" })}
-    order by access_case.opened_at desc, case_id limit $6`,
+    order by access_case.opened_at desc, case_id limit $6::int4`,
   ["text?", "bool?", "timestamptz", "timestamptz?", "uuid?", "int4"],
   TYPES,
 );

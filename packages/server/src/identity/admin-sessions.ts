@@ -87,7 +87,7 @@ const LIST = sql(
     from admin_session where kind <> 'code' and expires_at > $1
       and (kind <> 'console' or last_used_at > $1::timestamptz - interval '30 minutes')
       and ${isAfter("admin_session.started_at", "$2", { session_id: "$3::uuid" })}
-    order by admin_session.started_at desc, session_id limit $4`,
+    order by admin_session.started_at desc, session_id limit $4::int4`,
   ["timestamptz", "timestamptz?", "uuid?", "int4"],
   {
     session_id: "uuid",

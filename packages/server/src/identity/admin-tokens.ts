@@ -72,7 +72,7 @@ const LIST = sql(
   `select token_id, person, roles, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("last_used_at")},
       ${instant("revoked_at")}
     from admin_token where ${isAfter("admin_token.issued_at", "$1", { token_id: "$2::uuid" })}
-    order by admin_token.issued_at desc, token_id limit $3`,
+    order by admin_token.issued_at desc, token_id limit $3::int4`,
   ["timestamptz?", "uuid?", "int4"],
   {
     token_id: "uuid",

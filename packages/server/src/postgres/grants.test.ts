@@ -92,7 +92,7 @@ describe("a login of", () => {
     "update audit_entry set actor = 'x'",
     "delete from idempotency_key",
     "insert into legal_hold (hold_id) values (gen_random_uuid())",
-    "insert into audit_checkpoint values (1, now(), '', '{}', '1')",
+    "insert into audit_checkpoint values (1, 1, now(), '', '{}', '1')",
     "select setval('replayed_payload', 0)",
     "select reveal_event(gen_random_uuid(), 'a', 1, now())",
     "select drop_expired_partition(gen_random_uuid())",

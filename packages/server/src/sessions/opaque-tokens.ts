@@ -83,7 +83,7 @@ const LIST_TOKENS = sql(
   `select token_id, account, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
       from session_token where ($1::text is null or account = $1)
         and ${isAfter("session_token.issued_at", "$2", { token_id: "$3::uuid" })}
-      order by session_token.issued_at desc, token_id limit $4`,
+      order by session_token.issued_at desc, token_id limit $4::int4`,
   ["text?", "timestamptz?", "uuid?", "int4"],
   { token_id: "uuid", account: "text", issued_at: "text", expires_at: "text", revoked_at: "text?" },
 );

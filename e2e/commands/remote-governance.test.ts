@@ -263,6 +263,23 @@ describe("through the admin API", () => {
       expect(objects(erased.stdout)).toMatchObject([{ still_held: 1 }]);
     });
 
+    test("with an approval that is raced begins once, and events that came meanwhile do not void it", async () => {
+      for (const hours of [0, 1]) await past.store(hours, { account: "customer-5" });
+      const waiting = await erase("customer-5", "--refuse-later", "--yes");
+      const approvalId = /Approval (\S+) by operator/.exec(waiting.stderr)?.[1] ?? "";
+      await past.store(0, { account: "customer-5" });
+      expect((await erase("customer-5", "--refuse-later", "--yes")).stderr).toContain(approvalId);
+      const decision = { approvalId, person: "q", roles: ["operator"], decision: "approved" } as const;
+      expect(await decideApproval(system.pool, system.clock, decision)).toBe(true);
+      const client = createAdminClient({ url: server.adminUrl, token: remote["DRS_ADMIN_TOKEN"] ?? "" });
+      const order = { account: "customer-5", reason: "request 17", refuse_later: true };
+      await Promise.allSettled([0, 1, 2].map(() => client.call("runErasure", order)));
+      expect((await client.call("listErasures", { account: "customer-5" })).erasures).toHaveLength(1);
+      expect(objects((await runInProcess(environment, "approval", "show", approvalId, "--json")).stdout)).toMatchObject(
+        [{ state: "used" }],
+      );
+    });
+
     test("of many events needs an approval of another person, once", async () => {
       for (const hours of [0, 1]) await past.store(hours, { account: "customer-4" });
       const waiting = await erase("customer-4", "--yes");

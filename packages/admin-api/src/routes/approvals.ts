@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { next, nullable, object, page, shownText, uuid } from "../schemas.ts";
+import { count, next, nullable, object, page, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Approvals";
 
@@ -9,7 +9,8 @@ const shownApproval = object({
   approval_id: shownText(),
   operation: shownText("The operation, as audit entries name it."),
   parameters: Type.Unknown({ description: "Its parameters; the approval is for exactly these." }),
-  plan: Type.Unknown({ description: "What it would do; a changed plan needs a new approval." }),
+  plan: Type.Unknown({ description: "What it would have done when it was asked for." }),
+  max_events: count("Maximum number of events that it may touch; more of them need a new approval."),
   needed_roles: Type.Array(Type.Enum([...ROLE_NAMES]), { description: "Each approves by a person of its own." }),
   reason: shownText(),
   requested_by: shownText(),

@@ -86,6 +86,7 @@ describe("an approval", () => {
       operation: "erase.run",
       parameters: { account: person },
       plan: { events: 2_000 },
+      events: 2_000,
       needed: ["operator"],
       person,
       reason: "request 17",

@@ -20,6 +20,7 @@ const operation = (change: Partial<ApprovedOperation> = {}): ApprovedOperation =
   operation: "erase.run",
   parameters: { account: `customer-${++made}` },
   plan: { events: 2_000 },
+  events: 2_000,
   needed: ["operator"],
   ...change,
 });
@@ -68,13 +69,26 @@ it("an approval that needs two roles is not given by one person who has two role
   expect(await use(wanted)).toBe(id);
 });
 
-it("an approval is for these parameters and this plan: changed parameters need a new one", async () => {
+it("an approval is for these parameters: changed parameters need a new one, and so do many more events", async () => {
   const wanted = operation();
   await decide(await ask(wanted));
   expect(await use({ ...wanted, parameters: { account: "another" } })).toBeUndefined();
-  expect(await use({ ...wanted, plan: { events: 2_001 } })).toBeUndefined();
+  expect(await use({ ...wanted, events: 2_201 })).toBeUndefined();
   expect(await use(wanted, "another person")).toBeUndefined();
-  expect(await use(wanted)).toBeDefined();
+  // Events that came meanwhile change the plan, and not the approval.
+  expect(await use({ ...wanted, plan: { events: 2_200 }, events: 2_200 })).toBeDefined();
+});
+
+it("an approval is not used by an operation that does not begin", async () => {
+  const wanted = operation();
+  const id = await ask(wanted);
+  await decide(id);
+  const failed = inTransaction(scene.system.pool, async (transaction) => {
+    expect(await useApproval(transaction, clockAt(0), "asker", wanted)).toBe(id);
+    throw new Error("the operation does not begin");
+  });
+  await expect(failed).rejects.toThrow("does not begin");
+  expect(await use(wanted)).toBe(id);
 });
 
 it("an approval is given within a day and used within an hour", async () => {

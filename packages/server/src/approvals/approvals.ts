@@ -21,8 +21,10 @@ export interface ApprovedOperation {
   readonly operation: string;
   /** The parameters; the approval is for exactly these. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What it would do, with counts, as the approver sees it; a changed plan needs a new approval. */
+  /** What it would do, with counts, as the approver sees it. */
   readonly plan: Readonly<Record<string, unknown>>;
+  /** Number of events that it touches now. */
+  readonly events: number;
   /** Roles that must approve; each by a person of that role. */
   readonly needed: readonly Role[];
 }
@@ -34,6 +36,7 @@ export interface ApprovalRow {
   readonly operation: string;
   readonly parameters: unknown;
   readonly plan: unknown;
+  readonly max_events: number;
   readonly needed_roles: string[];
   readonly reason: string;
   readonly requested_by: string;
@@ -62,7 +65,10 @@ const stateAt = (now: string): string => `case
     when a.expires_at > ${now} then 'waiting'
     else 'expired' end`;
 
-const columnsAt = (now: string): string => `a.approval_id, a.operation, a.parameters, a.plan, a.needed_roles, a.reason,
+const columnsAt = (
+  now: string,
+): string => `a.approval_id, a.operation, a.parameters, a.plan, a.max_events, a.needed_roles,
+    a.reason,
     a.requested_by, ${instant("a.requested_at", "requested_at")}, ${instant("a.expires_at", "expires_at")},
     ${APPROVERS} as approved_by, ${DENIED_BY} as denied_by, ${stateAt(now)} as state`;
 const TYPES = {
@@ -70,6 +76,7 @@ const TYPES = {
   operation: "text",
   parameters: "jsonb",
   plan: "jsonb",
+  max_events: "int8",
   needed_roles: "text[]",
   reason: "text",
   requested_by: "text",
@@ -80,22 +87,26 @@ const TYPES = {
   state: narrowed<ApprovalState>("text"),
 } as const;
 
-/** SHA-256 of the canonical form (RFC 8785) of operation, parameters, plan and roles. */
-export const digestOf = ({ operation, parameters, plan, needed }: ApprovedOperation): Buffer =>
+/** SHA-256 of the canonical form (RFC 8785) of operation, parameters and roles. */
+export const digestOf = ({ operation, parameters, needed }: ApprovedOperation): Buffer =>
   createHash("sha256")
-    .update(canonicalize([operation, parameters, plan, needed]))
+    .update(canonicalize([operation, parameters, needed]))
     .digest();
 
+/** Events may arrive until the operation begins: an approval is for a tenth more than there are, at least 100 more. */
+const boundOf = (events: number): number => events + Math.max(100, Math.ceil(events / 10));
+
 const REQUEST = sql(
-  `insert into approval (approval_id, operation, parameters, plan, digest, needed_roles, reason, requested_by,
-      requested_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-  ["uuid", "text", "jsonb", "jsonb", "bytea", "text[]", "text", "text", "timestamptz", "timestamptz"],
+  `insert into approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason,
+      requested_by, requested_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  ["uuid", "text", "jsonb", "jsonb", "int8", "bytea", "text[]", "text", "text", "timestamptz", "timestamptz"],
 );
 const FIND_WAITING = sql(
   `select a.approval_id from approval a
-    where a.requested_by = $1 and a.digest = $2 and ${stateAt("$3::timestamptz")} = 'waiting' limit 1`,
-  ["text", "bytea", "timestamptz"],
+    where a.requested_by = $1 and a.digest = $2 and $4 <= a.max_events
+      and ${stateAt("$3::timestamptz")} = 'waiting' limit 1`,
+  ["text", "bytea", "timestamptz", "int8"],
   { approval_id: "uuid" },
 );
 
@@ -108,7 +119,7 @@ export async function requestApproval(
   const now = clock.now();
   const at = new Date(now).toISOString();
   const digest = digestOf(wanted);
-  const { rows } = await query(executor, FIND_WAITING, [wanted.person, digest, at]);
+  const { rows } = await query(executor, FIND_WAITING, [wanted.person, digest, at, wanted.events]);
   if (rows[0]) return rows[0].approval_id;
   const approvalId = randomUUID();
   await query(executor, REQUEST, [
@@ -116,6 +127,7 @@ export async function requestApproval(
     wanted.operation,
     JSON.stringify(wanted.parameters),
     JSON.stringify(wanted.plan),
+    boundOf(wanted.events),
     digest,
     [...wanted.needed],
     wanted.reason,
@@ -129,19 +141,42 @@ export async function requestApproval(
 const USE = sql(
   `update approval a set used_at = $3
     where a.requested_by = $1
-      -- guard(true): changed parameters or a changed plan need a new approval
+      -- guard(true): changed parameters need a new approval
       -- fails: packages/server/src/approvals/approvals.test.ts › changed parameters
       and a.digest = $2
+      -- guard(true): an approval is for so many events, and no more
+      -- fails: packages/server/src/approvals/approvals.test.ts › more events
+      and $4 <= a.max_events
       -- guard(true): an approval is used once, within an hour
       -- fails: packages/server/src/approvals/approvals.test.ts › used once
       and ${stateAt("$3::timestamptz")} = 'approved'
     returning a.approval_id`,
-  ["text", "bytea", "timestamptz"],
+  ["text", "bytea", "timestamptz", "int8"],
+  { approval_id: "uuid" },
+);
+const FIND_USABLE = sql(
+  `select a.approval_id from approval a
+    where a.requested_by = $1 and a.digest = $2 and $4 <= a.max_events
+      and ${stateAt("$3::timestamptz")} = 'approved' limit 1`,
+  ["text", "bytea", "timestamptz", "int8"],
   { approval_id: "uuid" },
 );
 
+/** An approval that the operation could use now. @returns its id. */
+export async function findUsableApproval(
+  executor: Executor,
+  clock: Clock,
+  person: string,
+  operation: ApprovedOperation,
+): Promise<string | undefined> {
+  const now = new Date(clock.now()).toISOString();
+  const { rows } = await query(executor, FIND_USABLE, [person, digestOf(operation), now, operation.events]);
+  return rows[0]?.approval_id;
+}
+
 /**
- * Uses an approval, before the operation begins: two uses at once exclude each other.
+ * Uses an approval, in the transaction in which the operation begins: two uses at once exclude each other, and an
+ * operation that does not begin uses none.
  * @returns its id; `undefined`: the person has none for this operation.
  */
 export async function useApproval(
@@ -151,7 +186,7 @@ export async function useApproval(
   operation: ApprovedOperation,
 ): Promise<string | undefined> {
   const now = new Date(clock.now()).toISOString();
-  const { rows } = await query(transaction, USE, [person, digestOf(operation), now]);
+  const { rows } = await query(transaction, USE, [person, digestOf(operation), now, operation.events]);
   return rows[0]?.approval_id;
 }
 

@@ -1,3 +1,4 @@
+import { AdminRequestError } from "@device-risk-signals/admin-api";
 import { type Command, CommanderError } from "commander";
 import { OPERATOR_ERRORS } from "../errors/codes.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
@@ -23,7 +24,8 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
 
 /** The message that a person reads about any error, and its exit code. */
 function asOperatorError(error: unknown): OperatorError {
-  if (hasCode(error, "order-unconfirmed")) {
+  // An answer of the admin API has the cause in its own message.
+  if (hasCode(error, "order-unconfirmed") && !(error.cause instanceof AdminRequestError)) {
     return new OperatorError(error.code, `${asOperatorError(error.cause).message}\n${error.message}`, { cause: error });
   }
   if (error instanceof OperatorError) return error;

@@ -27,7 +27,7 @@ import { finishErasuresNow } from "../../lifecycle/retention-worker.ts";
 import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
-import { requireApproval } from "./approvals.ts";
+import { type Approval, requireApproval } from "./approvals.ts";
 import { invalid, reasonOf, tried } from "./input.ts";
 import type { Operation } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -135,19 +135,20 @@ async function beginAndFinish(
   const { audit, secrets, sealer, database } = installation;
   const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
   const detail = { refuse_later: refuseLater };
-  const approvalId = await approvalOf(ports, caller, { parameters: { ...references, ...detail }, plan, reason });
+  const approval = await approvalOf(ports, caller, { parameters: { ...references, ...detail }, plan, reason });
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
   const journal = { ...journalPorts(installation, watch), sealer, onUnreadable };
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
-  await writeAudit(pool, audit, { ...entry, ...(approvalId !== undefined && { approvalId }) });
+  await writeAudit(pool, audit, { ...entry, ...(approval && { approvalId: approval.id }) });
   const order = { subject, actor: agent.actor, reason, refuseLater };
-  const sequence = await inOwnerTransaction(administration, (owner) => beginErasure(owner, journal, order)).catch(
-    (error: unknown) => {
-      throw watch.explain(error);
-    },
-  );
+  const sequence = await inOwnerTransaction(administration, async (owner) => {
+    await approval?.use(owner);
+    return beginErasure(owner, journal, order);
+  }).catch((error: unknown) => {
+    throw watch.explain(error);
+  });
   await finishErasuresNow({ ...erasurePorts(installation), database });
   return sequence;
 }
@@ -161,12 +162,13 @@ async function approvalOf(
     readonly plan: ErasurePlan;
     readonly reason: string;
   },
-): Promise<string | undefined> {
+): Promise<Approval | undefined> {
   const { parameters, plan, reason } = order;
+  const events = plan.events + plan.held;
   // guard(true): a large erasure needs an approval
   // fails: e2e/commands/remote-governance.test.ts › needs an approval
-  if (plan.events + plan.held <= ports.config.service.approvalEvents) return undefined;
-  const asked = { parameters: { ...parameters, reason }, plan: { ...plan }, needed: ["operator"] } as const;
+  if (events <= ports.config.service.approvalEvents) return undefined;
+  const asked = { parameters: { ...parameters, reason }, plan: { ...plan }, events, needed: ["operator"] } as const;
   const operation = { operation: "erase.run", ...asked };
   return requireApproval(ports, caller, operation, reason);
 }

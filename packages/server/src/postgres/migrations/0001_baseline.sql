@@ -642,7 +642,9 @@ create table approval (
   operation text not null,
   parameters jsonb not null,
   plan jsonb not null,
-  -- SHA-256 of the canonical form of operation, parameters, plan and roles.
+  -- Maximum number of events that it may touch.
+  max_events bigint not null,
+  -- SHA-256 of the canonical form of operation, parameters and roles: not of counts, which each new event changes.
   digest bytea not null,
   needed_roles text[] not null check (cardinality(needed_roles) > 0),
   reason text not null,

@@ -65,6 +65,22 @@ describe("drs audit verify", () => {
     expect(await runInProcess(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
   });
 
+  test("says which sink is behind or away, and needs none", async () => {
+    const sinks = async (checkpoints: string): Promise<unknown> => {
+      const asked = { ...environment, DRS_AUDIT_CHECKPOINTS: checkpoints };
+      const { stdout } = await runInProcess(asked, "audit", "verify", "--json");
+      return objects<{ sinks: unknown }>(stdout)[0]?.sinks;
+    };
+    const [journal, file] = [
+      { name: "the erasure journal", state: "current" },
+      { name: "the directory of DRS_AUDIT_CHECKPOINTS", state: "behind", size: 0 },
+    ];
+    expect(await sinks(join(folder, "new"))).toMatchObject([journal, file]);
+    expect(await sinks(exported)).toMatchObject([journal, { ...file, state: "away" }]);
+    const { stdout } = await runInProcess({ ...environment, DRS_AUDIT_CHECKPOINTS: exported }, "audit", "verify");
+    expect(stdout).toMatch(/^sink away: the directory of DRS_AUDIT_CHECKPOINTS/);
+  });
+
   test("verifies what came after a time", async () => {
     const before = await verified("--since", "2020-01-01");
     expect(before).toMatchObject({ code: 0, from: 0 });

@@ -1,4 +1,5 @@
 /** The log of the audit of an installation: its key, and where its checkpoints are kept. */
+import { checkpointLog } from "../audit/checkpoint-log.ts";
 import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
@@ -71,13 +72,16 @@ export async function startEpochNow(installation: Installation, order: ReviewOrd
 /** Extends the log of a server every ten seconds, unless another server does. */
 export class AuditSequencer {
   readonly #installation: Installation;
+  readonly #log: CheckpointSink;
   readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> = Promise.resolve();
   #isRunning = false;
 
-  constructor(installation: Installation, onError: OnError) {
+  /** @param onCheckpoint is called with the first checkpoint of each hour. */
+  constructor(installation: Installation, onError: OnError, onCheckpoint: (note: string) => void) {
     this.#installation = installation;
+    this.#log = checkpointLog(onCheckpoint);
     this.#onError = onError;
     this.#timer = setInterval(() => this.#start(), EXTEND_EVERY_MS);
     this.#timer.unref();
@@ -99,8 +103,9 @@ export class AuditSequencer {
 
   async #extend(): Promise<readonly unknown[]> {
     const ports = await sequencerPorts(this.#installation);
+    const sinks = [...ports.sinks, this.#log];
     return withClient(this.#installation.database, async (client) =>
-      (await tryLockSession(client, LOCKS.auditLog)) ? extendLog(client, ports) : [],
+      (await tryLockSession(client, LOCKS.auditLog)) ? extendLog(client, { ...ports, sinks }) : [],
     );
   }
 }

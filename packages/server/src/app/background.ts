@@ -17,12 +17,19 @@ export function startMonitors(system: System, onError: OnError, opened: CloseSta
   return supervision;
 }
 
+/** What the work reports. */
+export interface WorkReports {
+  readonly onError: OnError;
+  /** Called with the first audit checkpoint of each hour. */
+  readonly onCheckpoint?: (note: string) => void;
+}
+
 /** Starts retention passes and checkpoints of the audit log, where the process is a worker. @param opened closes them. */
 export function startWork(
   system: System,
   { inspect: replay }: Supervision,
   { retentionPassed: onPass }: Metrics,
-  onError: OnError,
+  { onError, onCheckpoint = () => {} }: WorkReports,
   opened: CloseStack,
 ): void {
   if (!system.surfaces.includes("worker")) return;
@@ -38,7 +45,7 @@ export function startWork(
     onPass,
   });
   opened.add("retention pass", () => retention.close());
-  const sequencer = new AuditSequencer(system, onError);
+  const sequencer = new AuditSequencer(system, onError, onCheckpoint);
   opened.add("audit log", () => sequencer.close());
 }
 

@@ -7,7 +7,7 @@ import { EVENTS_PATH } from "../http/paths.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
-import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, OnError, SessionVerifier } from "../ports.ts";
+import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, SessionVerifier } from "../ports.ts";
 import { ActivePurposes } from "../policy/active-purposes.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
@@ -16,7 +16,7 @@ import { BufferedRejectionLog } from "../counters/rejections.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
 import { countReplayedPayloads } from "../events/read-events.ts";
-import { forgetErasedKeys, startMonitors, startWork } from "./background.ts";
+import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Readiness, readiness } from "../dependencies/readiness.ts";
@@ -33,14 +33,13 @@ const COUNT_REPLAYED_EVERY_MS = 10_000;
 const FAILURE_RATE = 10;
 const FAILURE_BURST = 50;
 
-export interface EndpointPorts {
+export interface EndpointPorts extends WorkReports {
   /** A host's own authentication; by default what the configuration asks for. */
   readonly sessions?: SessionVerifier;
   /** A host's own actions; by default what the configuration asks for. */
   readonly actions?: ActionRegistry;
   /** A host's own adopted fields; by default those of the configured file, or none. */
   readonly adopted?: AdoptedFieldSet;
-  readonly onError: OnError;
 }
 
 export interface Endpoint {
@@ -93,7 +92,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     },
   });
   opened.add("event store", () => store.close());
-  startWork(system, supervision, metrics, onError, opened);
+  startWork(system, supervision, metrics, ports, opened);
   const drift = new BufferedDriftLog(pool, clock, onError);
   opened.add("drift counts", () => drift.close());
   const outcomes = new BufferedOutcomeLog(pool, onError);

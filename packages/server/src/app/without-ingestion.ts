@@ -1,17 +1,20 @@
-import type { OnError } from "../ports.ts";
 import { readiness } from "../dependencies/readiness.ts";
-import { forgetErasedKeys, startMonitors, startWork } from "./background.ts";
+import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { createMetrics } from "./metrics.ts";
 import type { System } from "./system.ts";
 
 /** The parts of a process that takes no events: a worker, or the admin API alone. */
-export async function assembleWithoutIngestion(system: System, onError: OnError): Promise<Omit<Endpoint, "ingest">> {
+export async function assembleWithoutIngestion(
+  system: System,
+  reports: WorkReports,
+): Promise<Omit<Endpoint, "ingest">> {
+  const { onError } = reports;
   await using opened = new CloseStack(onError, system.closing);
   const metrics = createMetrics(() => 0, system.dependencies);
   const supervision = startMonitors(system, onError, opened);
-  startWork(system, supervision, metrics, onError, opened);
+  startWork(system, supervision, metrics, reports, opened);
   forgetErasedKeys(system, onError, opened);
   let isDraining = false;
   return {

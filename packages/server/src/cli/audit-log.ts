@@ -15,6 +15,7 @@ import { openEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
 import { formatProof } from "../audit/log/proof-file.ts";
+import { askSink, type SinkState, stateOfSink } from "../audit/sink-states.ts";
 import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
@@ -22,6 +23,11 @@ import { inSnapshot } from "../postgres/database.ts";
 import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
 import { example, time, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
+
+/** The result, and what the sinks have where the database was verified. */
+interface Verified extends Verification {
+  readonly sinks?: readonly SinkState[];
+}
 
 interface VerifyOptions {
   readonly checkpoint?: readonly string[];
@@ -71,7 +77,7 @@ function verifyDatabase(
   given: readonly string[],
   keyText: string | undefined,
   since: number | undefined,
-): Promise<Verification> {
+): Promise<Verified> {
   return withConnection(context, "read", async (connection) => {
     const keys = await openKeys(connection).catch((error: unknown) => {
       // Hashes and checkpoints are verified without the key store, too.
@@ -85,15 +91,18 @@ function verifyDatabase(
       databaseAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
-    const kept = await Promise.all(checkpointSinks(connection.config, journal).map((sink) => sink.readCheckpoint()));
+    // Before the database: a checkpoint that is signed meanwhile is in the database first.
+    const asked = await Promise.all(checkpointSinks(connection.config, journal).map(askSink));
     return inSnapshot(connection.database, async (snapshot) => {
+      const latest = (await lastCheckpoint(snapshot))?.note;
       const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));
-      return verifyLog(readLog(snapshot, start), {
+      const result = await verifyLog(readLog(snapshot, start), {
         key,
-        outside: [...given, ...kept.filter((note) => note !== undefined)],
+        outside: [...given, ...asked.flatMap(({ note }) => (note === undefined ? [] : [note]))],
         ...(keys && { surfaces: keys.audit.surfaces }),
         now: context.clock.now(),
       });
+      return { ...result, sinks: asked.map((sink) => stateOfSink(sink, key, latest)) };
     });
   });
 }
@@ -129,9 +138,15 @@ async function* itemsOf(lines: AsyncIterator<string>, path: string): AsyncGenera
   }
 }
 
-function report(context: Context, { verdict, ...result }: Verification, json: boolean): void {
-  if (json) printJson(context, { verdict, ...result });
-  else for (const { kind, what } of result.findings) print(context, `${kind}: ${what}`);
+function report(context: Context, { verdict, sinks = [], ...result }: Verified, json: boolean): void {
+  if (json) printJson(context, { verdict, ...result, sinks });
+  else {
+    for (const { kind, what } of result.findings) print(context, `${kind}: ${what}`);
+    for (const { name, state, size } of sinks) {
+      if (state !== "current")
+        print(context, `sink ${state}: ${name} has a checkpoint of ${plural(size, "entry", "entries")}.`);
+    }
+  }
   const { size, from, confirmed, waiting, overdue } = result;
   const after = from > 0 ? `, verified after the first ${from}` : "";
   const counts = `${plural(size, "entry", "entries")}${after}, of which checkpoints kept outside confirm ${confirmed}`;

@@ -51,11 +51,15 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   await using opened = new CloseStack(onError, system.closing);
   await using serving = new CloseStack(onError, system.closing);
   await using administering = new CloseStack(onError, system.closing);
+  const reports = {
+    onError,
+    onCheckpoint: (checkpoint: string) => logger.info({ checkpoint }, "audit checkpoint"),
+  };
   const takesEvents = surfaces.includes("ingest");
   const tls = takesEvents ? await openTls(service.tls, "service.tls") : undefined;
   const endpoint: Omit<Endpoint, "ingest"> & Partial<Endpoint> = takesEvents
-    ? await assembleEndpoint(system, { onError })
-    : await assembleWithoutIngestion(system, onError);
+    ? await assembleEndpoint(system, reports)
+    : await assembleWithoutIngestion(system, reports);
   serving.add("endpoint", () => endpoint.close());
 
   const adminTls = await openTls(service.admin.tls, "service.admin.tls");

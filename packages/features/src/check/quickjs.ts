@@ -51,9 +51,7 @@ export async function computeInQuickJs(
       call("compute", scope.manage(context.newNumber(feature)), scope.manage(context.newNumber(event)));
     }
     const cells = JSON.parse(context.getString(call("end"))) as Cell[][];
-    return cases.map(({ feature }, event) =>
-      plan.result(feature, readings[event] ?? [], cells[event]?.[feature] ?? null),
-    );
+    return cases.flatMap(({ feature }, event) => plan.results(readings[event] ?? [], cells[event] ?? [], [feature]));
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Bundle, ManifestInput } from "../manifest.ts";
 import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
-import { type Failure, type FeatureValue, inputStateOf, type Result, sharedState } from "../result.ts";
+import { type Failure, type FeatureValue, type InputState, inputStateOf, type Result, sharedState } from "../result.ts";
 
 /** What the harness gives for one feature of one event. */
 export type Cell = readonly [FeatureValue] | null | Failure | "not-computed";
@@ -37,15 +37,27 @@ export class Plan {
     return this.#inputs.map((input) => event(input));
   }
 
-  result(bundle: number, readings: readonly Reading<unknown>[], cell: Cell): Result {
-    const own = (this.#places[bundle] ?? []).map((place) => readings[place] as Reading<unknown>);
-    const inputs = own.map(inputStateOf);
-    if (typeof cell === "string")
-      return { state: "failed", failure: cell === "not-computed" ? "paused" : cell, inputs };
-    if (cell !== null) return { state: "observed", value: cell[0], inputs };
-    const state = sharedState(own);
-    return state === undefined ? { state: "failed", failure: "no-value", inputs } : { state, inputs };
+  /** The results of one event. @param features are indexes of the wanted bundles, and `cells` are by index. */
+  results(
+    readings: readonly Reading<unknown>[],
+    cells: readonly Cell[],
+    features = [...this.bundles.keys()],
+  ): Result[] {
+    const states = readings.map(inputStateOf);
+    return features.map((feature) => {
+      const places = this.#places[feature] ?? [];
+      const inputs = places.map((place) => states[place] as InputState);
+      return resultOf(cells[feature] ?? null, inputs, () => places.map((place) => readings[place] as Reading<unknown>));
+    });
   }
+}
+
+function resultOf(cell: Cell, inputs: readonly InputState[], readings: () => readonly Reading<unknown>[]): Result {
+  if (cell === "not-computed") return { state: "failed", failure: "paused", inputs };
+  if (typeof cell === "string") return { state: "failed", failure: cell, inputs };
+  if (cell !== null) return { state: "observed", value: cell[0], inputs };
+  const state = sharedState(readings());
+  return state === undefined ? { state: "failed", failure: "no-value", inputs } : { state, inputs };
 }
 
 /** The batch as the harness takes it: an observed reading is an array of its value. */

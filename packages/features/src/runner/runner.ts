@@ -97,9 +97,7 @@ class IsolatedRunner implements FeatureRunner {
     const before = new Set(this.#paused);
     const readings = batch.map((event) => this.#plan.read(event));
     const cells = (await this.#ask(readings, [...this.#paused])) ?? (await this.#computeOneByOne(readings));
-    const events = readings.map((own, event) =>
-      this.#bundles.map((_, feature) => this.#plan.result(feature, own, cells[event]?.[feature] ?? null)),
-    );
+    const events = readings.map((own, event) => this.#plan.results(own, cells[event] ?? []));
     const paused = [...this.#paused].filter((feature) => !before.has(feature));
     return { events, paused: paused.map((feature) => this.#nameAt(feature)) };
   }

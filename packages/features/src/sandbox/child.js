@@ -22,6 +22,14 @@
     return true;
   }
 
+  /** Reads the clock once for all features; what fits into the budget of one feature fits into that of each. */
+  function slowFeatures(event, wanted) {
+    const start = performance.now();
+    for (const feature of wanted) harness.compute(feature, event);
+    if (performance.now() - start <= budgetMs) return [];
+    return wanted.filter((feature) => isOverBudget(feature, event));
+  }
+
   function load({ bundles, budget }) {
     budgetMs = budget;
     for (const [at, { text, plan }] of bundles.entries()) {
@@ -43,12 +51,12 @@
    */
   function run({ batch, size, skip }) {
     const slow = new Map();
+    let wanted = Array.from({ length: features }, (_, feature) => feature).filter((feature) => !skip.includes(feature));
     harness.begin(batch);
     for (let event = 0; event < size; event++) {
-      for (let feature = 0; feature < features; feature++) {
-        if (skip.includes(feature) || slow.has(feature)) continue;
-        if (isOverBudget(feature, event)) slow.set(feature, event);
-      }
+      const found = slowFeatures(event, wanted);
+      for (const feature of found) slow.set(feature, event);
+      if (found.length > 0) wanted = wanted.filter((feature) => !slow.has(feature));
     }
     return { slow: [...slow], cells: harness.end() };
   }

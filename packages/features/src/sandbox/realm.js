@@ -76,7 +76,7 @@
     return found;
   }
 
-  const { freeze, is } = Object;
+  const { freeze, fromEntries, is } = Object;
   const { isArray } = Array;
   const { isFinite: isFiniteNumber, isSafeInteger } = Number;
   const { parse, stringify } = JSON;
@@ -116,7 +116,8 @@
   return freeze({
     /** @param plan is JSON: the output, and for each input its name and its place among the readings of an event. */
     add(plan, compute) {
-      features.push({ ...parse(plan), compute });
+      const { output, inputs } = parse(plan);
+      features.push({ output, inputs, compute, names: fromEntries(inputs) });
     },
 
     /** @param batch is JSON: for each event its readings; an observed one is an array of its value. */
@@ -133,12 +134,12 @@
 
     /** Computes one feature of one event: a cell is `[value]`, `null` for no value, or the name of a failure. */
     compute(feature, event) {
-      const { compute, output, inputs } = features[feature];
-      const readings = { __proto__: null };
+      const { compute, output, inputs, names } = features[feature];
+      const readings = { ...names };
       for (const [name, at] of inputs) readings[name] = events[event][at];
       let cell;
       try {
-        const value = compute(freeze(readings));
+        const value = compute(readings);
         if (value === null) cell = null;
         else cell = failureOf(output, value) ?? [value];
       } catch {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FOLDERS } from "./folders.ts";
-import { folderOf, importsBetweenFolders, sourceFiles } from "./imports.ts";
+import { filesThatLoad, folderOf, importsBetweenFolders, sourceFiles } from "./imports.ts";
 
 const allowed = new Map(FOLDERS.map(({ name, imports }) => [name, new Set(imports)]));
 const imports = importsBetweenFolders();
@@ -24,6 +24,12 @@ describe("the folders of the server", () => {
   it("import only what is allowed", () => {
     const forbidden = imports.filter(({ from, to }) => !allowed.get(from)?.has(to));
     expect(forbidden.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+  });
+
+  it("load no feature code, except the commands and what computes features", () => {
+    const loading = new Set(filesThatLoad("@device-risk-signals/features").map(folderOf));
+    expect([...loading].filter((folder) => folder !== "cli" && !/^features\b/.test(folder))).toEqual([]);
+    expect(loading).toContain("cli");
   });
 
   it("use every allowed import", () => {

@@ -34,6 +34,12 @@ export function importsBetweenFolders(): readonly Import[] {
   );
 }
 
+/** Source files that load a package at run time; an import of its types alone does not. */
+export function filesThatLoad(name: string): readonly string[] {
+  const load = new RegExp(`^(?!import type ).*(?:from|import) ?\\(?"${name}(?:/[^"]*)?"`, "m");
+  return sourceFiles().filter((file) => load.test(readFileSync(join(SERVER, file), "utf8")));
+}
+
 export function folderOf(file: string): string {
   if (file === "ports.ts") return "ports";
   const folder = dirname(file);

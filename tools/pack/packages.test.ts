@@ -59,7 +59,11 @@ it("contract and server install from their tarballs, and drs runs", async () => 
   writeFileSync(join(app, "package.json"), '{"type":"module"}');
   const options = { cwd: app };
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--silent"];
-  await run("npm", ["install", ...flags, tarballOf("contract"), tarballOf("admin-api"), tarballOf("server")], options);
+  await run(
+    "npm",
+    ["install", ...flags, tarballOf("contract"), tarballOf("admin-api"), tarballOf("features"), tarballOf("server")],
+    options,
+  );
   const { stdout } = await run("npx", ["drs", "event", "list", "--help"], options);
   expect(stdout).toContain("Usage: drs event list");
   writeFileSync(

@@ -38,6 +38,7 @@ describe("the command drs", () => {
       .filter((path) => path.length > 0)
       .map((path) => [...path, "--nonsense"]),
     ["doctor", "more"],
+    ["serve", "--only", "everything"],
     ["token", "issue"],
     ["token", "issue", "--account", ""],
     ["token", "issue", "--account", "x".repeat(257)],

@@ -149,6 +149,7 @@ describe("a replay", () => {
   });
 
   it("reads at most ten thousand payloads in an hour, and the next hour begins at zero", async () => {
+    await ingest.query(read, key);
     const { rows } = await scene.owner.query("select last_value as value from replayed_payload");
     const { value } = rows[0] as unknown as { value: string };
     const hour = BigInt(value) - (BigInt(value) % 1_000_000_000n);

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, createAdminClient } from "@device-risk-signals/admin-api";
+import { runInProcess } from "../../../../e2e/support/command.ts";
 import { authorized, freshKey, type Reply, send, transport } from "../../../../e2e/support/client.ts";
 import { makeCredentials } from "../../../../e2e/support/parties.ts";
 import type { Credentials } from "../../../../e2e/support/server.ts";
@@ -125,6 +126,29 @@ describe("a process of", () => {
     expect(await get(adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: worker\n" });
     expect((await get(adminUrl, "/metrics")).text).toContain("drs_retention_lag_seconds");
     expect((await get(adminUrl, "/admin/v1/session")).status).toBe(404);
+  });
+
+  it("ingestion alone starts on a restored database once a worker has applied the erasure journal", async () => {
+    const { environment, owner } = scene;
+    const erased = await runInProcess(
+      environment,
+      "erase",
+      "run",
+      "--account",
+      who.account,
+      "--reason",
+      "article 17",
+      "--yes",
+    );
+    expect(erased).toMatchObject({ code: 0 });
+    // The rows of the erasure are missing, as in a database that is restored from before it.
+    const before = `begin; set local session_replication_role = replica; update drs.account_key set erased_by = null;
+      delete from drs.erasure; delete from drs.journal_entry; commit`;
+    await owner.query(before);
+    await expect(start("ingest", `ingest_${suffix}`)).rejects.toMatchObject({ code: "replay-needed" });
+    await worker.system.replay();
+    const started = await start("ingest", `ingest_${suffix}`);
+    expect((await get(started.service.adminUrl, "/readyz")).status).toBe(200);
   });
 
   it("each surface meets no privilege that its login lacks", async () => {

@@ -53,6 +53,7 @@ describe("the erasure of an account", () => {
       tokens: 1,
       actions: 1,
       keys: 1,
+      features: 0,
     });
     const file = join(scene.folder, "receipt.jws");
     const erasure = await erase("--account", who.account, "--receipt", file);

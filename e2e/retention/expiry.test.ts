@@ -8,7 +8,17 @@ import { RetentionScene } from "../support/retention-scene.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const NO_COUNTS = { partitions: 0, rows: 0, bytes: 0, secrets: 0, keys: 0, copies: 0, deleted: 0, held: 0 };
+const NO_COUNTS = {
+  partitions: 0,
+  rows: 0,
+  bytes: 0,
+  secrets: 0,
+  keys: 0,
+  copies: 0,
+  features: 0,
+  deleted: 0,
+  held: 0,
+};
 const NOTHING: Expired = { ...NO_COUNTS, destroyed_keys: [] };
 const OF_NOW = "dropped_at is null and lower_bound <= transaction_time() and transaction_time() < upper_bound";
 

@@ -2,7 +2,7 @@
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { erasurePorts } from "../../packages/server/src/app/system.ts";
-import { partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
 import { Secrets } from "../../packages/server/src/crypto/secrets.ts";
 import { requireKeys } from "../../packages/server/src/lifecycle/recovery/installation.ts";
 import { findLostSecrets } from "../../packages/server/src/lifecycle/recovery/lost-secrets.ts";

@@ -1,6 +1,6 @@
 /** A server whose events expire when a test says so, and a view of its partitions and their secrets. */
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
 import type { Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
 import { authorized, type Reply, send, transport } from "./client.ts";
 import { objects } from "./command.ts";

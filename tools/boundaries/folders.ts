@@ -101,6 +101,11 @@ export const FOLDERS: readonly Folder[] = [
     imports: ["errors", "ports", "messages", "files", "postgres", "events", "audit"],
   },
   {
+    name: "features",
+    purpose: "features: versions, decisions, layers, extraction, values",
+    imports: ["postgres", "events"],
+  },
+  {
     name: "journal",
     purpose: "the erasure journal: entries, chain, what was applied of it",
     imports: ["errors", "ports", "files", "dependencies", "postgres", "crypto", "audit"],
@@ -127,6 +132,7 @@ export const FOLDERS: readonly Folder[] = [
       "actions",
       "events",
       "audit",
+      "features",
       "journal",
       "lifecycle/holds",
       "lifecycle/restrictions",

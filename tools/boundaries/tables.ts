@@ -23,6 +23,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   account_key: {
     owner: "accounts",
     readers: {
+      "features/feature-rows.ts": "no values of an erased account are stored",
       "lifecycle/erasure/finish-erasures.ts": "erased keys that still have ledger rows",
       "lifecycle/holds/erased-copies.ts": "the account of a key",
       "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
@@ -70,6 +71,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   idempotency_key: {
     owner: "events",
     readers: {
+      "features/feature-rows.ts": "no values of an erased event are stored",
       "lifecycle/erasure/finish-erasures.ts": "the ledger rows of erased keys",
       "lifecycle/erasure/plan-erasure.ts": "counts them",
       "lifecycle/holds/copy-held-events.ts": "the full keys of the events that an erasure deletes",
@@ -144,6 +146,27 @@ export const TABLES: Readonly<Record<string, Table>> = {
   retention_run: { owner: "lifecycle/retention" },
   retention_effect: { owner: "lifecycle/retention" },
   data_request: { owner: "subject-requests" },
+  feature_version: { owner: "features" },
+  feature_decision: { owner: "features" },
+  layer: {
+    owner: "features",
+    readers: { "events/commit-batch.ts": "whether the features of a batch are due" },
+  },
+  feature_partition: {
+    owner: "features",
+    readers: {
+      "lifecycle/recovery/destroyed-partitions.ts": "partitions whose secrets are destroyed",
+      "lifecycle/retention/expire.ts": "expired partitions",
+      "lifecycle/retention/runs.ts": "overdue partitions",
+    },
+  },
+  feature_row: { owner: "features" },
+  extraction_due: {
+    owner: "features",
+    writers: { "events/commit-batch.ts": "events and what is due of them are one transaction" },
+  },
+  extraction_failure: { owner: "features" },
+  feature_tally: { owner: "features" },
 };
 
 /** What an erasure of an account and its export do with a table that has a column `account`. */
@@ -161,6 +184,7 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   action: { erased: "deleted when the erasure begins", exported: "actions.ndjson" },
   data_request: { erased: "kept: a name until the request is closed", exported: "requests.ndjson" },
   event: { erased: "deleted", exported: EVENTS },
+  feature_row: { erased: "deleted", exported: "features.ndjson" },
   held_event: { erased: "kept until the last hold ends", exported: EVENTS },
   idempotency_key: { erased: "replaced by tombstones without a name", exported: "idempotency-keys.ndjson" },
   legal_hold: { erased: "kept: why data was kept", exported: "not: holds are none of the account's business" },
@@ -171,6 +195,11 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
 export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   apply_restrictions: ["account_identity", "account_key"],
   complete_erasure: ["erasure"],
+  delete_erased_features: ["erasure", "feature_row"],
+  drop_expired_feature_partition: ["feature_partition", "retention_effect"],
+  ensure_feature_partition: ["feature_partition"],
+  record_created_feature_secret: ["feature_partition"],
+  record_destroyed_feature_secret: ["feature_partition", "retention_effect"],
   delete_erased: ["erasure", "event", "idempotency_key"],
   delete_expired_counts: ["probe_outcome", "rejection"],
   delete_expired_events: ["event", "retention_effect"],

@@ -20,6 +20,7 @@ const plan = object({
   tokens: count(),
   actions: count(),
   keys: count("Secrets that its events are sealed under."),
+  features: count("Rows of feature values, also of events that have expired."),
 });
 
 const erasure = object({
@@ -39,6 +40,7 @@ const erasure = object({
   held: count("Events that a hold kept when it began."),
   copies: count("Copies of holds that it deleted, whose keys may open copies of others."),
   unreadable: count("Events under a hold that could not be opened, and so not be copied: they were deleted."),
+  features: count("Deleted rows of feature values."),
   still_held: count("Events that a hold still keeps."),
   released: count("Copies whose hold has ended: the next retention pass deletes them."),
   destroyed_keys: Type.Array(shownText(), { description: "Ids of the destroyed secrets." }),

@@ -11,6 +11,7 @@ const counts = {
   secrets: count("Destroyed secrets."),
   keys: count("Deleted idempotency keys past the replay window."),
   copies: count("Deleted copies that no hold covers any more."),
+  features: count("Deleted rows of feature values."),
 };
 const overdue = {
   overdue_partitions: count("Expired partitions that are not dropped."),

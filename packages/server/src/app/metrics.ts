@@ -51,7 +51,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   });
   const deleted = new Counter({
     name: "drs_retention_deleted_total",
-    help: "What this server's retention passes deleted: partitions, rows, secrets, keys, copies.",
+    help: "What this server's retention passes deleted: partitions, rows, secrets, keys, copies, features.",
     labelNames: ["what"],
     registers,
   });

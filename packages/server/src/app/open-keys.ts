@@ -9,11 +9,12 @@ import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption
 import { openKeySource } from "../crypto/key-source.ts";
 import type { KeyStore } from "../crypto/key-store.ts";
 import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
+import { createFeatureSealer, type FeatureSealer } from "../crypto/feature-sealer.ts";
 import { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { type CachingSealer, createSealer } from "../crypto/sealer.ts";
 import { Secrets } from "../crypto/secrets.ts";
 import { type Bounded, boundedBy } from "../dependencies/file-calls.ts";
-import { Partitions } from "../events/partitions.ts";
+import { FEATURE_VALUES, Partitions } from "../events/partitions.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import { AdminSessions } from "../identity/admin-sessions.ts";
 import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
@@ -35,6 +36,8 @@ export interface Keys {
   readonly audit: AuditSigner;
   readonly adminSessions: AdminSessions;
   readonly sealer: CachingSealer;
+  readonly featurePartitions: Partitions;
+  readonly featureSealer: FeatureSealer;
   readonly codec: EntryCodec;
   /** The signer of receipts. @throws installation-missing where it has no key yet, and none is made. @throws Unavailable */
   readonly receipts: () => Promise<ReceiptSigner>;
@@ -59,9 +62,15 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
   const partitions = new Partitions(pool);
+  const featurePartitions = new Partitions(pool, FEATURE_VALUES);
   const pseudonymizer = new Pseudonymizer(deriveKey(installation, "ledger names"));
   const accountKeys = new PostgresAccountKeys(pool, secrets, pseudonymizer);
-  accountKeys.onSecretsLost(() => partitions.clear());
+  const featureSealer = createFeatureSealer(secrets, featurePartitions);
+  accountKeys.onSecretsLost(() => {
+    partitions.clear();
+    featurePartitions.clear();
+    featureSealer.forgetKeys();
+  });
   const holdSecrets = (holdId: string): Promise<readonly string[]> => findHoldSecrets(pool, holdId);
   return {
     keyStore,
@@ -74,6 +83,8 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     audit: new AuditSigner(installation, pseudonymizer, secrets, clock),
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
+    featurePartitions,
+    featureSealer,
     codec: new EntryCodec(deriveKey(installation, "erasure journal"), id),
     receipts: () => openReceipts(secrets, access),
   };

@@ -224,13 +224,14 @@ const subjectOf = ({ account: of, purpose, action, event }: SubjectOptions) => (
 });
 
 function sentence(plan: Answer<"planErasure">): string {
-  const { events, held, still_held, released, idempotency_keys, tokens, actions, keys } = plan;
+  const { events, held, still_held, released, idempotency_keys, tokens, actions, keys, features } = plan;
   const erased = [
     plural(events, "event"),
     plural(idempotency_keys, "idempotency key"),
     plural(tokens, "token"),
     plural(actions, "action"),
     plural(keys, "secret"),
+    ...(features > 0 ? [plural(features, "row of features", "rows of features")] : []),
   ].join(", ");
   const ended =
     released > 0
@@ -241,6 +242,7 @@ function sentence(plan: Answer<"planErasure">): string {
 
 function summaryOf({
   unreadable,
+  features,
   erasure_id,
   events,
   idempotency_keys,
@@ -252,6 +254,7 @@ function summaryOf({
   return (
     `Erasure ${erasure_id} of ${began_at}. Deleted: ${plural(events, "event")}, ${plural(tokens, "token")}, ${plural(actions, "action")}; ` +
     `replaced by tombstones: ${plural(idempotency_keys, "idempotency key")}; destroyed: ${plural(destroyed_keys.length, "secret")}.` +
+    (features > 0 ? ` Deleted: ${plural(features, "row of features", "rows of features")}.` : "") +
     (unreadable > 0 ? ` Deleted without a copy, because unreadable: ${plural(unreadable, "event")} under a hold.` : "")
   );
 }

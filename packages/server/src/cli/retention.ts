@@ -35,7 +35,7 @@ export function retentionCommand(context: Context): Command {
         return caller("runRetention", {});
       });
       if (json) return printJson(context, expired);
-      const { partitions, rows, bytes, secrets, keys, copies, held } = expired;
+      const { partitions, rows, bytes, secrets, keys, copies, held, features } = expired;
       print(
         context,
         `Deleted: ${plural(partitions, "partition")} (${bytes} bytes), ${plural(rows, "event")}, ${plural(copies, "copy", "copies")} of holds,`,
@@ -44,7 +44,8 @@ export function retentionCommand(context: Context): Command {
         context,
         `${plural(keys, "idempotency key")} past the replay window. Kept by holds: ${plural(held, "event")} of these partitions.`,
       );
-      print(context, `Destroyed: ${plural(secrets, "secret")}.`);
+      const values = features > 0 ? ` Deleted: ${plural(features, "row of features", "rows of features")}.` : "";
+      print(context, `Destroyed: ${plural(secrets, "secret")}.${values}`);
     });
 
   command

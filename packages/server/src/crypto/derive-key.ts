@@ -3,6 +3,7 @@ import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 /** The use of a derived key; no key has two uses. */
 export type KeyUse =
   | "event"
+  | "feature"
   | "hold"
   | "installation check"
   | "request mac"

@@ -6,14 +6,8 @@ import { type EventIdentity, Unavailable } from "../ports.ts";
 import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
-import {
-  type AccountKeys,
-  accountSecretName,
-  createSealer,
-  type PartitionRegistry,
-  type PartitionSecrets,
-  partitionSecretName,
-} from "./sealer.ts";
+import { type AccountKeys, accountSecretName, createSealer } from "./sealer.ts";
+import { type PartitionRegistry, type PartitionSecrets, partitionSecretName } from "./partition-secrets.ts";
 import { secretId, Secrets } from "./secrets.ts";
 
 const DAY_MS = 86_400_000;

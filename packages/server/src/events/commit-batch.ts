@@ -43,8 +43,17 @@ const LATEST = sql(`select ${ERASURE} as erasure, ${LOSS} as loss, ${POLICY} as 
   policy: "int4",
 });
 
+/**
+ * While a layer is active, a row says that the features of these events are due. An adoption of features excludes commit
+ * batches: a batch that commits after it sees the layer.
+ */
 const INSERT_EVENTS = sql(
-  `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
+  `with due as (
+      insert into extraction_due (purposes, received_at, event_ids) select $2, $3, $4
+        -- guard(true): nothing is due while no feature is adopted
+        -- fails: packages/server/src/features/feature-store.test.ts › are due from
+        where exists (select from layer where ended_at is null and purpose = any ($2::int4[])))
+    insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
       action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
     select * from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::timestamptz[], $6::int4[], $7::text[],
       $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[],

@@ -18,7 +18,8 @@ import { liftRestriction, placeRestriction } from "../lifecycle/restrictions/res
 import { examine, partitionFinding } from "../diagnostics/doctor.ts";
 import type { System } from "../app/system.ts";
 import { sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
-import { accountSecretName, holdSecretName, partitionSecretName } from "../crypto/sealer.ts";
+import { accountSecretName, holdSecretName } from "../crypto/sealer.ts";
+import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
 import type { Connection, Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";

@@ -1,9 +1,9 @@
 import { Unavailable } from "../ports.ts";
-import type { PartitionRegistry, PartitionSecrets } from "../crypto/sealer.ts";
+import type { PartitionRegistry, PartitionSecrets } from "../crypto/partition-secrets.ts";
 import { asUnavailable, sqlState } from "../postgres/errors.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of partitions of a purpose in memory. */
 const MAX_KNOWN = 100;
@@ -30,29 +30,58 @@ export async function addPartitionSecrets(
   await query(executor, ADD_PARTITION_SECRETS, [partitions, secrets]);
 }
 
-const ENSURE = sql(
-  `select partition_id, (partition_id || later_secrets)::text[] as secrets,
+const ensure = (ensuring: string): Ensure =>
+  sql(
+    `select partition_id, (partition_id || later_secrets)::text[] as secrets,
         secret_created or later_secrets <> '{}' as created, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
         extract(epoch from upper_bound)::float8 * 1000 as upper_ms
-      from ensure_event_partition($1, $2)`,
-  ["int4", "timestamptz"],
-  { partition_id: "uuid", secrets: "text[]", created: "bool", lower_ms: "float8", upper_ms: "float8" },
-);
+      from ${ensuring}($1, $2)`,
+    ["int4", "timestamptz"],
+    { partition_id: "uuid", secrets: "text[]", created: "bool", lower_ms: "float8", upper_ms: "float8" },
+  );
 
-const RECORD_CREATED_SECRET = sql("select record_created_secret($1)", ["uuid"]);
+type Ensure = Statement<
+  readonly [purpose: number, at: string],
+  {
+    readonly partition_id: string;
+    readonly secrets: string[];
+    readonly created: boolean;
+    readonly lower_ms: number;
+    readonly upper_ms: number;
+  }
+>;
+
+/** The statements on the partitions of one table. */
+export interface PartitionedTable {
+  readonly ensure: Ensure;
+  readonly recordCreated: Statement<readonly [secret: string], unknown>;
+}
+
+const EVENTS: PartitionedTable = {
+  ensure: ensure("ensure_event_partition"),
+  recordCreated: sql("select record_created_secret($1)", ["uuid"]),
+};
+
+/** The partitions of feature values. */
+export const FEATURE_VALUES: PartitionedTable = {
+  ensure: ensure("ensure_feature_partition"),
+  recordCreated: sql("select record_created_feature_secret($1)", ["uuid"]),
+};
 
 /**
- * Finds the partitions of `event`; a function of the owner's creates a missing one. `prepare` creates them ahead of
+ * Finds the partitions of `event`, or of another table; a function of the owner's creates a missing one. `prepare` creates them ahead of
  * time, so that no request has to wait.
  */
 export class Partitions implements PartitionRegistry {
   readonly #executor: Executor;
+  readonly #table: PartitionedTable;
   readonly #known = new Map<number, KnownPartition[]>();
   /** Number of times that `clear` was called. */
   #generation = 0;
 
-  constructor(executor: Executor) {
+  constructor(executor: Executor, table = EVENTS) {
     this.#executor = executor;
+    this.#table = table;
   }
 
   find(purpose: number, at: number): PartitionSecrets | Promise<PartitionSecrets> {
@@ -62,7 +91,7 @@ export class Partitions implements PartitionRegistry {
   /** @throws Unavailable; with the code partition-missing where a clock jumped, and none may be made */
   async ensure(purpose: number, at: number): Promise<PartitionSecrets> {
     const generation = this.#generation;
-    const { rows } = await query(this.#executor, ENSURE, [purpose, new Date(at).toISOString()]).catch(
+    const { rows } = await query(this.#executor, this.#table.ensure, [purpose, new Date(at).toISOString()]).catch(
       (error: unknown) => {
         // guard(true): an event without a partition is one to send again
         // fails: e2e/retention/expiry.test.ts › stored once the clock is right
@@ -88,7 +117,7 @@ export class Partitions implements PartitionRegistry {
 
   async recordCreated(secret: string): Promise<void> {
     const generation = this.#generation;
-    await query(this.#executor, RECORD_CREATED_SECRET, [secret]).catch((error: unknown) => {
+    await query(this.#executor, this.#table.recordCreated, [secret]).catch((error: unknown) => {
       throw asUnavailable(error);
     });
     if (generation !== this.#generation) return;

@@ -20,6 +20,9 @@ const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schem
 const ENTRY = `entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects,
   event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number`;
 
+/** What a plan counts rows of feature values by. */
+const FEATURE_KEY = "account, purpose, received_at, event_id, action_id, key_id";
+
 const all = (...privileges: readonly string[]): Grants => Object.fromEntries(ALL.map((role) => [role, privileges]));
 const shared = (privileges: readonly string[], ...roles: readonly Role[]): Grants =>
   Object.fromEntries(roles.map((role) => [role, privileges]));
@@ -88,6 +91,20 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   readable_event: {},
   event_under_hold: shared(READ, "drs_service", "drs_admin"),
   released_copy: { drs_service: READ },
+  feature_version: all(...READ),
+  feature_decision: all(...READ),
+  layer: all(...READ),
+  feature_partition: shared(READ, "drs_service", "drs_admin"),
+  feature_row: { drs_service: APPEND, drs_admin: [columns("select", FEATURE_KEY)] },
+  extraction_due: {
+    drs_service: [...APPEND, "delete", columns("update", "tries, not_before")],
+    drs_ingest: ["insert"],
+    drs_admin: READ,
+  },
+  extraction_failure: { drs_service: APPEND, drs_admin: READ },
+  feature_tally: { drs_service: COUNTED, drs_admin: READ },
+  live_feature: shared(READ, "drs_service", "drs_admin"),
+  unrestricted_feature: shared(READ, "drs_service", "drs_admin"),
   partly_expired_partition: shared(READ, "drs_service", "drs_admin"),
 };
 
@@ -101,11 +118,13 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   complete_erasure: WORK,
   delete_account_key: WORK,
   delete_erased: WORK,
+  delete_erased_features: WORK,
   delete_expired_counts: WORK,
   delete_expired_events: WORK,
   delete_expired_tombstones: WORK,
   delete_idempotency_keys: WORK,
   delete_released_copies: WORK,
+  drop_expired_feature_partition: WORK,
   drop_expired_partition: WORK,
   ensure_account_key: INGEST,
   // To open an event names its partition.
@@ -120,8 +139,10 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   lock_journal: ALL,
   needed_hold_secrets: ALL,
   partition_unit: ADMIN,
+  record_created_feature_secret: WORK,
   record_created_secret: INGEST,
   record_destroyed_audit_secret: WORK,
+  record_destroyed_feature_secret: WORK,
   record_destroyed_hold_secret: WORK,
   record_destroyed_secret: WORK,
   record_ended_hold: WORK,

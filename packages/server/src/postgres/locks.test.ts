@@ -18,6 +18,7 @@ test("SQL functions take the locks that the list names", () => {
     apply_restrictions: "restrictions",
     ensure_account_key: "restrictions",
     ensure_event_partition: "partitionCreation",
+    ensure_feature_partition: "featurePartitionCreation",
     lock_ingestion_exclusive: "ingestion",
     lock_ingestion_shared: "ingestion",
     lock_holds: "holds",

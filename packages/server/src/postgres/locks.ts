@@ -29,4 +29,6 @@ export const LOCKS = {
    * hash of the account's keyed MAC.
    */
   restrictions: 7_236_524,
+  /** As `partitionCreation`, for partitions of feature values. */
+  featurePartitionCreation: 7_236_525,
 } as const;

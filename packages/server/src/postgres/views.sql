@@ -84,3 +84,21 @@ create or replace view partly_expired_partition as
         or p.upper_bound - p.lower_bound > case partition_unit(u.raw_retention)
           when 'hour' then interval '1 hour' when 'day' then interval '1 day' when 'week' then interval '7 days'
           else interval '31 days' end);
+
+-- The feature values that may be read: not erased, and not past the derived period.
+create or replace view live_feature as
+  select f.*, k.restricted from feature_row f join account_key k on k.key_id = f.key_id
+    -- guard(true): no read finds values of an erased account
+    -- fails: packages/server/src/features/feature-store.test.ts › finds no value from
+    where k.erased_by is null
+      -- guard(true): values past the derived period are not read
+      -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
+      and coalesce(f.received_at + (select p.derived_retention from purpose p where p.code = f.purpose), 'infinity')
+        > transaction_time();
+
+-- The feature values that may be analysed.
+create or replace view unrestricted_feature as
+  select * from live_feature
+    -- guard(true): values of a restricted account are not analysed
+    -- fails: packages/server/src/features/feature-store.test.ts › hides the values of a restricted account
+    where not restricted;

@@ -4,6 +4,7 @@ import { deleteAccountId, markKeysErased, refuseAccount } from "../../accounts/a
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { deleteEvents, deleteLedgerRows } from "../../events/ledger.ts";
 import { insertTombstones, renewTombstones } from "../../events/tombstones.ts";
+import { deleteFeatures } from "../../features/erase-features.ts";
 import { recordApplied } from "../../journal/applied-entries.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
 import type { Sealer } from "../../ports.ts";
@@ -83,11 +84,13 @@ async function eraseEvents(
   await renewTombstones(executor, pseudonymizer, released);
   const copies = new Set(released.map(({ event_id }) => event_id));
   const rows = await deleteEvents(executor, ledger);
+  const features = await deleteFeatures(executor, eventIds);
   const kept = await findCopies(executor, eventIds);
   const deleted = [...new Set([...copies, ...rows])].filter((id) => !kept.has(id));
   await addToErasure(executor, sequence, {
     events: deleted.length,
     idempotency_keys: ledger.length,
+    features,
     copies: deleted.filter((id) => copies.has(id)).length,
   });
 }

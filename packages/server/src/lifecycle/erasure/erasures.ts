@@ -42,6 +42,8 @@ export interface ErasureRow {
   readonly copies: number;
   /** Events under a hold that could not be opened, and so not be copied: they were deleted. */
   readonly unreadable: number;
+  /** Rows of feature values that it deleted. */
+  readonly features: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];
   /** Ids of secrets that had been lost before, so that there was nothing to destroy. */
@@ -76,19 +78,19 @@ export async function insertErasure(
 
 /** The numbers of items that an erasure deleted, or left to a hold. */
 export type ErasureCounts = Partial<
-  Pick<ErasureRow, "events" | "idempotency_keys" | "tokens" | "actions" | "held" | "copies">
+  Pick<ErasureRow, "events" | "idempotency_keys" | "tokens" | "actions" | "held" | "copies" | "features">
 >;
 
 const ADD_TO_ERASURE = sql(
   `update erasure set events = events + $2, idempotency_keys = idempotency_keys + $3, tokens = tokens + $4,
-        actions = actions + $5, held = held + $6, copies = copies + $7
+        actions = actions + $5, held = held + $6, copies = copies + $7, features = features + $8
       where sequence = $1`,
-  ["int8", "int8", "int8", "int8", "int8", "int8", "int8"],
+  ["int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8"],
 );
 
 export async function addToErasure(executor: OwnerTransaction, sequence: number, counts: ErasureCounts): Promise<void> {
-  const { events = 0, idempotency_keys = 0, tokens = 0, actions = 0, held = 0, copies = 0 } = counts;
-  await query(executor, ADD_TO_ERASURE, [sequence, events, idempotency_keys, tokens, actions, held, copies]);
+  const { events = 0, idempotency_keys = 0, tokens = 0, actions = 0, held = 0, copies = 0, features = 0 } = counts;
+  await query(executor, ADD_TO_ERASURE, [sequence, events, idempotency_keys, tokens, actions, held, copies, features]);
 }
 
 export interface ErasureFilter {
@@ -110,7 +112,7 @@ const keysThat = (condition: "exists" | "not exists"): string =>
 
 const FIND_ERASURES = sql(
   `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")}, ${instant("completed_at")},
-        actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable,
+        actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable, features,
         ${copiesOf("is_held(c.account, c.action_id, c.event_id)")} as still_held,
         ${copiesOf("not is_held(c.account, c.action_id, c.event_id)")} as released,
         ${keysThat("not exists")} as destroyed_keys, ${keysThat("exists")} as lost_keys
@@ -138,6 +140,7 @@ const FIND_ERASURES = sql(
     held: "int8",
     copies: "int8",
     unreadable: "int8",
+    features: "int8",
     still_held: "int8",
     released: "int8",
     destroyed_keys: "text[]",

@@ -1,5 +1,6 @@
 import { findKeyIds } from "../../accounts/accounts.ts";
 import { countActions } from "../../actions/action-table.ts";
+import { countFeatures } from "../../features/erase-features.ts";
 import { countTokens } from "../../sessions/opaque-tokens.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor } from "../../postgres/executor.ts";
@@ -44,6 +45,8 @@ export interface ErasurePlan {
   readonly actions: number;
   /** Secrets that events of it are sealed under. */
   readonly keys: number;
+  /** Rows of feature values, also of events that have expired. */
+  readonly features: number;
 }
 
 const countKeys = (kind: "account" | "purpose" | "event"): Statement<readonly unknown[], { keys: number }> => {
@@ -56,7 +59,9 @@ const COUNT_KEYS = { account: countKeys("account"), purpose: countKeys("purpose"
 /** Counts these items; the erasure itself may find more. */
 export async function planErasure(executor: Executor, subject: ErasureSubject): Promise<ErasurePlan> {
   const { events, held, still_held, released } = await countByHoldState(executor, subject);
-  const plan = { events, held, still_held, released, idempotency_keys: events + held, tokens: 0, actions: 0, keys: 0 };
+  const features = await countFeatures(executor, subject);
+  const stored = { events, held, still_held, released, idempotency_keys: events + held };
+  const plan = { ...stored, tokens: 0, actions: 0, keys: 0, features };
   if (subject.kind === "action") return plan;
   const ledger = await queryComposed(executor, { ...COUNT_KEYS[subject.kind], values: [...subjectValues(subject)] });
   const idempotency_keys = ledger.rows[0]?.keys ?? 0;
@@ -75,5 +80,5 @@ export async function planErasure(executor: Executor, subject: ErasureSubject): 
 }
 
 /** Whether an erasure would find nothing to do; what a hold still keeps of earlier ones waits for the hold's end. */
-export const isNothing = ({ events, held, idempotency_keys, tokens, actions, keys }: ErasurePlan): boolean =>
-  [events, held, idempotency_keys, tokens, actions, keys].every((count) => count === 0);
+export const isNothing = ({ events, held, idempotency_keys, tokens, actions, keys, features }: ErasurePlan): boolean =>
+  [events, held, idempotency_keys, tokens, actions, keys, features].every((count) => count === 0);

@@ -3,7 +3,7 @@ import { addPartitionSecrets } from "../../events/partitions.ts";
 import { recordSecretLoss } from "../../accounts/secret-losses.ts";
 import { renewHoldSecrets } from "../holds/renew-hold-secrets.ts";
 import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
-import { partitionSecretName } from "../../crypto/sealer.ts";
+import { partitionSecretName } from "../../crypto/partition-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../../audit/audit.ts";

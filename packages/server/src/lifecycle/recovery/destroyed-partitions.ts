@@ -1,5 +1,5 @@
 /** Brings a key store up to date that was restored from an older copy: partitions were dropped since. */
-import { partitionSecretName } from "../../crypto/sealer.ts";
+import { partitionSecretName } from "../../crypto/partition-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
@@ -8,8 +8,11 @@ import { query, sql } from "../../postgres/statement.ts";
 const LATEST = 20;
 
 const LIST_DESTROYED_SECRETS = sql(
-  `select unnest(partition_id || later_secrets) as id from event_partition where secret_destroyed_at is not null
-      order by secret_destroyed_at desc limit $1`,
+  `select id from (
+      select unnest(partition_id || later_secrets) as id, secret_destroyed_at from event_partition
+      union all
+      select unnest(partition_id || later_secrets), secret_destroyed_at from feature_partition) every
+    where secret_destroyed_at is not null order by secret_destroyed_at desc limit $1`,
   ["int8?"],
   { id: "uuid" },
 );

@@ -8,7 +8,8 @@ import {
   partitionQuery,
   queryPartitions,
 } from "../../events/partition-slices.ts";
-import { accountSecretName, holdSecretName, partitionSecretName } from "../../crypto/sealer.ts";
+import { accountSecretName, holdSecretName } from "../../crypto/sealer.ts";
+import { partitionSecretName } from "../../crypto/partition-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql, type Statement } from "../../postgres/statement.ts";
 import { HOLD_SECRET } from "../holds/holds.ts";

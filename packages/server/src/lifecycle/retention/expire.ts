@@ -12,7 +12,7 @@ import type { Clock, Sealer } from "../../ports.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
-import { partitionSecretName } from "../../crypto/sealer.ts";
+import { partitionSecretName } from "../../crypto/partition-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { inTransactionOn } from "../../postgres/database.ts";
 import { sqlState } from "../../postgres/errors.ts";
@@ -63,8 +63,10 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "set the lock time-out", run: () => connection.query(`set lock_timeout = '${LOCK_WITHIN}'`) },
     { name: "delete expired events", run: () => deleteRows(connection, options) },
     { name: "drop expired partitions", run: () => dropPartitions(connection, options) },
+    { name: "drop expired partitions of features", run: () => dropFeaturePartitions(connection, options) },
     { name: "delete released copies", run: () => releaseCopies(connection, options) },
     { name: "destroy secrets of dropped partitions", run: () => destroyPartitionSecrets(connection, options) },
+    { name: "destroy secrets of features", run: () => destroyFeatureSecrets(connection, options) },
     { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(connection, options)) },
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
     { name: "delete expired counts", run: () => deleteCounts(connection, options) },
@@ -230,14 +232,50 @@ const LIST_DROPPED_PARTITIONS = sql(
 const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1, $2)", ["uuid", "bool"]);
 
 /** Runs after the drop is durable: if it failed, events would remain that no secret opens. */
-async function destroyPartitionSecrets(connection: Connection, { secrets, signal }: ExpiryOptions): Promise<void> {
-  const { rows } = await query(connection, LIST_DROPPED_PARTITIONS);
+async function destroySecretsOf(
+  executor: Executor,
+  { secrets, signal }: ExpiryOptions,
+  dropped: typeof LIST_DROPPED_PARTITIONS,
+  recordDestroyed: typeof RECORD_DESTROYED_SECRET,
+): Promise<void> {
+  const { rows } = await query(executor, dropped);
   for (const { partition_id, secrets: ids } of rows) {
     if (signal?.aborted) return;
     const existed = await destroySecrets(secrets, ids.map(partitionSecretName));
-    await query(connection, RECORD_DESTROYED_SECRET, [partition_id, existed]);
+    await query(executor, recordDestroyed, [partition_id, existed]);
   }
 }
+
+const LIST_EXPIRED_FEATURE_PARTITIONS = sql(
+  `select p.partition_id from feature_partition p join purpose u on u.code = p.purpose
+      where p.dropped_at is null and p.upper_bound + u.derived_retention <= transaction_time() order by p.upper_bound`,
+  [],
+  { partition_id: "uuid" },
+);
+const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
+
+/** Drops partitions whose derived period is over. Where a lock is not available, the next run tries again. */
+async function dropFeaturePartitions(executor: Executor, { signal }: ExpiryOptions): Promise<void> {
+  const { rows } = await query(executor, LIST_EXPIRED_FEATURE_PARTITIONS);
+  for (const { partition_id } of rows) {
+    if (signal?.aborted) return;
+    await unlessLocked(() => query(executor, DROP_EXPIRED_FEATURE_PARTITION, [partition_id]));
+  }
+}
+
+const LIST_DROPPED_FEATURE_PARTITIONS = sql(
+  `select partition_id, (partition_id || later_secrets)::text[] as secrets from feature_partition
+      where dropped_at is not null and secret_destroyed_at is null`,
+  [],
+  { partition_id: "uuid", secrets: "text[]" },
+);
+const RECORD_DESTROYED_FEATURE_SECRET = sql("select record_destroyed_feature_secret($1, $2)", ["uuid", "bool"]);
+
+const destroyPartitionSecrets = (executor: Executor, options: ExpiryOptions): Promise<void> =>
+  destroySecretsOf(executor, options, LIST_DROPPED_PARTITIONS, RECORD_DESTROYED_SECRET);
+
+const destroyFeatureSecrets = (executor: Executor, options: ExpiryOptions): Promise<void> =>
+  destroySecretsOf(executor, options, LIST_DROPPED_FEATURE_PARTITIONS, RECORD_DESTROYED_FEATURE_SECRET);
 
 const LIST_PARTITIONS_OF_EXPIRED_KEYS = sql(
   `select partition_id from event_partition

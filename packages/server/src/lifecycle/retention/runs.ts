@@ -5,8 +5,11 @@ import { PARTITION_COLUMNS, PARTITION_TYPES, partitionQuery, queryPartitions } f
 import { instant } from "../../postgres/instant.ts";
 import { query, queryRow, sql } from "../../postgres/statement.ts";
 
-/** The counts of a pass; copies were kept by a hold, and no hold covers them any more. */
-export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies"] as const;
+/**
+ * The counts of a pass; copies were kept by a hold, and no hold covers them any more. Features are rows of feature
+ * values.
+ */
+export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies", "features"] as const;
 export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
 
 export interface Expired extends Counts {
@@ -34,9 +37,9 @@ interface Run {
 }
 
 const RECORD_RUN = sql(
-  `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, receipt)
-        values ($1, $2, wall_clock_time(), $3, $4, $5, $6, $7, $8, $9, $10)`,
-  ["uuid", "timestamptz", "text", "int4", "int8", "int8", "int4", "int8", "int8", "text"],
+  `insert into retention_run (run_id, started_at, finished_at, actor, partitions, rows, bytes, secrets, keys, copies, features, receipt)
+        values ($1, $2, wall_clock_time(), $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  ["uuid", "timestamptz", "text", "int4", "int8", "int8", "int4", "int8", "int8", "int8", "text"],
 );
 
 /**
@@ -53,7 +56,7 @@ export function recordRun(
     if (!always && COUNTS.every((what) => expired[what] === 0)) return expired;
     const run = { run_id: randomUUID(), started_at: new Date(startedAt).toISOString(), actor };
     const receipt = await attest({ ...expired, ...run });
-    const { partitions, rows, bytes, secrets, keys, copies } = expired;
+    const { partitions, rows, bytes, secrets, keys, copies, features } = expired;
     await query(transaction, RECORD_RUN, [
       run.run_id,
       run.started_at,
@@ -64,13 +67,14 @@ export function recordRun(
       secrets,
       keys,
       copies,
+      features,
       receipt,
     ]);
     return expired;
   });
 }
 
-const SUMS = ["partitions", "rows", "bytes", "deleted", "held", "copies", "keys"]
+const SUMS = ["partitions", "rows", "bytes", "deleted", "held", "copies", "keys", "features"]
   .map((what) => `coalesce(sum(${what}), 0)::int8 as ${what}`)
   .join(", ");
 
@@ -87,6 +91,7 @@ const TAKE_RETENTION_EFFECTS = sql(
     held: "int8",
     copies: "int8",
     keys: "int8",
+    features: "int8",
     secrets: "int8",
     destroyed_keys: "text[]",
   },
@@ -104,7 +109,8 @@ export interface RunRow extends Counts {
 }
 
 const LIST_RUNS = sql(
-  `select run_id, ${instant("started_at")}, ${instant("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies
+  `select run_id, ${instant("started_at")}, ${instant("finished_at")}, actor, partitions, rows, bytes, secrets, keys, copies,
+      features
     from retention_run order by retention_run.started_at desc limit $1`,
   ["int8"],
   {
@@ -118,6 +124,7 @@ const LIST_RUNS = sql(
     secrets: "int4",
     keys: "int8",
     copies: "int8",
+    features: "int8",
   },
 );
 
@@ -158,10 +165,13 @@ const RETENTION_STATE = sql(
         coalesce(extract(epoch from max(transaction_time() - expired_at) filter (where dropped_at is null)), 0)::float8 as lag_seconds,
         count(*) filter (where dropped_at is not null) as secrets_to_destroy,
         (select ${instant("max(started_at)", "at")} from retention_run) as last_run_at
-      from (select p.dropped_at, p.upper_bound + u.raw_retention as expired_at
-        from event_partition p join purpose u on u.code = p.purpose
-        where (p.dropped_at is null and p.upper_bound + u.raw_retention <= transaction_time())
-          or (p.dropped_at is not null and p.secret_destroyed_at is null)) unfinished`,
+      from (select p.dropped_at, p.secret_destroyed_at, p.upper_bound + u.raw_retention as expired_at
+          from event_partition p join purpose u on u.code = p.purpose
+        union all
+        select p.dropped_at, p.secret_destroyed_at, p.upper_bound + u.derived_retention
+          from feature_partition p join purpose u on u.code = p.purpose) every
+      where (dropped_at is null and expired_at <= transaction_time())
+        or (dropped_at is not null and secret_destroyed_at is null)`,
   [],
   { overdue_partitions: "int8", lag_seconds: "float8", secrets_to_destroy: "int8", last_run_at: "text?" },
 );

@@ -333,6 +333,8 @@ create table erasure (
   copies bigint not null default 0,
   -- Deleted events under a hold that could not be opened, and so could not be copied.
   unreadable bigint not null default 0,
+  -- Deleted rows of feature values.
+  features bigint not null default 0,
   -- When the last copy that a hold kept of the erasure was deleted, with the receipt that says so.
   completed_at timestamptz,
   final_receipt text
@@ -492,6 +494,7 @@ create table retention_run (
   secrets integer not null,
   keys bigint not null,
   copies bigint not null default 0,
+  features bigint not null default 0,
   receipt text
 );
 create index retention_run_started_at on retention_run (started_at);
@@ -511,6 +514,8 @@ create table retention_effect (
   held bigint not null default 0,
   copies bigint not null default 0,
   keys bigint not null default 0,
+  -- The number of rows of feature values in dropped partitions.
+  features bigint not null default 0,
   -- The partition or hold whose secret is destroyed.
   secret_of uuid
 );
@@ -667,3 +672,127 @@ create table approval_decision (
 );
 create trigger approval_decision_is_immutable before update on approval_decision
   for each row execute function refuse_change();
+
+-- Versions of features: the bundle of the definition, which is run from here, and its manifest (JCS). Only the owner's
+-- login proposes, adopts and retires features: a stolen serving login must not choose the code that runs.
+create table feature_version (
+  id text not null check (id ~ '^[a-z][a-z0-9_]{0,63}$'),
+  version integer not null check (version > 0),
+  -- SHA-256 of what identifies the version, as the manifest has it.
+  hash text not null,
+  bundle text not null,
+  manifest text not null,
+  primary key (id, version)
+);
+-- What was decided about features: who, when, why, and the evidence of that day. A feature is named `id@version`.
+create table feature_decision (
+  decision integer primary key check (decision > 0),
+  kind text not null check (kind in ('proposed', 'adopted', 'retired')),
+  features text[] not null check (cardinality(features) > 0),
+  purpose integer references purpose (code),
+  decided_at timestamptz not null default transaction_time(),
+  decided_by text not null,
+  reason text not null,
+  evidence jsonb not null,
+  check ((kind = 'proposed') = (purpose is null))
+);
+-- The feature versions that are computed together for the events of a purpose. A version is in at most one active layer
+-- of a purpose.
+create table layer (
+  layer integer primary key check (layer > 0),
+  purpose integer not null references purpose (code),
+  members text[] not null check (cardinality(members) > 0),
+  -- The events that were received in this time have a row; a backfill adds earlier ones.
+  active_from timestamptz not null,
+  ended_at timestamptz check (ended_at >= active_from)
+);
+create index layer_active on layer (purpose) where ended_at is null;
+
+-- Bounds and id of each partition of `feature_row`, as `event_partition` has them of `event`.
+create table feature_partition (
+  purpose integer not null references purpose (code),
+  lower_bound timestamptz not null,
+  upper_bound timestamptz not null,
+  partition_id uuid not null unique default gen_random_uuid(),
+  secret_created boolean not null default false,
+  table_name text not null unique,
+  later_secrets uuid[] not null default '{}',
+  dropped_at timestamptz,
+  dropped_rows bigint,
+  secret_destroyed_at timestamptz,
+  primary key (purpose, lower_bound),
+  check (lower_bound < upper_bound)
+);
+create index feature_partition_unfinished on feature_partition (dropped_at)
+  where dropped_at is not null and secret_destroyed_at is null;
+
+-- One row for each event and layer. It outlives the event, for the derived period of the purpose.
+create table feature_row (
+  account text not null,
+  purpose integer not null,
+  received_at timestamptz not null,
+  event_id uuid not null,
+  layer integer not null,
+  action_id text not null,
+  action_type text not null,
+  platform text not null,
+  sdk_version text not null,
+  app_version text not null,
+  schema_version integer not null,
+  -- The backfill that computed it; null: computed after the event was stored.
+  run_id uuid,
+  extracted_at timestamptz not null default transaction_time(),
+  -- The account key of the event.
+  key_id uuid not null,
+  -- Values, states and the fingerprint of the raw event, encrypted.
+  payload bytea not null,
+  primary key (account, purpose, received_at, event_id, layer)
+) partition by range (purpose, received_at);
+alter table feature_row alter column payload set storage external;
+create index feature_row_action_id on feature_row (action_id, received_at);
+-- By event id, which says when the event was received; rows are nearly in this order.
+create index feature_row_received_at on feature_row using brin (received_at) with (pages_per_range = 16);
+
+-- The events of a commit batch whose features are not computed yet; it names no account. Written while a layer is active.
+create table extraction_due (
+  due_id bigint generated always as identity primary key,
+  purposes integer[] not null,
+  received_at timestamptz[] not null,
+  event_ids uuid[] not null,
+  stored_at timestamptz not null default transaction_time(),
+  tries integer not null default 0,
+  not_before timestamptz not null default transaction_time()
+);
+-- Events whose features of a layer could not be computed.
+create table extraction_failure (
+  event_id uuid not null,
+  layer integer not null references layer (layer),
+  purpose integer not null,
+  received_at timestamptz not null,
+  reason text not null check (reason in ('unreadable', 'not-json', 'over-budget', 'error')),
+  failed_at timestamptz not null default transaction_time(),
+  primary key (event_id, layer)
+);
+
+-- How often a feature had a state or value, by day; it names no account and no event, and is never deleted.
+create table feature_tally (
+  day date not null,
+  feature text not null,
+  platform text not null,
+  sdk_version text not null,
+  state text not null,
+  -- The bin of an observed value; empty for other states.
+  bin text not null,
+  occurrences bigint not null,
+  primary key (day, feature, platform, sdk_version, state, bin)
+);
+
+create trigger feature_version_is_immutable before update or delete on feature_version
+  for each row execute function refuse_change();
+create trigger feature_decision_is_immutable before update or delete on feature_decision
+  for each row execute function refuse_change();
+-- A layer ends once; all else of it is final.
+create trigger layer_is_final before update on layer for each row
+  when (old.ended_at is not null or (old.layer, old.purpose, old.members, old.active_from)
+    is distinct from (new.layer, new.purpose, new.members, new.active_from)) execute function refuse_change();
+create trigger feature_row_is_immutable before update on feature_row for each row execute function refuse_change();

@@ -1,0 +1,52 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createFeatureSealer, type FeatureIdentity } from "./feature-sealer.ts";
+import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
+import type { PartitionSecrets } from "./partition-secrets.ts";
+import { accountSecretName } from "./sealer.ts";
+import { Secrets } from "./secrets.ts";
+
+const KEY_ID = "key-1";
+const IDENTITY: FeatureIdentity = { account: "one", eventId: "event-1", layer: 1, purpose: 1, receivedAt: 0 };
+const VALUES = Buffer.from('["telling"]');
+
+async function scene() {
+  const secrets = new Secrets(memoryKeyStore().store, keysOf(randomBytes(32)));
+  await secrets.findOrCreate(accountSecretName(KEY_ID));
+  let wasCreated = false;
+  const find = (): PartitionSecrets => ({ secret: "partition", wasCreated, lostSecrets: [], end: Infinity });
+  const recordCreated = async (): Promise<void> => void (wasCreated = true);
+  return { secrets, sealer: createFeatureSealer(secrets, { find, ensure: async () => find(), recordCreated }) };
+}
+
+describe("the sealer of feature values", () => {
+  it("opens values for the event, account and layer that they were sealed for, and for no other", async () => {
+    const { sealer } = await scene();
+    const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
+    expect(sealed.includes("telling")).toBe(false);
+    expect(await sealer.open(IDENTITY, KEY_ID, sealed)).toEqual(VALUES);
+    for (const other of [{ account: "two" }, { eventId: "event-2" }, { layer: 2 }]) {
+      const opening = sealer.open({ ...IDENTITY, ...other }, KEY_ID, sealed);
+      await expect(opening).rejects.toMatchObject({ code: "payload-damaged" });
+    }
+  });
+
+  it("finds each changed byte", async () => {
+    const { sealer } = await scene();
+    const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
+    for (const at of sealed.keys()) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      await expect(sealer.open(IDENTITY, KEY_ID, changed)).rejects.toMatchObject({ code: "payload-damaged" });
+    }
+  });
+
+  it("seals nothing, and opens nothing, under a secret of an account that is destroyed", async () => {
+    const { sealer, secrets } = await scene();
+    const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
+    await secrets.destroy(accountSecretName(KEY_ID));
+    sealer.forgetKeys();
+    await expect(sealer.seal(IDENTITY, KEY_ID, VALUES)).rejects.toMatchObject({ code: "keys-destroyed" });
+    await expect(sealer.open(IDENTITY, KEY_ID, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
+  });
+});

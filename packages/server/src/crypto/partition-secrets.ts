@@ -1,0 +1,98 @@
+/** The secrets of partitions: which one seals, and which one opens. */
+import { OperatorError } from "../errors/operator-error.ts";
+import { Unavailable } from "../ports.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** The secrets of a partition, by their ids. */
+export interface PartitionSecrets {
+  /** The id of the secret that its events are sealed under. */
+  readonly secret: string;
+  /** Whether the database says that the secret was created: if it is missing then, it is lost. */
+  readonly wasCreated: boolean;
+  /** Ids of earlier secrets whose loss was accepted. A key store that was restored since may have them again. */
+  readonly lostSecrets: readonly string[];
+  /** The time from which the partition takes no further events; milliseconds since the Unix epoch. */
+  readonly end: number;
+}
+
+/** Finds the partition of a purpose and time. */
+export interface PartitionRegistry {
+  /** Finds the secrets of a partition, without a promise if they are known. @throws Unavailable */
+  find(purpose: number, receivedAt: number): PartitionSecrets | Promise<PartitionSecrets>;
+  /**
+   * Reads the secrets of a partition from the database, and creates the partition if it is missing. @throws Unavailable
+   */
+  ensure(purpose: number, receivedAt: number): Promise<PartitionSecrets>;
+  /** Records durably that the secret was created. @throws Unavailable */
+  recordCreated(secret: string): Promise<void>;
+}
+
+interface InPartition {
+  readonly purpose: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAt: number;
+}
+
+/** @param secretId the id of the partition, unless its first secret was lost. */
+export const partitionSecretName = (secretId: string): string => `partition/${secretId}`;
+
+export const secretMissing = (name: string): Unavailable =>
+  new Unavailable(`the key store lacks the secret ${name}: restore it, or drs key accept-loss`);
+
+export const keysDestroyed = (message: string, secrets: readonly string[]): OperatorError =>
+  new OperatorError("keys-destroyed", message, { detail: { secrets } });
+
+/**
+ * The secret in use of a partition, with its id. It is created once, and the database says so before anything is sealed
+ * under it: a server that creates a lost secret again would hide the loss.
+ */
+export async function secretForWriting(
+  secrets: Secrets,
+  partitions: PartitionRegistry,
+  place: InPartition,
+  { secret: id, wasCreated }: PartitionSecrets,
+): Promise<{ id: string; secret: Buffer }> {
+  const name = partitionSecretName(id);
+  // The record may be missing after a failover: then another secret may have this name.
+  let secret = await (wasCreated ? secrets.findRecent(name) : secrets.findForUse(name));
+  if (!secret) {
+    const present = await partitions.ensure(place.purpose, place.receivedAt);
+    // The loss of the secret was accepted meanwhile.
+    if (present.secret !== id) return secretForWriting(secrets, partitions, place, present);
+    // guard(false): a lost secret is not created again under its name
+    // fails: packages/server/src/crypto/sealer.test.ts › the secret of a partition
+    secret = await (present.wasCreated ? secrets.find(name) : secrets.findOrCreate(name));
+    if (!secret) throw secretMissing(name);
+  }
+  if (!wasCreated) await partitions.recordCreated(id);
+  return { id, secret };
+}
+
+/**
+ * Opens with whichever secret fits. A payload that none fits was changed; but where there were others, it may have been
+ * sealed under one that is lost.
+ * @param names of secrets, the one in use last.
+ * @throws keys-destroyed, payload-damaged
+ */
+export async function openWithOne<T>(
+  secrets: Secrets,
+  names: readonly string[],
+  open: (secret: Buffer) => T,
+): Promise<T> {
+  const lost = new Set(names.slice(0, -1));
+  let broken: unknown;
+  for (const name of names.toReversed()) {
+    const secret = await secrets.find(name);
+    if (!secret) {
+      lost.add(name);
+      continue;
+    }
+    try {
+      return open(secret);
+    } catch (error) {
+      broken = error;
+    }
+  }
+  if (lost.size > 0) throw keysDestroyed("the keys of this event were destroyed or lost", [...lost]);
+  throw broken;
+}

@@ -1,0 +1,29 @@
+/** Partitions of feature values, and searches in them. */
+import type { Executor } from "../postgres/executor.ts";
+import { type Partition, PARTITION_COLUMNS, PARTITION_TYPES } from "../events/partition-slices.ts";
+import { query, sql } from "../postgres/statement.ts";
+
+interface FeaturePartitionFilter {
+  readonly purpose?: number;
+  /** Partitions that overlap this range: milliseconds since the Unix epoch, both ends included. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+const FIND_FEATURE_PARTITIONS = sql(
+  `select ${PARTITION_COLUMNS} from feature_partition p where p.dropped_at is null
+      and ($1::integer is null or p.purpose = $1)
+      and ($2::float8 is null or p.upper_bound > to_timestamp($2 / 1000))
+      and ($3::float8 is null or p.lower_bound <= to_timestamp($3 / 1000))
+    order by p.lower_bound desc, p.purpose`,
+  ["int4?", "float8?", "float8?"],
+  PARTITION_TYPES,
+);
+
+/** Finds partitions that are not dropped, newest first. */
+export async function findFeaturePartitions(
+  executor: Executor,
+  { purpose, from, to }: FeaturePartitionFilter = {},
+): Promise<readonly Partition[]> {
+  return (await query(executor, FIND_FEATURE_PARTITIONS, [purpose ?? null, from ?? null, to ?? null])).rows;
+}

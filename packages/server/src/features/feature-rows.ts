@@ -1,0 +1,187 @@
+/** The table of feature values. */
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { type Partition, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
+import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, type RowOf, sql } from "../postgres/statement.ts";
+import { findFeaturePartitions } from "./feature-partitions.ts";
+
+/** The features of one event in one layer, sealed. */
+export interface NewFeatureRow {
+  readonly account: string;
+  readonly purpose: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAt: number;
+  readonly eventId: string;
+  readonly layer: number;
+  readonly idempotencyKey: string;
+  readonly actionId: string;
+  readonly actionType: string;
+  readonly platform: string;
+  readonly sdkVersion: string;
+  readonly appVersion: string;
+  readonly schemaVersion: number;
+  readonly keyId: string;
+  readonly payload: Buffer;
+}
+
+const LOCK_INGESTION_SHARED = sql("select lock_ingestion_shared()");
+
+const INSERT_ROWS = sql(
+  `insert into feature_row (account, purpose, received_at, event_id, layer, action_id, action_type, platform,
+      sdk_version, app_version, schema_version, key_id, payload)
+    select account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version, app_version,
+        schema_version, key_id, payload
+      from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::int4[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::text[], $11::int4[], $12::uuid[], $13::bytea[], $14::text[])
+        as computed (account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
+          app_version, schema_version, key_id, payload, idempotency_key)
+      -- guard(true): values of an account that was erased meanwhile are not stored
+      -- fails: packages/server/src/features/feature-store.test.ts › stores nothing of an account that was erased meanwhile
+      where exists (select from account_key k where k.key_id = computed.key_id and k.erased_by is null)
+        -- guard(true): values of an event that was erased meanwhile are not stored
+        -- fails: packages/server/src/features/feature-store.test.ts › stores nothing of an event that was erased meanwhile
+        and exists (select from idempotency_key i where i.account = computed.account
+          and i.key = computed.idempotency_key and i.event_id = computed.event_id)
+    on conflict do nothing
+    returning event_id, layer`,
+  [
+    "text[]",
+    "int4[]",
+    "timestamptz[]",
+    "uuid[]",
+    "int4[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "int4[]",
+    "uuid[]",
+    "bytea[]",
+    "text[]",
+  ],
+  { event_id: "uuid", layer: "int4" },
+);
+
+/** The key of a row, without its account and its purpose, which the event determines. */
+export type FeatureKey = Pick<NewFeatureRow, "eventId" | "layer">;
+
+/**
+ * Stores rows, each once. An erasure waits for the end of the transaction, and what was erased before is left out.
+ * @returns the keys of the rows that it stored.
+ */
+export async function insertFeatureRows(
+  transaction: Transaction,
+  rows: readonly NewFeatureRow[],
+): Promise<readonly FeatureKey[]> {
+  await query(transaction, LOCK_INGESTION_SHARED);
+  const inserted = await query(transaction, INSERT_ROWS, [
+    textArray(rows.map(({ account }) => account)),
+    int4Array(rows.map(({ purpose }) => purpose)),
+    timestamptzArray(rows.map(({ receivedAt }) => ({ epochMs: receivedAt }))),
+    uuidArray(rows.map(({ eventId }) => eventId)),
+    int4Array(rows.map(({ layer }) => layer)),
+    textArray(rows.map(({ actionId }) => actionId)),
+    textArray(rows.map(({ actionType }) => actionType)),
+    textArray(rows.map(({ platform }) => platform)),
+    textArray(rows.map(({ sdkVersion }) => sdkVersion)),
+    textArray(rows.map(({ appVersion }) => appVersion)),
+    int4Array(rows.map(({ schemaVersion }) => schemaVersion)),
+    uuidArray(rows.map(({ keyId }) => keyId)),
+    byteaArray(rows.map(({ payload }) => payload)),
+    textArray(rows.map(({ idempotencyKey }) => idempotencyKey)),
+  ]);
+  return inserted.rows.map(({ event_id, layer }) => ({ eventId: event_id, layer }));
+}
+
+const ROW_COLUMNS = `f.account, f.purpose, ${instant("f.received_at", "received_at")}, f.event_id, f.layer, f.action_id,
+  f.action_type, f.platform, f.sdk_version, f.app_version, f.schema_version,
+  ${instant("f.extracted_at", "extracted_at")}, f.key_id, f.payload`;
+const ROW_TYPES = {
+  account: "text",
+  purpose: "int4",
+  received_at: "text",
+  event_id: "uuid",
+  layer: "int4",
+  action_id: "text",
+  action_type: "text",
+  platform: "text",
+  sdk_version: "text",
+  app_version: "text",
+  schema_version: "int4",
+  extracted_at: "text",
+  key_id: "uuid",
+  payload: "bytea",
+} as const;
+
+export type FeatureRow = RowOf<typeof ROW_TYPES>;
+
+const NEWEST_FIRST = "order by f.received_at desc, f.event_id desc, f.layer";
+
+/** `live_feature`: rows that may be read; `unrestricted_feature`: of those, rows that may be analysed. */
+type FeatureView = "live_feature" | "unrestricted_feature";
+
+const find = (view: FeatureView) => ({
+  event: partitionQuery(
+    ["timestamptz", "uuid"],
+    ROW_TYPES,
+    (within) =>
+      `select ${ROW_COLUMNS} from ${view} f where ${within("f")} and f.received_at = $1 and f.event_id = $2 order by f.layer`,
+  ),
+  action: partitionQuery(
+    ["text", "int8"],
+    ROW_TYPES,
+    (within) =>
+      `select ${ROW_COLUMNS} from ${view} f where ${within("f")} and f.action_id = $1 ${NEWEST_FIRST} limit $2`,
+  ),
+  account: partitionQuery(
+    ["text", "int8"],
+    ROW_TYPES,
+    (within) => `select ${ROW_COLUMNS} from ${view} f where ${within("f")} and f.account = $1 ${NEWEST_FIRST} limit $2`,
+  ),
+});
+const FIND = { live_feature: find("live_feature"), unrestricted_feature: find("unrestricted_feature") };
+
+/** Whose feature values are read. */
+export type FeatureSubject =
+  | { readonly eventId: string; readonly receivedAt: Date }
+  | { readonly actionId: string }
+  | { readonly account: string };
+
+/** Rows of an event, an action or an account, newest first; partitions are walked from the newest until `limit` rows. */
+export async function findFeatureRows(
+  executor: Executor,
+  subject: FeatureSubject,
+  limit: number,
+  { includeRestricted = false } = {},
+): Promise<readonly FeatureRow[]> {
+  // guard(true): only a read that asks for restricted values gets them
+  // fails: packages/server/src/features/feature-store.test.ts › hides the values of a restricted account
+  const statements = FIND[includeRestricted ? "live_feature" : "unrestricted_feature"];
+  const found: FeatureRow[] = [];
+  for await (const row of searchRows(executor, statements, subject, limit)) {
+    found.push(row);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+async function* searchRows(
+  executor: Executor,
+  statements: ReturnType<typeof find>,
+  subject: FeatureSubject,
+  limit: number,
+): AsyncGenerator<FeatureRow> {
+  if ("eventId" in subject) {
+    const at = subject.receivedAt.getTime();
+    const partitions = await findFeaturePartitions(executor, { from: at, to: at });
+    yield* queryPartitions(executor, statements.event, partitions, [subject.receivedAt.toISOString(), subject.eventId]);
+    return;
+  }
+  const statement = "actionId" in subject ? statements.action : statements.account;
+  const name = "actionId" in subject ? subject.actionId : subject.account;
+  const partitions: readonly Partition[] = await findFeaturePartitions(executor);
+  // One at a time: the rows of several partitions would not be in order.
+  for (const partition of partitions) yield* queryPartitions(executor, statement, [partition], [name, limit]);
+}

@@ -1,0 +1,208 @@
+/** What erasures, restrictions and retention do with stored feature values. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { objects, runInProcess } from "../../../../e2e/support/command.ts";
+import { secretExists } from "../../../../e2e/support/key-directory.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { applyPeriod } from "../../../../e2e/support/policy.ts";
+import { advanceClock } from "../../../../e2e/support/test-clock.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { partitionSecretName } from "../crypto/partition-secrets.ts";
+import { readEvent } from "../events/read-events.ts";
+import { inTransaction } from "../postgres/database.ts";
+import {
+  type FeatureKey,
+  type FeatureSubject,
+  findFeatureRows,
+  insertFeatureRows,
+  type NewFeatureRow,
+} from "./feature-rows.ts";
+
+const DAY_MS = 86_400_000;
+const VALUES = Buffer.from("[true]");
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({
+  DRS_ERASURE_JOURNAL: join(folder(), "journal"),
+  DRS_REPLAY_WINDOW: "1h",
+}));
+let past: Past;
+beforeAll(async () => {
+  await applyPeriod(opened.environment, folder(), "P30D");
+  past = new Past(opened.system);
+});
+afterAll(() => past.close());
+
+async function sealedRow(event: PastEvent, layer = 1): Promise<NewFeatureRow> {
+  const { pool, featureSealer } = opened.system;
+  const stored = await readEvent(pool, event);
+  if (!stored || !("keyId" in stored.sealedUnder)) throw new Error("the event is stored");
+  const { keyId } = stored.sealedUnder;
+  return { ...event, layer, keyId, payload: await featureSealer.seal({ ...event, layer }, keyId, VALUES) };
+}
+
+const insert = (...rows: NewFeatureRow[]): Promise<readonly FeatureKey[]> =>
+  inTransaction(opened.system.pool, (transaction) => insertFeatureRows(transaction, rows));
+
+async function storeWithValues(account: string, attributes = {}): Promise<PastEvent> {
+  const event = await past.store(0, { account, ...attributes });
+  expect(await insert(await sealedRow(event))).toEqual([{ eventId: event.eventId, layer: 1 }]);
+  return event;
+}
+
+async function read(subject: FeatureSubject, includeRestricted = false): Promise<string[]> {
+  const rows = await findFeatureRows(opened.system.pool, subject, 10, { includeRestricted });
+  return rows.map(({ event_id }) => event_id);
+}
+
+async function drs(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const run = await runInProcess(opened.environment, ...args, "--json");
+  expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(run.stdout)[0] ?? {};
+}
+
+const erase = (...subject: readonly string[]): Promise<Record<string, unknown>> =>
+  drs("erase", "run", ...subject, "--reason", "request 17", "--yes");
+
+const rowsOf = async (account: string): Promise<number | null> =>
+  (await opened.owner.query("select from feature_row where account = $1", [account])).rowCount;
+
+describe("feature values", () => {
+  it("are stored once for each event and layer, and opened by their sealer", async () => {
+    const event = await storeWithValues("stored");
+    expect(await insert(await sealedRow(event), await sealedRow(event, 2))).toEqual([
+      { eventId: event.eventId, layer: 2 },
+    ]);
+    const { pool, featureSealer } = opened.system;
+    const rows = await findFeatureRows(pool, { account: "stored" }, 10);
+    expect(rows.map(({ layer }) => layer)).toEqual([1, 2]);
+    for (const { layer, key_id, payload } of rows) {
+      expect(await featureSealer.open({ ...event, layer }, key_id, payload)).toEqual(VALUES);
+    }
+    expect(await read({ actionId: event.actionId })).toEqual([event.eventId, event.eventId]);
+  });
+
+  it("can't be changed or deleted by a serving connection, nor changed by the owner", async () => {
+    const { pool } = opened.system;
+    for (const statement of ["update feature_row set layer = 9", "delete from feature_row"]) {
+      await expect(pool.query(statement)).rejects.toThrow("permission denied");
+    }
+    await expect(opened.owner.query("update feature_row set platform = 'x'")).rejects.toThrow("immutable");
+  });
+
+  it("of a restricted account are hidden from analysis: it hides the values of a restricted account", async () => {
+    const { eventId } = await storeWithValues("restricted");
+    const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
+    await drs("restriction", "add", ...order);
+    expect(await read({ account: "restricted" })).toEqual([]);
+    expect(await read({ account: "restricted" }, true)).toEqual([eventId]);
+  });
+});
+
+it("features of events are due from the adoption of a layer of their purpose to its end", async () => {
+  const due = async (): Promise<unknown[]> =>
+    (await opened.owner.query("delete from extraction_due returning event_ids")).rows;
+  await past.store(0, { account: "due" });
+  await opened.owner.query("insert into layer values (1, 1, '{found@1}', now())");
+  const { eventId } = await past.store(0, { account: "due" });
+  expect(await due()).toEqual([{ event_ids: [eventId] }]);
+  await opened.owner.query("update layer set ended_at = now()");
+  await past.store(0, { account: "due" });
+  expect(await due()).toEqual([]);
+  await expect(opened.owner.query("update layer set ended_at = null")).rejects.toThrow("immutable");
+});
+
+describe("an erasure", () => {
+  it("of an account finds no value from its commit on, leaves no row, counts, and keeps the values of others", async () => {
+    const [, other] = [await storeWithValues("erased"), await storeWithValues("other")];
+    const plan = await drs("erase", "plan", "--account", "erased");
+    expect(plan).toMatchObject({ features: 1 });
+    const { erasure_id } = await erase("--account", "erased");
+    expect(await read({ account: "erased" }, true)).toEqual([]);
+    expect(await rowsOf("erased")).toBe(0);
+    expect(await read({ account: "other" })).toEqual([other.eventId]);
+    const { rows } = await opened.owner.query("select features::int from erasure where erasure_id = $1", [erasure_id]);
+    expect(rows).toEqual([{ features: 1 }]);
+    await opened.owner.query("select delete_erased_features(key_id, partition_id) from account_key, feature_partition");
+    expect(await rowsOf("other")).toBe(1);
+  });
+
+  it("of an account hides its values before their rows are deleted", async () => {
+    const { eventId } = await storeWithValues("hidden");
+    await opened.owner.query("begin");
+    const sequence = "(select max(sequence) from erasure)";
+    await opened.owner.query(`update account_key set erased_by = ${sequence} where account = 'hidden'`);
+    const text = "select event_id from live_feature where account = 'hidden'";
+    expect((await opened.owner.query(text)).rows).toEqual([]);
+    await opened.owner.query("rollback");
+    expect(await read({ account: "hidden" })).toEqual([eventId]);
+  });
+
+  it("deletes the values of one event and of an action, also where the events are gone", async () => {
+    const [one, two, kept] = [
+      await storeWithValues("single"),
+      await storeWithValues("single", { actionId: "erased-action" }),
+      await storeWithValues("single"),
+    ];
+    await opened.owner.query("delete from event where account = 'single'");
+    await opened.owner.query("delete from idempotency_key where account = 'single'");
+    await erase("--event", one.eventId);
+    await erase("--action", two.actionId);
+    expect(await read({ account: "single" })).toEqual([kept.eventId]);
+  });
+
+  it("that came before: it stores nothing of an account that was erased meanwhile", async () => {
+    const event = await past.store(0, { account: "late" });
+    const row = await sealedRow(event);
+    await opened.owner.query(
+      "update account_key set erased_by = (select max(sequence) from erasure) where account = 'late'",
+    );
+    expect(await insert(row)).toEqual([]);
+  });
+
+  it("that came before: it stores nothing of an event that was erased meanwhile", async () => {
+    const event = await past.store(0, { account: "late-event" });
+    const row = await sealedRow(event);
+    await erase("--event", event.eventId);
+    expect(await insert(row)).toEqual([]);
+  });
+});
+
+describe("retention", () => {
+  const retention = (): Promise<Record<string, unknown>> => drs("retention", "run", "--yes");
+  const partitions = async (): Promise<{ partition_id: string; dropped: boolean }[]> =>
+    (
+      await opened.owner.query<{ partition_id: string; dropped: boolean }>(
+        "select partition_id, dropped_at is not null as dropped from feature_partition",
+      )
+    ).rows;
+
+  it("keeps values longer than their events, for the derived period, not longer and not earlier", async () => {
+    const event = await storeWithValues("expiring");
+    const [partition] = await partitions();
+    const name = partitionSecretName(partition?.partition_id ?? "");
+    await advanceClock(opened.environment, 60 * DAY_MS);
+    expect(await retention()).toMatchObject({ features: 0 });
+    expect((await opened.owner.query("select from event")).rowCount).toBe(0);
+    expect(await read({ eventId: event.eventId, receivedAt: new Date(event.receivedAt) })).toEqual([event.eventId]);
+
+    await opened.system.pool.query("select drop_expired_feature_partition($1)", [partition?.partition_id]);
+    expect((await partitions())[0]).toMatchObject({ dropped: false });
+    expect(await secretExists(opened.environment, name)).toBe(true);
+
+    await advanceClock(opened.environment, 306 * DAY_MS);
+    expect(await read({ account: "expiring" }), "no read finds what is past its period").toEqual([]);
+    await advanceClock(opened.environment, 32 * DAY_MS);
+    const rows = (await opened.owner.query("select from feature_row")).rowCount;
+    expect(await retention()).toMatchObject({ features: rows, destroyed_keys: [partition?.partition_id] });
+    expect((await opened.owner.query("select from feature_row")).rowCount).toBe(0);
+    expect(await secretExists(opened.environment, name)).toBe(false);
+  });
+
+  it("no partition is made again for a time whose values have expired", async () => {
+    const { rows } = await opened.owner.query<{ at: string }>("select lower_bound::text as at from feature_partition");
+    const ensure = opened.system.pool.query("select ensure_feature_partition(1, $1)", [rows[0]?.at]);
+    await expect(ensure).rejects.toThrow("has expired");
+  });
+});

@@ -103,7 +103,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "features",
     purpose: "features: versions, decisions, layers, extraction, values",
-    imports: ["postgres", "events"],
+    imports: ["errors", "ports", "messages", "postgres", "crypto", "events", "audit", "policy"],
   },
   {
     name: "journal",
@@ -234,6 +234,7 @@ export const FOLDERS: readonly Folder[] = [
       "audit",
       "identity",
       "policy",
+      "features",
       "journal",
       "lifecycle/holds",
       "lifecycle/recovery",

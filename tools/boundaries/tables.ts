@@ -96,6 +96,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   purpose: {
     owner: "policy",
     readers: {
+      "features/decisions.ts": "the id of the purpose that a decision is about",
       "events/ledger.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/resolve-holds.ts": "every purpose, so that the index by purpose and time serves",

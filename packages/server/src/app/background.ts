@@ -1,4 +1,5 @@
 /** What a server does in addition to the answers to requests: monitors, and the work of a worker. */
+import { ExtractionWorker } from "../features/extraction-worker.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import type { OnError } from "../ports.ts";
 import { AuditSequencer } from "./audit-log.ts";
@@ -24,11 +25,14 @@ export interface WorkReports {
   readonly onCheckpoint?: (note: string) => void;
 }
 
-/** Starts retention passes and checkpoints of the audit log, where the process is a worker. @param opened closes them. */
+/**
+ * Starts retention passes, checkpoints of the audit log and the computation of features, where the process is a worker.
+ * @param opened closes them.
+ */
 export function startWork(
   system: System,
   { inspect: replay }: Supervision,
-  { retentionPassed: onPass }: Metrics,
+  { retentionPassed: onPass, featuresExtracted: onExtracted }: Metrics,
   { onError, onCheckpoint = () => {} }: WorkReports,
   opened: CloseStack,
 ): void {
@@ -45,14 +49,23 @@ export function startWork(
     onPass,
   });
   opened.add("retention pass", () => retention.close());
+  if (config.features.worker) {
+    const extraction = new ExtractionWorker({ ...system, onError, onExtracted });
+    opened.add("extraction of features", () => extraction.close());
+  }
   const sequencer = new AuditSequencer(system, onError, onCheckpoint);
   opened.add("audit log", () => sequencer.close());
 }
 
 /** Keeps erased keys out of memory. @param opened ends it. */
-export function forgetErasedKeys({ sealer, accountKeys, clock }: System, onError: OnError, opened: CloseStack): void {
+export function forgetErasedKeys(
+  { sealer, featureSealer, accountKeys, clock }: Pick<System, "sealer" | "featureSealer" | "accountKeys" | "clock">,
+  onError: OnError,
+  opened: CloseStack,
+): void {
   const timer = setInterval(() => {
     sealer.evictKeys(clock.now());
+    featureSealer.forgetKeys();
     void accountKeys.refresh().catch((error: unknown) => onError(error, "refresh account keys"));
   }, FORGET_EVERY_MS);
   timer.unref();

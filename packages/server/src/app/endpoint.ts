@@ -4,6 +4,7 @@ import { hasCode } from "../errors/operator-error.ts";
 import { openActions } from "../actions/actions.ts";
 import { AdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
+import { FieldsOfFeatures } from "../features/active-features.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
@@ -61,6 +62,8 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   const { onError } = ports;
   await using opened = new CloseStack(onError, system.closing);
   const adopted = ports.adopted ?? (await openAdoptedFields(config.adoptedFieldsFile));
+  const fields = await FieldsOfFeatures.open(pool, adopted, onError);
+  opened.add("adopted features", () => fields.close());
   const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes);
   const metrics = createMetrics(() => admission.requests, dependencies);
   const supervision = startMonitors(system, onError, opened);
@@ -83,6 +86,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
       // guard(drop): after a failover partitions are asked for again
       // fails: e2e/failover.test.ts › lacked its partition
       partitions.clear();
+      system.featurePartitions.clear();
     },
     generation: () => system.accountKeys.generation,
     onError,
@@ -111,7 +115,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
       store,
       sealer: system.sealer,
       audit,
-      adopted,
+      adopted: fields,
       drift,
       outcomes,
       rejections,

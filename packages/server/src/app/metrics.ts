@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Dependencies } from "../dependencies/dependencies.ts";
+import type { Extracted } from "../features/extract.ts";
 import { COUNTS, type Expired } from "../lifecycle/retention/runs.ts";
 import type { PassState } from "../lifecycle/retention-worker.ts";
 import type { Meter } from "../ports.ts";
@@ -10,6 +11,7 @@ export interface Metrics extends Meter {
   readonly adoptedFieldsRead: (paths: number, valid: boolean) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
   readonly payloadsReplayed: (payloads: number) => void;
+  readonly featuresExtracted: (extracted: Extracted) => void;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -58,6 +60,12 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   const deletedBytes = new Counter({
     name: "drs_retention_deleted_bytes_total",
     help: "Bytes on disk that this server's retention passes freed.",
+    registers,
+  });
+  const features = new Counter({
+    name: "drs_features_extracted_total",
+    help: "Rows of features that this server stored, events that failed, and rows that a second computation contradicts.",
+    labelNames: ["result"],
     registers,
   });
   const lag = new Gauge({
@@ -152,6 +160,11 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     },
     payloadsReplayed(payloads) {
       replayedPayloads.set(payloads);
+    },
+    featuresExtracted({ rows, failures, differences }) {
+      features.inc({ result: "stored" }, rows);
+      features.inc({ result: "failed" }, failures);
+      features.inc({ result: "different" }, differences);
     },
     batchCommitted(events, seconds) {
       batches.observe(events);

@@ -124,6 +124,10 @@ export interface Settings {
   };
   /** JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s. Must be a path. Variable: `DRS_ADOPTED_FIELDS_FILE`. */
   readonly adoptedFieldsFile?: string;
+  readonly features?: {
+    /** Whether the server computes adopted features. With false, `drs feature work` does it, in a process of its own. Must be true or false. Default: `true`. Variable: `DRS_FEATURE_WORKER`. */
+    readonly worker?: boolean;
+  };
   /** How long a call to the database, the key store, the erasure journal, the JWKS, the introspection endpoint or Vault may take, and the command that prints the key-encryption key. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */
   readonly dependencyTimeoutMs?: number;
 }

@@ -358,6 +358,12 @@ export const SETTINGS = {
     path,
     "JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s.",
   ),
+  "features.worker": setting(
+    "DRS_FEATURE_WORKER",
+    flag,
+    "true",
+    "Whether the server computes adopted features. With false, `drs feature work` does it, in a process of its own.",
+  ),
   "service.reasonMinLength": setting(
     "DRS_REASON_MIN_LENGTH",
     integer(1, 500),

@@ -46,6 +46,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "The present state of the data does not allow the command. The message says what to do first.",
   },
+  "feature-not-deterministic": {
+    ...FAILED,
+    when: "A feature was computed twice for one event, with different results. The first is kept. Retire the feature, and correct its definition.",
+  },
   "audit-log-broken": {
     exitCode: 6,
     retryable: false,

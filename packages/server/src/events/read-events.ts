@@ -200,6 +200,31 @@ export async function readEvent(executor: Executor, key: EventKey): Promise<Stor
   return rows[0] && storedEvent(rows[0]);
 }
 
+const READ_EVENTS = partitionQuery(
+  ["timestamptz[]", "uuid[]"],
+  SEALED_TYPES,
+  (within) => `select ${SEALED_COLUMNS} from unrestricted_event e where ${within("e", "view")}
+      and (e.received_at, e.event_id) in (select * from unnest($1::timestamptz[], $2::uuid[]))`,
+);
+
+/**
+ * Reads the events of these keys in their partitions, for analysis: restricted, erased and expired ones, and what only a
+ * hold keeps, are left out.
+ */
+export async function readEvents(
+  executor: Executor,
+  keys: readonly Omit<EventKey, "account">[],
+): Promise<readonly StoredEvent[]> {
+  if (keys.length === 0) return [];
+  const times = keys.map(({ receivedAt }) => receivedAt);
+  const partitions = await findPartitions(executor, { from: Math.min(...times), to: Math.max(...times) });
+  const rows = queryPartitions(executor, READ_EVENTS, partitions, [
+    times.map((at) => new Date(at).toISOString()),
+    keys.map(({ eventId }) => eventId),
+  ]);
+  return Array.fromAsync(rows, storedEvent);
+}
+
 /** What a list reads of an event: a login of the admin API may read no payload. */
 const LISTED = `e.event_id, e.idempotency_key, e.account, e.purpose, e.action_id, e.action_type, e.session_id, e.event_type,
   e.schema_version, e.sdk_version, e.platform, e.app_version, e.collected_at, e.received_at, e.restricted`;

@@ -1,5 +1,6 @@
 /** The table of feature values. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
+import { compareText } from "../events/compare-text.ts";
 import { type Partition, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";
@@ -73,8 +74,10 @@ export type FeatureKey = Pick<NewFeatureRow, "eventId" | "layer">;
  */
 export async function insertFeatureRows(
   transaction: Transaction,
-  rows: readonly NewFeatureRow[],
+  computed: readonly NewFeatureRow[],
 ): Promise<readonly FeatureKey[]> {
+  // In one order: transactions that store the same do not wait for each other in a circle.
+  const rows = computed.toSorted((a, b) => compareText(a.eventId, b.eventId) || a.layer - b.layer);
   await query(transaction, LOCK_INGESTION_SHARED);
   const inserted = await query(transaction, INSERT_ROWS, [
     textArray(rows.map(({ account }) => account)),

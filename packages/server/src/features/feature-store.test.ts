@@ -139,7 +139,7 @@ describe("an erasure", () => {
     expect(await read({ account: "hidden" })).toEqual([eventId]);
   });
 
-  it("deletes the values of one event and of an action, also where the events are gone", async () => {
+  it("deletes the values of one event and of an action, also where the events are deleted", async () => {
     const [one, two, kept] = [
       await storeWithValues("single"),
       await storeWithValues("single", { actionId: "erased-action" }),
@@ -192,7 +192,7 @@ describe("retention", () => {
     expect(await secretExists(opened.environment, name)).toBe(true);
 
     await advanceClock(opened.environment, 306 * DAY_MS);
-    expect(await read({ account: "expiring" }), "no read finds what is past its period").toEqual([]);
+    expect(await read({ account: "expiring" }), "no read finds what has expired").toEqual([]);
     await advanceClock(opened.environment, 32 * DAY_MS);
     const rows = (await opened.owner.query("select from feature_row")).rowCount;
     expect(await retention()).toMatchObject({ features: rows, destroyed_keys: [partition?.partition_id] });

@@ -15,22 +15,38 @@ const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
 export function coverageOf(probes: readonly string[] | null, highest: Sensitivity | null): Coverage | undefined {
   if (!probes && (highest === null || highest === "high")) return undefined;
   const named = probes && new Set(probes);
+  const covers = fieldCoverageOf(highest);
   return function* (observed) {
     for (const probe of Object.keys(observed)) {
       if (named && !named.has(probe)) yield pointerOf(["observations", "probes", probe]);
-      else if (highest !== null) yield* fieldsBeyond(probe, observed[probe], highest);
+      else if (highest !== null) yield* fieldsBeyond(probe, observed[probe], covers);
     }
   };
 }
 
-function* fieldsBeyond(probe: string, outcome: unknown, highest: Sensitivity): Iterable<string> {
-  const data = (outcome as { data?: object } | null)?.data ?? {};
-  const known = catalog.get(probe)?.fields ?? {};
-  const covered = (name: string): boolean => {
+/** Whether a field of a probe is covered. */
+export type FieldCoverage = (probe: string, field: string) => boolean;
+
+/** Decides field by field what `coverageOf` finds in an event. */
+export function coversOf(probes: readonly string[] | null, highest: Sensitivity | null): FieldCoverage {
+  if (!probes && highest === "high") return () => true;
+  const named = probes && new Set(probes);
+  const covers = fieldCoverageOf(highest);
+  return (probe, field) => (!named || named.has(probe)) && covers(probe, field);
+}
+
+function fieldCoverageOf(highest: Sensitivity | null): FieldCoverage {
+  if (highest === null) return () => true;
+  return (probe, name) => {
+    const known = catalog.get(probe)?.fields ?? {};
     const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
     return sensitivity !== undefined && SENSITIVITIES.indexOf(sensitivity) <= SENSITIVITIES.indexOf(highest);
   };
+}
+
+function* fieldsBeyond(probe: string, outcome: unknown, covers: FieldCoverage): Iterable<string> {
+  const data = (outcome as { data?: object } | null)?.data ?? {};
   for (const name of Object.keys(data)) {
-    if (!covered(name)) yield pointerOf(["observations", "probes", probe, "data", name]);
+    if (!covers(probe, name)) yield pointerOf(["observations", "probes", probe, "data", name]);
   }
 }

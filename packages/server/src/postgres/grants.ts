@@ -129,6 +129,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   ensure_account_key: INGEST,
   // To open an event names its partition.
   ensure_event_partition: ALL,
+  ensure_feature_partition: ADMIN,
   finish_erasure: WORK,
   is_account_key_erased: ADMIN,
   is_held: ADMIN,

@@ -29,6 +29,8 @@ export const LOCKS = {
    * hash of the account's keyed MAC.
    */
   restrictions: 7_236_524,
-  /** As `partitionCreation`, for partitions of feature values. */
+  /** One transaction at a time creates a partition of feature values of a purpose, which is the second number. */
   featurePartitionCreation: 7_236_525,
+  /** One decision about features at a time: the second one sees what the first did. */
+  features: 7_236_526,
 } as const;

@@ -750,7 +750,7 @@ create table feature_row (
 ) partition by range (purpose, received_at);
 alter table feature_row alter column payload set storage external;
 create index feature_row_action_id on feature_row (action_id, received_at);
--- By event id, which says when the event was received; rows are nearly in this order.
+-- Serves reads by event id, which says when the event was received; rows are nearly in this order.
 create index feature_row_received_at on feature_row using brin (received_at) with (pages_per_range = 16);
 
 -- The events of a commit batch whose features are not computed yet; it names no account. Written while a layer is active.

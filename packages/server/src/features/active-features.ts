@@ -1,0 +1,85 @@
+import { adoptFields, type AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
+import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+import type { AdoptedFieldSet, OnError } from "../ports.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
+import { findBundles, listLayers } from "./decisions.ts";
+import { inputsOf } from "./evidence.ts";
+
+/** A decision applies on every server within this time, plus the time to read it. */
+const LOOK_EVERY_MS = 500;
+
+const LATEST_DECISION = sql("select coalesce(max(decision), 0) as decision from feature_decision", [], {
+  decision: "int4",
+});
+
+/** The fields that adopted features read, in addition to those of another set. */
+export class FieldsOfFeatures implements AdoptedFieldSet {
+  readonly #executor: Executor;
+  readonly #others: AdoptedFieldSet;
+  readonly #onError: OnError;
+  #paths: readonly FieldPath[] = [];
+  #decision = 0;
+  #joined: { readonly of: AdoptedFields; readonly all: AdoptedFields } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  private constructor(executor: Executor, others: AdoptedFieldSet, onError: OnError) {
+    this.#executor = executor;
+    this.#others = others;
+    this.#onError = onError;
+  }
+
+  /** Reads the adopted features, and follows them until it is closed. */
+  static async open(executor: Executor, others: AdoptedFieldSet, onError: OnError): Promise<FieldsOfFeatures> {
+    const fields = new FieldsOfFeatures(executor, others, onError);
+    await fields.#look();
+    fields.#schedule();
+    return fields;
+  }
+
+  get current(): AdoptedFields {
+    const of = this.#others.current;
+    if (this.#paths.length === 0) return of;
+    if (this.#joined?.of !== of) {
+      const adoption = adoptFields([...of.paths, ...this.#paths]);
+      if (!adoption.ok) throw new Error("every path was known when it was read");
+      this.#joined = { of, all: adoption.adopted };
+    }
+    return this.#joined.all;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#look()
+        .catch((error: unknown) => this.#onError(error, "follow adopted features"))
+        .finally(() => this.#schedule());
+    }, LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const decision = (await query(this.#executor, LATEST_DECISION)).rows[0]?.decision ?? 0;
+    if (decision === this.#decision) return;
+    const active = (await listLayers(this.#executor)).filter(({ ended_at }) => ended_at === null);
+    const names = [...new Set(active.flatMap(({ members }) => members))];
+    const bundles = await findBundles(this.#executor, names);
+    this.#paths = knownPaths(inputsOf(bundles.map(({ manifest }) => manifest)).map(({ path }) => path));
+    this.#joined = undefined;
+    this.#decision = decision;
+  }
+}
+
+/** The catalog of an older server lacks fields that a newer one adopted: it can't validate these. */
+function knownPaths(paths: readonly FieldPath[]): readonly FieldPath[] {
+  const adoption = adoptFields(paths);
+  if (adoption.ok) return paths;
+  const unknown = new Set(adoption.unknown);
+  return paths.filter((path) => !unknown.has(path));
+}

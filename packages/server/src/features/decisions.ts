@@ -1,0 +1,261 @@
+/** Decisions about features: proposed, adopted for a purpose, retired. Each is recorded with its reason and evidence. */
+import { canonicalize } from "@device-risk-signals/contract";
+import type { Bundle, Manifest } from "@device-risk-signals/features";
+import type { AuditSigner } from "../audit/audit-signer.ts";
+import { type Agent, writeAudit } from "../audit/audit.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { excludeIngestion } from "../events/exclude-ingestion.ts";
+import { plural } from "../messages/plural.ts";
+import { lockTransaction } from "../postgres/advisory-locks.ts";
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
+import { type Evidence, refusingVersions } from "./evidence.ts";
+
+/** A version of a feature, as decisions and layers name it: `id@version`. */
+export type FeatureName = string;
+
+export const nameOf = ({ id, version }: Pick<Manifest, "id" | "version">): FeatureName => `${id}@${version}`;
+
+export interface Decider extends Agent {
+  readonly reason: string;
+}
+
+const FIND_HASH = sql("select hash from feature_version where id = $1 and version = $2", ["text", "int4"], {
+  hash: "text",
+});
+const INSERT_VERSION = sql(
+  "insert into feature_version (id, version, hash, bundle, manifest) values ($1, $2, $3, $4, $5)",
+  ["text", "int4", "text", "text", "text"],
+);
+const LIST_VERSIONS = sql(
+  `select id, version, hash, bundle as text, manifest::jsonb as manifest from feature_version
+    where id || '@' || version = any ($1::text[]) order by id, version`,
+  ["text[]"],
+  { id: "text", version: "int4", hash: "text", text: "text", manifest: narrowed<Manifest>("jsonb") },
+);
+
+/** The archived bundles of these versions, in the order of their names. @throws not-found */
+export async function findBundles(executor: Executor, names: readonly FeatureName[]): Promise<readonly Bundle[]> {
+  const { rows } = await query(executor, LIST_VERSIONS, [names]);
+  const byName = new Map(rows.map((row) => [nameOf(row), row]));
+  return names.map((name) => {
+    const bundle = byName.get(name);
+    if (!bundle) throw new OperatorError("not-found", `No version ${name} was proposed: see drs feature decisions.`);
+    return bundle;
+  });
+}
+
+/**
+ * Archives bundles. A version that is archived already stays as it is.
+ * @throws state-conflict where another bundle has the version.
+ */
+export async function proposeFeatures(
+  owner: OwnerTransaction,
+  audit: AuditSigner,
+  bundles: readonly Bundle[],
+  evidence: Evidence,
+  decider: Decider,
+): Promise<readonly FeatureName[]> {
+  await lockTransaction(owner, LOCKS.features);
+  const added: FeatureName[] = [];
+  for (const bundle of bundles) if (await archive(owner, bundle)) added.push(nameOf(bundle));
+  if (added.length > 0)
+    await record(owner, audit, { kind: "proposed", features: added, purpose: null, evidence }, decider);
+  return added;
+}
+
+async function archive(owner: OwnerTransaction, { id, version, hash, text, manifest }: Bundle): Promise<boolean> {
+  const [existing] = (await query(owner, FIND_HASH, [id, version])).rows;
+  if (!existing) {
+    await query(owner, INSERT_VERSION, [id, version, hash, text, canonicalize(manifest)]);
+    return true;
+  }
+  // guard(false): a version never gets another program
+  // fails: packages/server/src/features/extraction.test.ts › another program
+  if (existing.hash !== hash) {
+    throw new OperatorError(
+      "state-conflict",
+      `${id}@${version} was proposed with another program, inputs or output: give the change a new version.`,
+    );
+  }
+  return false;
+}
+
+export interface LayerRow {
+  readonly layer: number;
+  readonly purpose: number;
+  readonly members: readonly FeatureName[];
+  readonly active_from: string;
+  readonly ended_at: string | null;
+}
+
+const LIST_LAYERS = sql(
+  `select layer, purpose, members, ${instant("active_from")}, ${instant("ended_at")} from layer l order by l.layer`,
+  [],
+  { layer: "int4", purpose: "int4", members: "text[]", active_from: "text", ended_at: "text?" },
+);
+
+/** All layers, in the order of their adoption. */
+export async function listLayers(executor: Executor): Promise<readonly LayerRow[]> {
+  return (await query(executor, LIST_LAYERS)).rows;
+}
+
+export interface Adoption {
+  readonly features: readonly FeatureName[];
+  readonly purpose: { readonly code: number; readonly id: string };
+  readonly evidence: Evidence;
+  /** Adopts although ingestion would have refused more than a thousandth of an SDK version's events. */
+  readonly acceptsRefusals: boolean;
+}
+
+/**
+ * Makes a layer of the features: from the commit on, each event of the purpose gets its row, and ingestion validates the
+ * fields that they read.
+ * @returns the number of the layer. @throws not-found, state-conflict
+ */
+export async function adoptFeatures(
+  owner: OwnerTransaction,
+  audit: AuditSigner,
+  { features, purpose, evidence, acceptsRefusals }: Adoption,
+  decider: Decider,
+): Promise<number> {
+  await lockTransaction(owner, LOCKS.features);
+  const bundles = await findBundles(owner, features.toSorted());
+  requirePurpose(bundles, purpose.id);
+  // guard(false): an adoption that would refuse events needs a person who says so
+  // fails: packages/server/src/features/extraction.test.ts › would refuse
+  if (!acceptsRefusals) requireAccepted(evidence);
+  // guard(drop): each batch that commits after the adoption sees the layer
+  // fails: packages/server/src/features/extraction.test.ts › waits for the commit batches
+  await excludeIngestion(owner);
+  const active = (await listLayers(owner)).filter((layer) => layer.ended_at === null && layer.purpose === purpose.code);
+  const adopted = new Set(active.flatMap(({ members }) => members));
+  const again = features.filter((name) => adopted.has(name));
+  // guard(false): a version is in one active layer of a purpose
+  // fails: packages/server/src/features/extraction.test.ts › takes effect once
+  if (again.length > 0) {
+    throw new OperatorError("state-conflict", `Already adopted for ${purpose.id}: ${again.join(", ")}.`);
+  }
+  const layer = await addLayer(owner, purpose.code, bundles.map(nameOf));
+  const decision = { kind: "adopted", features: bundles.map(nameOf), purpose: purpose.code, evidence } as const;
+  await record(owner, audit, decision, decider, { layer, purpose: purpose.id });
+  return layer;
+}
+
+function requirePurpose(bundles: readonly Bundle[], purpose: string): void {
+  const others = bundles.filter(({ manifest }) => !manifest.purposes.includes(purpose)).map(nameOf);
+  // guard(false): a feature is computed for its purposes alone
+  // fails: packages/server/src/features/extraction.test.ts › for a purpose that the definition names only
+  if (others.length > 0) {
+    throw new OperatorError(
+      "state-conflict",
+      `The definitions do not name the purpose ${purpose}: ${others.join(", ")}.`,
+    );
+  }
+}
+
+function requireAccepted(evidence: Evidence): void {
+  const refusing = refusingVersions(evidence);
+  if (refusing.length === 0) return;
+  const shares = refusing.map(
+    ({ sdk_version, platform, events, refused }) =>
+      `${platform} ${sdk_version}: ${refused} of ${plural(events, "event")}`,
+  );
+  throw new OperatorError(
+    "state-conflict",
+    `Ingestion would have refused, in the last 7 days, ${shares.join("; ")}. ` +
+      "Nothing was adopted; --accept-refusals adopts all the same, with the reason.",
+  );
+}
+
+/**
+ * Ends the computation of features for a purpose: their layers end, and the other members of these get a new layer.
+ * @returns the numbers of the ended layers. @throws not-found for a feature that is in no active layer of the purpose.
+ */
+export async function retireFeatures(
+  owner: OwnerTransaction,
+  audit: AuditSigner,
+  { features, purpose }: Pick<Adoption, "features" | "purpose">,
+  decider: Decider,
+): Promise<readonly number[]> {
+  await lockTransaction(owner, LOCKS.features);
+  await excludeIngestion(owner);
+  const retired = new Set(features);
+  const active = (await listLayers(owner)).filter((layer) => layer.ended_at === null && layer.purpose === purpose.code);
+  const ending = active.filter(({ members }) => members.some((name) => retired.has(name)));
+  const unknown = features.filter((name) => !ending.some(({ members }) => members.includes(name)));
+  if (unknown.length > 0) {
+    throw new OperatorError("not-found", `Not adopted for ${purpose.id}: ${unknown.join(", ")}.`);
+  }
+  for (const { layer } of ending) await query(owner, END_LAYER, [layer]);
+  for (const { members } of ending) {
+    const rest = members.filter((name) => !retired.has(name));
+    if (rest.length > 0) await addLayer(owner, purpose.code, rest);
+  }
+  const layers = ending.map(({ layer }) => layer);
+  const decision = { kind: "retired", features, purpose: purpose.code, evidence: undefined } as const;
+  await record(owner, audit, decision, decider, { layers, purpose: purpose.id });
+  return layers;
+}
+
+const END_LAYER = sql("update layer set ended_at = wall_clock_time() where layer = $1", ["int4"]);
+const ADD_LAYER = sql(
+  `insert into layer (layer, purpose, members, active_from)
+    select coalesce(max(layer), 0) + 1, $1, $2, wall_clock_time() from layer returning layer`,
+  ["int4", "text[]"],
+  { layer: "int4" },
+);
+
+const addLayer = async (owner: OwnerTransaction, purpose: number, members: readonly FeatureName[]): Promise<number> =>
+  (await queryRow(owner, ADD_LAYER, [purpose, members])).layer;
+
+interface NewDecision {
+  readonly kind: "proposed" | "adopted" | "retired";
+  readonly features: readonly FeatureName[];
+  readonly purpose: number | null;
+  readonly evidence: Evidence | undefined;
+}
+
+const INSERT_DECISION = sql(
+  `insert into feature_decision (decision, kind, features, purpose, decided_by, reason, evidence)
+    select coalesce(max(decision), 0) + 1, $1, $2, $3, $4, $5, $6 from feature_decision`,
+  ["text", "text[]", "int4?", "text", "text", "jsonb"],
+);
+
+async function record(
+  owner: OwnerTransaction,
+  audit: AuditSigner,
+  { kind, features, purpose, evidence }: NewDecision,
+  { reason, ...agent }: Decider,
+  more: object = {},
+): Promise<void> {
+  await query(owner, INSERT_DECISION, [kind, features, purpose, agent.actor, reason, evidence ?? {}]);
+  const operation = { proposed: "feature.propose", adopted: "feature.adopt", retired: "feature.retire" }[kind];
+  // guard(drop): the audit says who decided, and why
+  // fails: packages/server/src/features/extraction.test.ts › in the audit
+  await writeAudit(owner, audit, { ...agent, operation, outcome: "done", reason, detail: { features, ...more } });
+}
+
+const LIST_DECISIONS = sql(
+  `select decision, kind, features, p.id as purpose, ${instant("decided_at")}, decided_by, reason, evidence
+    from feature_decision d left join purpose p on p.code = d.purpose
+    where $1::text is null or $1 = any (d.features) order by d.decision desc limit $2`,
+  ["text?", "int8"],
+  {
+    decision: "int4",
+    kind: "text",
+    features: "text[]",
+    purpose: "text?",
+    decided_at: "text",
+    decided_by: "text",
+    reason: "text",
+    evidence: narrowed<Evidence | Record<string, never>>("jsonb"),
+  },
+);
+
+/** Decisions, newest first. @param feature limits them to one version, `id@version`. */
+export async function listDecisions(executor: Executor, limit: number, feature?: FeatureName) {
+  return (await query(executor, LIST_DECISIONS, [feature ?? null, limit])).rows;
+}

@@ -1,0 +1,190 @@
+/** Computes the features of events: reads, opens, runs, seals and stores them in one transaction. */
+import type { Result } from "@device-risk-signals/features";
+import { type Covers, type ParsedEvent, readEvent } from "@device-risk-signals/features/readings";
+import { openIfReadable } from "../crypto/open-if-readable.ts";
+import type { FeatureSealer } from "../crypto/feature-sealer.ts";
+import { readEvents } from "../events/read-events.ts";
+import { coversOf } from "../policy/coverage.ts";
+import { readCurrentPolicy } from "../policy/policy-table.ts";
+import { BUILT_IN_PURPOSE, type Sealer, type StoredEvent } from "../ports.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { type LayerRow, listLayers, nameOf } from "./decisions.ts";
+import type { DueEvent } from "./extraction-due.ts";
+import { type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
+import { encodeFeatures } from "./feature-payload.ts";
+import { findFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
+import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
+import { parseEvent } from "./parse-event.ts";
+import { addToTally, binOf, type TallyKey } from "./tally.ts";
+
+/** Events whose exact bytes are in memory at once. */
+const SLICE = 64;
+
+export interface ExtractPorts {
+  readonly sealer: Sealer;
+  readonly featureSealer: FeatureSealer;
+  readonly runners: LayerRunners;
+}
+
+export interface Extracted {
+  /** Rows that were stored. */
+  readonly rows: number;
+  readonly failures: number;
+  /** Rows that existed and differ from what was computed now: a definition is not deterministic. */
+  readonly differences: number;
+}
+
+/** A row, and what it holds in the clear. */
+interface Computed {
+  readonly row: NewFeatureRow;
+  readonly values: Buffer;
+  readonly tallies: readonly TallyKey[];
+}
+
+/**
+ * Stores a row for each event and each layer of its purpose that was not ended when it was received. Events that are
+ * erased, expired or restricted have none.
+ */
+export async function extract(
+  transaction: Transaction,
+  ports: ExtractPorts,
+  events: readonly DueEvent[],
+): Promise<Extracted> {
+  const layers = await listLayers(transaction);
+  await ports.runners.keepOnly(layers.filter((layer) => events.some((event) => isOf(layer, event))));
+  const coverage = await readCoverage(transaction);
+  const computed: Computed[] = [];
+  const failures: ExtractionFailure[] = [];
+  for (let at = 0; at < events.length; at += SLICE) {
+    const opened: OpenedEvent[] = [];
+    for (const event of await readEvents(transaction, events.slice(at, at + SLICE))) {
+      const one = await open(ports.sealer, event);
+      if ("parsed" in one) opened.push(one);
+      else failures.push(...failuresOf(event, layers, one.reason));
+    }
+    for (const layer of layers) {
+      const own = opened.filter(({ event }) => isOf(layer, event));
+      if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, { computed, failures });
+    }
+  }
+  return store(transaction, ports, computed, failures);
+}
+
+/** Whether the event has a row in the layer. A layer takes earlier events, too: a backfill computes them. */
+const isOf = ({ purpose, ended_at }: LayerRow, event: DueEvent): boolean =>
+  purpose === event.purpose && (ended_at === null || event.receivedAt < Date.parse(ended_at));
+
+/** Failures of an event in each of its layers. */
+export const failuresOf = (
+  event: DueEvent,
+  layers: readonly LayerRow[],
+  reason: FailureReason,
+): readonly ExtractionFailure[] =>
+  layers.filter((layer) => isOf(layer, event)).map(({ layer }) => ({ event, layer, reason }));
+
+interface OpenedEvent {
+  readonly event: StoredEvent;
+  readonly exact: Buffer;
+  readonly parsed: ParsedEvent;
+}
+
+async function open(sealer: Sealer, event: StoredEvent): Promise<OpenedEvent | { readonly reason: FailureReason }> {
+  const exact = await openIfReadable(sealer, event);
+  if (!exact) return { reason: "unreadable" };
+  const parsed = parseEvent(event.platform, exact);
+  return parsed ? { event, exact, parsed } : { reason: "not-json" };
+}
+
+/** What each purpose covers, by its code. */
+async function readCoverage(executor: Executor): Promise<ReadonlyMap<number, Covers>> {
+  const { purposes } = await readCurrentPolicy(executor, BUILT_IN_PURPOSE);
+  return new Map(
+    purposes.map(({ code, probes, highest_sensitivity }) => [code, coversOf(probes, highest_sensitivity)]),
+  );
+}
+
+interface Collected {
+  readonly computed: Computed[];
+  readonly failures: ExtractionFailure[];
+}
+
+async function computeLayer(
+  executor: Executor,
+  { featureSealer, runners }: ExtractPorts,
+  layer: LayerRow,
+  opened: readonly OpenedEvent[],
+  coverage: ReadonlyMap<number, Covers>,
+  { computed, failures }: Collected,
+): Promise<void> {
+  const { runner, manifests } = await runners.find(executor, layer);
+  // guard(drop): a feature sees nothing beyond the purpose
+  // fails: packages/server/src/features/extraction.test.ts › masks
+  const covers = coverage.get(layer.purpose);
+  const { events } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+  for (const [index, { event, exact }] of opened.entries()) {
+    const results = events[index] ?? [];
+    if (results.some(isTooSlow)) {
+      failures.push({ event, layer: layer.layer, reason: "over-budget" });
+      continue;
+    }
+    if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
+    const { keyId } = event.sealedUnder;
+    const values = encodeFeatures(exact, results);
+    const payload = await featureSealer.seal({ ...event, layer: layer.layer }, keyId, values);
+    const tallies = talliesOf(event, manifests, results);
+    computed.push({ row: { ...event, layer: layer.layer, keyId, payload }, values, tallies });
+  }
+}
+
+/** A result that depends on the time would not be the same again. */
+const isTooSlow = (result: Result): boolean =>
+  result.state === "failed" && (result.failure === "over-budget" || result.failure === "paused");
+
+const talliesOf = (
+  { receivedAt, platform, sdkVersion }: StoredEvent,
+  manifests: OpenLayer["manifests"],
+  results: readonly Result[],
+): readonly TallyKey[] =>
+  manifests.flatMap((manifest, index) => {
+    const result = results[index];
+    if (!result) return [];
+    const { state } = result;
+    return [
+      { receivedAt, feature: nameOf(manifest), platform, sdkVersion, state, bin: binOf(manifest.output, result) },
+    ];
+  });
+
+async function store(
+  transaction: Transaction,
+  { featureSealer }: ExtractPorts,
+  computed: readonly Computed[],
+  failures: readonly ExtractionFailure[],
+): Promise<Extracted> {
+  const keyOf = ({ eventId, layer }: { eventId: string; layer: number }): string => `${eventId} ${layer}`;
+  const inserted = await insertFeatureRows(
+    transaction,
+    computed.map(({ row }) => row),
+  );
+  const stored = new Set(inserted.map(keyOf));
+  let differences = 0;
+  for (const { row, values } of computed) {
+    if (stored.has(keyOf(row))) continue;
+    // guard(true): a second computation is compared
+    // fails: packages/server/src/features/extraction.test.ts › another result
+    if (!(await isSame(transaction, featureSealer, row, values))) differences++;
+  }
+  await addToTally(
+    transaction,
+    computed.flatMap(({ row, tallies }) => (stored.has(keyOf(row)) ? tallies : [])),
+  );
+  await recordFailures(transaction, failures);
+  return { rows: inserted.length, failures: failures.length, differences };
+}
+
+/** Whether a row that exists has these values. A row that does not exist was erased meanwhile. */
+async function isSame(executor: Executor, sealer: FeatureSealer, row: NewFeatureRow, values: Buffer): Promise<boolean> {
+  const subject = { eventId: row.eventId, receivedAt: new Date(row.receivedAt) };
+  const rows = await findFeatureRows(executor, subject, Number.MAX_SAFE_INTEGER, { includeRestricted: true });
+  const existing = rows.find(({ layer }) => layer === row.layer);
+  return existing === undefined || values.equals(await sealer.open(row, existing.key_id, existing.payload));
+}

@@ -1,0 +1,95 @@
+/** The events whose features are due, one row for each commit batch. */
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
+
+/** An event, without its account. */
+export interface DueEvent {
+  readonly eventId: string;
+  readonly purpose: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAt: number;
+}
+
+export interface DueBatch {
+  readonly dueIds: readonly number[];
+  /** How often the batch failed before. */
+  readonly tries: number;
+  readonly events: readonly DueEvent[];
+}
+
+/** Rows that one transaction takes. */
+const ROWS = 16;
+
+const COLUMNS = `due_id, tries, purposes, event_ids::text[] as event_ids,
+  array(select (extract(epoch from at) * 1000)::float8 from unnest(received_at) with ordinality r (at, place)
+    order by place) as received_ms`;
+const TYPES = {
+  due_id: "int8",
+  tries: "int4",
+  purposes: "int4[]",
+  event_ids: "text[]",
+  received_ms: "float8[]",
+} as const;
+const CLAIM = sql(
+  `select ${COLUMNS} from extraction_due where tries = 0 order by due_id limit ${ROWS} for update skip locked`,
+  [],
+  TYPES,
+);
+const CLAIM_FAILED = sql(
+  `select ${COLUMNS} from extraction_due where tries > 0 and not_before <= transaction_time()
+    order by not_before limit 1 for update skip locked`,
+  [],
+  TYPES,
+);
+
+/**
+ * Takes rows until the end of the transaction; other workers skip them. A row that failed before is taken alone, so that
+ * it keeps no other waiting.
+ */
+export async function claimDue(transaction: Transaction): Promise<DueBatch | undefined> {
+  const fresh = (await query(transaction, CLAIM)).rows;
+  const rows = fresh.length > 0 ? fresh : (await query(transaction, CLAIM_FAILED)).rows;
+  if (rows.length === 0) return undefined;
+  return {
+    dueIds: rows.map(({ due_id }) => due_id),
+    tries: rows[0]?.tries ?? 0,
+    events: rows.flatMap(({ event_ids, purposes, received_ms }) =>
+      event_ids.map((eventId, at) => ({ eventId, purpose: purposes[at] ?? 0, receivedAt: received_ms[at] ?? 0 })),
+    ),
+  };
+}
+
+const DELETE = sql("delete from extraction_due where due_id = any ($1::int8[])", ["int8[]"]);
+
+export async function deleteDue(transaction: Transaction, { dueIds }: DueBatch): Promise<void> {
+  await query(transaction, DELETE, [dueIds]);
+}
+
+const POSTPONE = sql(
+  `update extraction_due set tries = tries + 1,
+      not_before = wall_clock_time() + make_interval(secs => least(power(2, tries), 60) * $2)
+    where due_id = any ($1::int8[])`,
+  ["int8[]", "float8"],
+);
+
+/** Counts a failure: the rows are taken again, one by one, after a time that doubles. */
+export async function postponeDue(executor: Executor, { dueIds }: DueBatch, seconds: number): Promise<void> {
+  await query(executor, POSTPONE, [dueIds, seconds]);
+}
+
+export interface DueState {
+  readonly batches: number;
+  /** Seconds since the oldest of them was stored. */
+  readonly lag_seconds: number;
+}
+
+const STATE = sql(
+  `select count(*) as batches,
+      coalesce(extract(epoch from transaction_time() - min(stored_at)), 0)::float8 as lag_seconds from extraction_due`,
+  [],
+  { batches: "int8", lag_seconds: "float8" },
+);
+
+export async function readDueState(executor: Executor): Promise<DueState> {
+  return (await query(executor, STATE)).rows[0] ?? { batches: 0, lag_seconds: 0 };
+}

@@ -1,0 +1,115 @@
+import type pg from "pg";
+import { OperatorError } from "../errors/operator-error.ts";
+import { type OnError, Unavailable } from "../ports.ts";
+import { inTransaction } from "../postgres/database.ts";
+import { isTransient } from "../postgres/errors.ts";
+import { listLayers } from "./decisions.ts";
+import { extract, type Extracted, type ExtractPorts, failuresOf } from "./extract.ts";
+import { claimDue, deleteDue, type DueBatch, postponeDue } from "./extraction-due.ts";
+import { recordFailures } from "./failures.ts";
+import { LayerRunners } from "./layer-runners.ts";
+
+const LOOK_EVERY_MS = 100;
+const AFTER_FAILURE_MS = 1_000;
+/** A batch that fails this often is given up; its events are recorded as failures. */
+const MAX_TRIES = 5;
+
+export interface WorkerPorts extends Omit<ExtractPorts, "runners"> {
+  readonly pool: pg.Pool;
+  readonly onError: OnError;
+  readonly onExtracted?: (extracted: Extracted) => void;
+  /** Seconds before a batch that failed once is tried again; the time doubles with each failure. */
+  readonly retrySeconds?: number;
+}
+
+/** Computes the features of what commit batches report as due. Several workers share the work. */
+export class ExtractionWorker {
+  readonly #ports: WorkerPorts;
+  readonly #runners = new LayerRunners();
+  #closed = false;
+  #wake: () => void = () => {};
+  readonly #running: Promise<void>;
+
+  constructor(ports: WorkerPorts) {
+    this.#ports = ports;
+    this.#running = this.#run();
+  }
+
+  /** Waits for the batch that is under way, and ends the processes of its definitions. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      const pause = await extractNext({ ...this.#ports, runners: this.#runners }).then(
+        (extracted) => (extracted ? 0 : LOOK_EVERY_MS),
+        (error: unknown) => {
+          this.#ports.onError(error, EXTRACTION);
+          return AFTER_FAILURE_MS;
+        },
+      );
+      if (pause > 0 && !this.#closed) await this.#wait(pause);
+    }
+    await this.#runners.close();
+  }
+
+  #wait(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      setTimeout(resolve, milliseconds).unref();
+    });
+  }
+}
+
+const EXTRACTION = "extract features";
+
+/**
+ * Computes one batch of what is due, in one transaction: after a crash all of it is done again.
+ * @returns `undefined` where nothing is due. @throws Unavailable, and what failed.
+ */
+export async function extractNext(ports: WorkerPorts & Pick<ExtractPorts, "runners">): Promise<Extracted | undefined> {
+  const claimed: { batch?: DueBatch } = {};
+  try {
+    const extracted = await inTransaction(ports.pool, async (transaction) => {
+      const batch = await claimDue(transaction);
+      if (!batch) return undefined;
+      claimed.batch = batch;
+      const result = await extract(transaction, ports, batch.events);
+      await deleteDue(transaction, batch);
+      return result;
+    });
+    if (extracted) report(ports, extracted);
+    return extracted;
+  } catch (error) {
+    // A dependency that is away is no reason to give up an event.
+    if (claimed.batch && !(error instanceof Unavailable) && !isTransient(error)) await setAside(ports, claimed.batch);
+    throw error;
+  }
+}
+
+function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): void {
+  onExtracted?.(extracted);
+  if (extracted.differences === 0) return;
+  onError(
+    new OperatorError("feature-not-deterministic", "a second computation of stored features gave another result"),
+    EXTRACTION,
+  );
+}
+
+/** Tries the batch again later; after the last try its events are recorded as failures, so that nothing waits for it. */
+async function setAside({ pool, retrySeconds = 1 }: WorkerPorts, batch: DueBatch): Promise<void> {
+  // guard(true): a batch that always fails is given up
+  // fails: packages/server/src/features/extraction.test.ts › never keeps others waiting
+  if (batch.tries + 1 < MAX_TRIES) return postponeDue(pool, batch, retrySeconds);
+  await inTransaction(pool, async (transaction) => {
+    const layers = await listLayers(transaction);
+    await recordFailures(
+      transaction,
+      batch.events.flatMap((event) => failuresOf(event, layers, "error")),
+    );
+    await deleteDue(transaction, batch);
+  });
+}

@@ -1,0 +1,289 @@
+/** From the proposal of a feature to its stored values. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Bundle } from "@device-risk-signals/features";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { runInProcess } from "../../../../e2e/support/command.ts";
+import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
+import { readEvent } from "../events/read-events.ts";
+import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
+import { FieldsOfFeatures } from "./active-features.ts";
+import { adoptFeatures, listDecisions, proposeFeatures, retireFeatures } from "./decisions.ts";
+import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
+import { ExtractionWorker, extractNext, type WorkerPorts } from "./extraction-worker.ts";
+import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
+import { findFeatureRows, insertFeatureRows } from "./feature-rows.ts";
+import { LayerRunners } from "./layer-runners.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+const runners = new LayerRunners({ graceMs: 100 });
+let past: Past;
+beforeAll(async () => {
+  await applyPolicy({});
+  past = new Past(opened.system);
+});
+afterAll(async () => {
+  await past.close();
+  await runners.close();
+});
+
+async function applyPolicy(coverage: object): Promise<void> {
+  const file = join(folder(), "policy.yaml");
+  const periods = { raw_retention: "P30D", derived_retention: "P1Y" };
+  const purpose = { id: "payments", title: "t", legal_basis: "l", owner: "o", ...periods, ...coverage };
+  const policy = { purposes: [{ ...purpose, id: "default" }], actions: {}, unmapped: "default" };
+  await writeFile(file, JSON.stringify(policy));
+  expect(await runInProcess(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+}
+
+const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
+const PURPOSE = { code: 1, id: "default" };
+const NO_EVIDENCE: Evidence = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
+const FOUND = bundle("found");
+const SU = "({ su }) => su.state === 'observed' ? su.value : null";
+
+function bundle(id: string, compute = "({ su }) => su.state === 'observed' ? su.value : null", version = 1): Bundle {
+  return bundleOf(compute, { id, version, purposes: ["default"] });
+}
+
+const propose = (...bundles: readonly Bundle[]): Promise<readonly string[]> =>
+  inOwnerTransaction(opened.system.administration, (owner) =>
+    proposeFeatures(owner, opened.system.audit, bundles, NO_EVIDENCE, DECIDER),
+  );
+
+const adopt = (features: readonly string[], more: { evidence?: Evidence; purpose?: string } = {}): Promise<number> =>
+  inOwnerTransaction(opened.system.administration, (owner) => {
+    const { evidence = NO_EVIDENCE, purpose = PURPOSE.id } = more;
+    const adoption = { features, purpose: { ...PURPOSE, id: purpose }, evidence, acceptsRefusals: false };
+    return adoptFeatures(owner, opened.system.audit, adoption, DECIDER);
+  });
+
+const retire = (...features: readonly string[]): Promise<readonly number[]> =>
+  inOwnerTransaction(opened.system.administration, (owner) =>
+    retireFeatures(owner, opened.system.audit, { features, purpose: PURPOSE }, DECIDER),
+  );
+
+const exactly = (data: object): string =>
+  JSON.stringify({ probes: { os_integrity: { status: "success", data } }, session_id: "s" });
+
+const store = (account: string, data: object = { suBinaryFound: true }): Promise<PastEvent> =>
+  past.store(0, { account }, exactly(data));
+
+const errors: unknown[] = [];
+const ports = (more: Partial<WorkerPorts> = {}): WorkerPorts & { runners: LayerRunners } => ({
+  pool: opened.system.pool,
+  sealer: opened.system.sealer,
+  featureSealer: opened.system.featureSealer,
+  onError: (error) => void errors.push(error),
+  retrySeconds: 0,
+  runners,
+  ...more,
+});
+
+/** The features of an event, by layer. */
+async function read(event: PastEvent): Promise<Record<number, readonly StoredResult[]>> {
+  const subject = { eventId: event.eventId, receivedAt: new Date(event.receivedAt) };
+  const rows = await findFeatureRows(opened.system.pool, subject, 10, { includeRestricted: true });
+  const found = rows.map(async ({ layer, key_id, payload }) => {
+    const values = await opened.system.featureSealer.open({ ...event, layer }, key_id, payload);
+    return [layer, decodeFeatures(values).results] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+const failuresOf = async ({ eventId }: PastEvent): Promise<unknown[]> =>
+  (await opened.owner.query("select layer, reason from extraction_failure where event_id = $1", [eventId])).rows;
+
+describe("a decision", () => {
+  it("archives a version once, and never gives it another program", async () => {
+    expect(await propose(FOUND)).toEqual(["found@1"]);
+    expect(await propose(FOUND)).toEqual([]);
+    await expect(propose(bundle("found", "() => true"))).rejects.toMatchObject({ code: "state-conflict" });
+    const change = "update feature_version set bundle = 'x'";
+    await expect(opened.owner.query(change)).rejects.toThrow("immutable");
+  });
+
+  it("adopts for a purpose that the definition names only, and no unknown version", async () => {
+    await expect(adopt(["found@1"], { purpose: "other" }), "for a purpose that its definition does not name")
+      .rejects //
+      .toMatchObject({ code: "state-conflict" });
+    await expect(adopt(["found@2"])).rejects.toMatchObject({ code: "not-found" });
+  });
+
+  it("stops an adoption that would refuse more than a thousandth of an SDK version's events", async () => {
+    const version = { platform: "ios", sdk_version: "2.0.0", events: 1_000 };
+    const evidence = { ...NO_EVIDENCE, refused: [{ ...version, refused: 2 }] };
+    await expect(adopt(["found@1"], { evidence })).rejects.toThrow("ios 2.0.0: 2 of 1000 events");
+  });
+
+  it("waits for the commit batches that are under way, and takes effect once", async () => {
+    const { pool } = opened.system;
+    const adopting = await inTransaction(pool, async (batch) => {
+      await batch.query("select lock_ingestion_shared()");
+      const started = adopt(["found@1"]);
+      await until(async () => ((await opened.owner.query(`select ${AWAITED_LOCKS}`)).rowCount ?? 0) > 0);
+      expect((await pool.query("select from layer")).rowCount).toBe(0);
+      return { started };
+    });
+    expect(await adopting.started).toBe(1);
+    await expect(adopt(["found@1"]), "twice for a purpose").rejects.toMatchObject({ code: "state-conflict" });
+  });
+
+  it("is in the list of decisions and in the audit, with its reason", async () => {
+    const decisions = await listDecisions(opened.system.pool, 10, "found@1");
+    expect(decisions.map(({ kind, reason }) => [kind, reason])).toEqual([
+      ["adopted", "a review"],
+      ["proposed", "a review"],
+    ]);
+    const { rows } = await opened.owner.query(
+      "select operation, actor from audit_entry where operation like 'feature.%' order by at, entry_id",
+    );
+    expect(rows).toEqual(["feature.propose", "feature.adopt"].map((operation) => ({ operation, actor: "A. Analyst" })));
+  });
+});
+
+describe("the fields of adopted features", () => {
+  it("are adopted fields within 2 s, next to those of a file, until the features are retired", async () => {
+    const file = { current: NOTHING_ADOPTED };
+    const fields = await FieldsOfFeatures.open(opened.system.pool, file, (error) => void errors.push(error));
+    const paths = (): unknown => fields.current.paths.map((path) => path.join("."));
+    expect(paths()).toEqual(["os_integrity.suBinaryFound"]);
+    const inputs = [{ name: "x", path: ["os_integrity", "isEmulator"], type: "boolean", sensitivity: "low" }] as const;
+    await propose(bundleOf("() => true", { id: "emulator", purposes: ["default"], inputs }));
+    await adopt(["emulator@1"]);
+    await until(async () => fields.current.paths.length === 2);
+    await retire("emulator@1");
+    await until(async () => fields.current.paths.length === 1);
+    expect(paths()).toEqual(["os_integrity.suBinaryFound"]);
+    fields.close();
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("evidence", () => {
+  it("counts the states of inputs by platform and SDK version, and what ingestion would refuse", async () => {
+    const sdkVersion = "9.9.9";
+    for (const data of [{ suBinaryFound: true }, {}, { suBinaryFound: "yes" }]) {
+      await past.store(0, { account: "evidence", sdkVersion }, exactly(data));
+    }
+    const { pool, sealer, clock } = opened.system;
+    const found = await gatherEvidence({ executor: pool, sealer, now: clock.now() }, inputsOf([FOUND.manifest]));
+    const version = { platform: "android", sdk_version: sdkVersion };
+    expect(found.coverage.filter(({ sdk_version }) => sdk_version === sdkVersion)).toEqual([
+      { ...version, field: "os_integrity.suBinaryFound", states: { observed: 1, omitted: 1, departed: 1 } },
+    ]);
+    expect(found.refused).toContainEqual({ ...version, events: 3, refused: 1 });
+    await opened.owner.query("delete from extraction_due");
+  });
+});
+
+describe("extraction", () => {
+  it("stores one row for each event and layer, counts it by day, and leaves nothing due", async () => {
+    const [observed, departed] = [await store("one"), await store("two", { suBinaryFound: 1 })];
+    while (await extractNext(ports()));
+    expect(await read(observed)).toEqual({ 1: [{ state: "observed", value: true, inputs: ["observed"] }] });
+    expect(await read(departed)).toEqual({ 1: [{ state: "departed", inputs: ["departed:number"] }] });
+    expect((await opened.owner.query("select from extraction_due")).rowCount).toBe(0);
+    const { rows } = await opened.owner.query(
+      "select feature, platform, state, bin, occurrences::int from feature_tally order by state desc",
+    );
+    const key = { feature: "found@1", platform: "android" };
+    expect(rows).toEqual([
+      { ...key, state: "observed", bin: "true", occurrences: 1 },
+      { ...key, state: "departed", bin: "", occurrences: 1 },
+    ]);
+  });
+
+  it("masks what the purpose does not cover", async () => {
+    await applyPolicy({ probes: ["network"] });
+    const event = await store("masked");
+    await extractNext(ports());
+    await applyPolicy({});
+    expect(await read(event)).toEqual({ 1: [{ state: "masked", inputs: ["masked"] }] });
+  });
+
+  it("keeps the first row where a second computation gives another result, and reports it", async () => {
+    const event = await store("twice");
+    const stored = await readEvent(opened.system.pool, event);
+    const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
+    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, Buffer.from('["x",[]]'));
+    await inTransaction(opened.system.pool, (transaction) =>
+      insertFeatureRows(transaction, [{ ...event, layer: 1, keyId, payload }]),
+    );
+    expect(await extractNext(ports())).toMatchObject({ rows: 0, differences: 1 });
+    expect(errors.splice(0)).toMatchObject([{ code: "feature-not-deterministic" }]);
+    expect(await read(event)).toEqual({ 1: [] });
+  });
+
+  it("computes nothing of a restricted account, and records an event that can't be opened", async () => {
+    const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
+    const restricted = await store("restricted");
+    expect(await runInProcess(opened.environment, "restriction", "add", ...order)).toMatchObject({ code: 0 });
+    const noEvent = await past.store(0, { account: "no-event" }, "[]");
+    const damaged = await store("damaged");
+    await opened.owner.query("alter table event disable trigger event_is_immutable");
+    await opened.owner.query("update event set payload = '\\x00' where event_id = $1", [damaged.eventId]);
+    await opened.owner.query("alter table event enable trigger event_is_immutable");
+    while (await extractNext(ports()));
+    expect(await read(restricted)).toEqual({});
+    expect(await failuresOf(restricted)).toEqual([]);
+    expect(await failuresOf(noEvent)).toEqual([{ layer: 1, reason: "not-json" }]);
+    expect(await failuresOf(damaged)).toEqual([{ layer: 1, reason: "unreadable" }]);
+  });
+
+  it("of a batch that always fails is given up, and never keeps others waiting", async () => {
+    const { featureSealer } = opened.system;
+    const poison = await store("poison");
+    const failing = ports({
+      featureSealer: {
+        ...featureSealer,
+        seal: (identity, keyId, bytes) => {
+          if (identity.account === "poison") throw new TypeError("poison");
+          return featureSealer.seal(identity, keyId, bytes);
+        },
+      },
+    });
+    await expect(extractNext(failing)).rejects.toThrow("poison");
+    const other = await store("other");
+    expect(await extractNext(failing)).toMatchObject({ rows: 1 });
+    expect(await read(other)).toHaveProperty("1");
+    for (let tries = 1; tries < 5; tries++) await expect(extractNext(failing)).rejects.toThrow("poison");
+    expect(await extractNext(failing)).toBeUndefined();
+    expect(await failuresOf(poison)).toEqual([{ layer: 1, reason: "error" }]);
+  });
+
+  it("stores no value that depends on the time", async () => {
+    await propose(bundle("slow", "({ su }) => { for (;;); }"));
+    await adopt(["slow@1"]);
+    const event = await store("slow");
+    await extractNext(ports());
+    await retire("slow@1");
+    expect(await failuresOf(event)).toEqual([{ layer: 3, reason: "over-budget" }]);
+    expect(Object.keys(await read(event))).toEqual(["1"]);
+  });
+
+  it("continues for the other features of a layer when one is retired, and ends for the retired one", async () => {
+    await propose(bundle("a"), bundle("b", SU));
+    const layer = await adopt(["a@1", "b@1"]);
+    expect(await retire("a@1")).toEqual([layer]);
+    const event = await store("retired");
+    await extractNext(ports());
+    expect(Object.keys(await read(event))).toEqual(["1", String(layer + 1)]);
+  });
+
+  it("is shared by workers: each event has one row in each layer", async () => {
+    const workers = [0, 1].map(() => new ExtractionWorker(ports()));
+    const events = await Promise.all(Array.from({ length: 30 }, (_, index) => store(`shared-${index % 3}`)));
+    await until(async () => (await opened.owner.query("select from extraction_due")).rowCount === 0);
+    await Promise.all(workers.map((worker) => worker.close()));
+    for (const event of events) expect(Object.keys(await read(event))).toHaveLength(2);
+    expect(errors).toEqual([]);
+  });
+});

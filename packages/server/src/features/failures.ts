@@ -1,0 +1,34 @@
+/** Events whose features of a layer could not be computed. */
+import type { Transaction } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
+import type { DueEvent } from "./extraction-due.ts";
+
+/**
+ * `unreadable`: the event can't be opened; `not-json`: it is no event; `over-budget`: a definition was too slow, so that
+ * its result would depend on the time; `error`: the batch failed repeatedly.
+ */
+export type FailureReason = "unreadable" | "not-json" | "over-budget" | "error";
+
+export interface ExtractionFailure {
+  readonly event: DueEvent;
+  readonly layer: number;
+  readonly reason: FailureReason;
+}
+
+const INSERT = sql(
+  `insert into extraction_failure (event_id, layer, purpose, received_at, reason)
+    select * from unnest($1::uuid[], $2::int4[], $3::int4[], $4::timestamptz[], $5::text[]) order by 1, 2
+    on conflict do nothing`,
+  ["uuid[]", "int4[]", "int4[]", "timestamptz[]", "text[]"],
+);
+
+export async function recordFailures(transaction: Transaction, failures: readonly ExtractionFailure[]): Promise<void> {
+  if (failures.length === 0) return;
+  await query(transaction, INSERT, [
+    failures.map(({ event }) => event.eventId),
+    failures.map(({ layer }) => layer),
+    failures.map(({ event }) => event.purpose),
+    failures.map(({ event }) => new Date(event.receivedAt).toISOString()),
+    failures.map(({ reason }) => reason),
+  ]);
+}

@@ -1,0 +1,54 @@
+import type { Manifest } from "@device-risk-signals/features";
+import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features/runner";
+import type { Executor } from "../postgres/executor.ts";
+import { findBundles, type LayerRow } from "./decisions.ts";
+
+export interface OpenLayer {
+  readonly runner: FeatureRunner;
+  /** The manifests of its members, in their order. */
+  readonly manifests: readonly Manifest[];
+}
+
+/** A process for each layer in use, which computes its features from the archived bundles. */
+export class LayerRunners {
+  readonly #open = new Map<number, Promise<OpenLayer>>();
+  readonly #options: RunnerOptions;
+
+  constructor(options: RunnerOptions = {}) {
+    this.#options = options;
+  }
+
+  /** @throws TypeError for an archived bundle that was changed. */
+  find(executor: Executor, layer: LayerRow): Promise<OpenLayer> {
+    const found = this.#open.get(layer.layer);
+    if (found) return found;
+    const opening = openLayer(executor, layer, this.#options);
+    this.#open.set(layer.layer, opening);
+    opening.catch(() => this.#open.delete(layer.layer));
+    return opening;
+  }
+
+  /** Ends the processes of other layers. */
+  async keepOnly(layers: readonly LayerRow[]): Promise<void> {
+    const kept = new Set(layers.map(({ layer }) => layer));
+    const ending = [...this.#open.keys()].filter((layer) => !kept.has(layer));
+    await Promise.all(ending.map((layer) => this.#close(layer)));
+  }
+
+  async close(): Promise<void> {
+    await this.keepOnly([]);
+  }
+
+  async #close(layer: number): Promise<void> {
+    const opening = this.#open.get(layer);
+    this.#open.delete(layer);
+    await opening?.then(({ runner }) => runner.close()).catch(() => {});
+  }
+}
+
+async function openLayer(executor: Executor, { members }: LayerRow, options: RunnerOptions): Promise<OpenLayer> {
+  const bundles = await findBundles(executor, members);
+  // A server without adopted features loads none of it.
+  const { openRunner } = await import("@device-risk-signals/features/runner");
+  return { runner: await openRunner(bundles, options), manifests: bundles.map(({ manifest }) => manifest) };
+}

@@ -1,0 +1,15 @@
+import type { Platform } from "@device-risk-signals/contract/catalog/declare";
+import type { ParsedEvent } from "@device-risk-signals/features/readings";
+
+/** @returns `undefined` where the exact bytes of an event are no object with probes, as ingestion stores none. */
+export function parseEvent(platform: string, exact: Buffer): ParsedEvent | undefined {
+  let event: unknown;
+  try {
+    event = JSON.parse(exact.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  const probes = (event as { probes?: unknown } | null)?.probes;
+  if (typeof probes !== "object" || probes === null) return undefined;
+  return { platform: platform as Platform, probes: probes as Readonly<Record<string, unknown>> };
+}

@@ -312,6 +312,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "case list": [[]],
     "review list": [[]],
     "drift list": [[]],
+    "feature layers": [[]],
+    "feature decisions": [[]],
     "outcome list": [["--limit", "0"]],
     "rejection list": [[]],
     "purpose list": [[]],
@@ -343,7 +345,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "request extend",
     "request close",
   ];
-  const AUDITED = ["event list", "event get", "event timeline", "request list", "account export"];
+  const AUDITED = ["event list", "event get", "event timeline", "request list", "account export", "feature get"];
   /** Other commands that a read-only standby does not stop. */
   const ON_A_STANDBY = new Set([
     "migrate",

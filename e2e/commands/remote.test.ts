@@ -68,6 +68,8 @@ const READING: readonly (readonly string[])[] = [
   ["event", "list"],
   ["event", "list", "--account", "customer-1", "--limit", "0", "--json"],
   ["drift", "list"],
+  ["feature", "layers"],
+  ["feature", "decisions", "--json"],
   ["outcome", "list", "--probe", "network"],
   ["outcome", "list", "--from", "2020-01-31", "--limit", "0", "--json"],
   ["rejection", "list"],

@@ -96,6 +96,10 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "review open": [NO_ID, "--reason", "request 17"],
   "review close": [NO_ID, "--reason", "request 17"],
   "purpose apply": ["docs/privacy/purposes.yaml"],
+  "feature propose": ["package.json", "--reason", "review 17"],
+  "feature adopt": ["found@1", "--purpose", "default", "--reason", "review 17"],
+  "feature retire": ["found@1", "--purpose", "default", "--reason", "review 17"],
+  "feature get": ["--event", NO_ID],
 };
 
 /** Commands that are no groups, by name. */

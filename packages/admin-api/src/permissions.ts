@@ -88,6 +88,16 @@ export const PERMISSIONS = {
     meaning: "change holds, restrictions, erasures and requests; destroy keys and accept losses",
     roles: { privacy: "full" },
   },
+  "features.propose": { meaning: "propose versions of features", roles: { analyst: "full" } },
+  "features.decide": {
+    meaning: "adopt versions of features that another person proposed, and retire them",
+    roles: { analyst: "full" },
+  },
+  "features.governance": {
+    meaning: "read which features are adopted, and why",
+    roles: { analyst: "full", investigator: "full", privacy: "full", auditor: "full" },
+  },
+  "features.read": { meaning: "read the features of events", roles: { analyst: "full", investigator: "full" } },
   "accounts.export": {
     meaning: "export what is stored about an account, for an open request of it",
     roles: { privacy: "full" },

@@ -8,6 +8,7 @@ import { CASE_ROUTES } from "./routes/cases.ts";
 import { COUNTER_ROUTES } from "./routes/counters.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
+import { FEATURE_ROUTES } from "./routes/features.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HEALTH_ROUTES } from "./routes/health.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
@@ -33,6 +34,7 @@ export const ROUTES = {
   ...ACTION_ROUTES,
   ...PURPOSE_ROUTES,
   ...DRIFT_ROUTES,
+  ...FEATURE_ROUTES,
   ...COUNTER_ROUTES,
   ...HOLD_ROUTES,
   ...RESTRICTION_ROUTES,

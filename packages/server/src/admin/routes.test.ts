@@ -11,6 +11,7 @@ import {
   scopeOf,
 } from "@device-risk-signals/admin-api";
 import { requestOf } from "@device-risk-signals/admin-api/client";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { send, sendRaw } from "../../../../e2e/support/client.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -90,6 +91,12 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readProcessingRecord: {},
   applyPolicy: { name: "policy", policy: POLICY, dry_run: true },
   listDrift: {},
+  proposeFeatures: { bundles: [bundleOf("() => true")], reason: "review 4711", dry_run: true },
+  adoptFeatures: { features: ["none@1"], purpose: "default", reason: "review 4711" },
+  retireFeatures: { features: ["none@1"], purpose: "default", reason: "review 4711" },
+  listFeatureDecisions: {},
+  readLayers: {},
+  readFeatures: { event_id: event.eventId },
   listOutcomes: {},
   listRejections: {},
   readTimeline: { account: "customer-1", idempotency_key: event.idempotencyKey },

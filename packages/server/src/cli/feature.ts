@@ -4,13 +4,14 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example } from "./options.ts";
+import { addStoredFeatures } from "./stored-features.ts";
 
 /** The bundler and the second engine are loaded by these commands only. */
 const loadProject = () => import("@device-risk-signals/features/project");
 
 const FOLDER = "folder of the definitions (the present one)";
 
-/** Commands on a repository of definitions; they use no database. */
+/** Commands on a repository of definitions, which use no database, and on the features of an installation. */
 export function featureCommand(context: Context): Command {
   const command = new Command("feature")
     .description("Features: facts about observations, computed from events by reviewed code.")
@@ -87,6 +88,7 @@ export function featureCommand(context: Context): Command {
       if (json) printJson(context, { ...manifest, text });
       else print(context, describe(manifest, text));
     });
+  addStoredFeatures(command, context);
   return command;
 }
 

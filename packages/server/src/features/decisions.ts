@@ -238,6 +238,27 @@ async function record(
   await writeAudit(owner, audit, { ...agent, operation, outcome: "done", reason, detail: { features, ...more } });
 }
 
+const FIND_PROPOSERS = sql(
+  `select distinct split_part(decided_by, ' (', 1) as person from feature_decision
+    where kind = 'proposed' and features && $1::text[]`,
+  ["text[]"],
+  { person: "text" },
+);
+
+/** @throws state-conflict where the person proposed one of the versions. */
+export async function requireAnotherPerson(
+  executor: Executor,
+  features: readonly FeatureName[],
+  person: string,
+): Promise<void> {
+  const { rows } = await query(executor, FIND_PROPOSERS, [features]);
+  // guard(false): one person does not propose and adopt
+  // fails: packages/server/src/features/extraction.test.ts › by another person
+  if (rows.some((row) => row.person === person)) {
+    throw new OperatorError("state-conflict", "Another person than the one who proposed a version adopts it.");
+  }
+}
+
 const LIST_DECISIONS = sql(
   `select decision, kind, features, p.id as purpose, ${instant("decided_at")}, decided_by, reason, evidence
     from feature_decision d left join purpose p on p.code = d.purpose

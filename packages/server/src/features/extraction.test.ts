@@ -1,10 +1,10 @@
 /** From the proposal of a feature to its stored values. */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bundle } from "@device-risk-signals/features";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
-import { runInProcess } from "../../../../e2e/support/command.ts";
+import { objects, runInProcess } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
@@ -14,7 +14,7 @@ import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { readEvent } from "../events/read-events.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
-import { adoptFeatures, listDecisions, proposeFeatures, retireFeatures } from "./decisions.ts";
+import { adoptFeatures, listDecisions, proposeFeatures, requireAnotherPerson, retireFeatures } from "./decisions.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
 import { ExtractionWorker, extractNext, type WorkerPorts } from "./extraction-worker.ts";
 import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
@@ -149,6 +149,82 @@ describe("a decision", () => {
   });
 });
 
+describe("the commands", () => {
+  const drs = (...args: readonly string[]) => runInProcess(opened.environment, "feature", ...args);
+  const REASON = ["--reason", "review 4711"];
+
+  it("propose, adopt, retire and list, with evidence, and change nothing in a dry run", async () => {
+    const file = join(folder(), "bundles.json");
+    await writeFile(file, JSON.stringify([bundle("by_command")]));
+    const dry = await drs("propose", file, ...REASON, "--dry-run", "--json");
+    expect(objects(dry.stdout)).toMatchObject([{ proposed: [], dry_run: true }]);
+    expect((await drs("propose", file, ...REASON)).stdout).toContain("Proposed: by_command@1.");
+    const deciding = ["by_command@1", "--purpose", "default", ...REASON];
+    expect((await drs("adopt", ...deciding, "--dry-run")).stdout).toContain("Nothing was adopted.");
+    expect((await drs("adopt", ...deciding)).stdout).toContain("Adopted as layer 2.");
+    expect((await drs("retire", ...deciding)).stdout).toBe("Retired: by_command@1.\n");
+    expect(objects((await drs("decisions", "--feature", "by_command@1", "--json")).stdout)).toMatchObject(
+      ["retired", "adopted", "proposed"].map((kind) => ({ kind, features: ["by_command@1"] })),
+    );
+    expect(objects((await drs("layers", "--json")).stdout)).toMatchObject([
+      {
+        layers: [
+          { layer: 1, ended_at: null },
+          { layer: 2, ended_at: expect.any(String) },
+        ],
+        due_batches: 0,
+      },
+    ]);
+  });
+
+  it("build the definitions of a folder, such as the starter features", async () => {
+    const starter = join(import.meta.dirname, "../../../features/src/starter");
+    const { code, stdout, stderr } = await drs("propose", starter, ...REASON, "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const [answer] = objects(stdout);
+    expect(answer?.["proposed"]).toEqual(expect.arrayContaining([expect.stringMatching(/^[a-z_]+@1$/)]));
+  });
+
+  it("take no bundle that is not what its hash says", async () => {
+    const file = join(folder(), "changed.json");
+    await writeFile(file, JSON.stringify([{ ...bundle("changed"), text: "1" }]));
+    expect(await drs("propose", file, ...REASON)).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  it("of one person do not propose and adopt: a version is adopted by another person", async () => {
+    const { pool } = opened.system;
+    await expect(requireAnotherPerson(pool, ["found@1"], "A. Analyst")).rejects.toMatchObject({
+      code: "state-conflict",
+    });
+    await requireAnotherPerson(pool, ["found@1"], "B. Analyst");
+  });
+
+  it("show computed, pending and excluded events apart, and the read is audited", async () => {
+    const get = async (...args: readonly string[]): Promise<unknown[]> =>
+      objects((await drs("get", ...args, "--json")).stdout);
+    const event = await store("read");
+    expect(await get("--event", event.eventId)).toMatchObject([{ status: "pending", features: [] }]);
+    while (await extractNext(ports()));
+    const computed = { feature: "found@1", state: "observed", value: true, inputs: ["observed"], layer: 1 };
+    for (const subject of [
+      ["--event", event.eventId],
+      ["--action", event.actionId],
+      ["--account", "read"],
+    ]) {
+      expect(await get(...subject)).toMatchObject([{ status: "computed", reason: null, features: [computed] }]);
+    }
+    const earlier = await past.store(1, { account: "earlier" });
+    expect(await get("--event", earlier.eventId, "--wait", "100ms")).toMatchObject([{ status: "excluded" }]);
+    expect((await drs("get", "--account", "unknown")).code).toBe(1);
+    const { rows } = await opened.owner.query(
+      "select distinct outcome, event_id from audit_entry where operation = 'feature.read' and event_id = $1",
+      [event.eventId],
+    );
+    expect(rows).toEqual([{ outcome: "done", event_id: event.eventId }]);
+    await opened.owner.query("delete from extraction_due; delete from feature_tally");
+  });
+});
+
 describe("the fields of adopted features", () => {
   it("are adopted fields within 2 s, next to those of a file, until the features are retired", async () => {
     const file = { current: NOTHING_ADOPTED };
@@ -198,6 +274,15 @@ describe("extraction", () => {
     expect(rows).toEqual([
       { ...key, state: "observed", bin: "true", occurrences: 1 },
       { ...key, state: "departed", bin: "", occurrences: 1 },
+    ]);
+  });
+
+  it("gives features that the export of the account has, with their meaning", async () => {
+    const out = join(folder(), "export");
+    const order = ["--account", "one", "--out", out, "--reason", "request 17"];
+    expect(await runInProcess(opened.environment, "account", "export", ...order)).toMatchObject({ code: 0 });
+    expect(objects(await readFile(join(out, "features.ndjson"), "utf8"))).toMatchObject([
+      { purpose: "default", feature: "found@1", meaning: "An example", state: "observed", value: true },
     ]);
   });
 
@@ -265,7 +350,7 @@ describe("extraction", () => {
     const event = await store("slow");
     await extractNext(ports());
     await retire("slow@1");
-    expect(await failuresOf(event)).toEqual([{ layer: 3, reason: "over-budget" }]);
+    expect(await failuresOf(event)).toEqual([{ layer: 4, reason: "over-budget" }]);
     expect(Object.keys(await read(event))).toEqual(["1"]);
   });
 

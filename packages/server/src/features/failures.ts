@@ -1,5 +1,5 @@
 /** Events whose features of a layer could not be computed. */
-import type { Transaction } from "../postgres/executor.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { DueEvent } from "./extraction-due.ts";
 
@@ -13,6 +13,24 @@ export interface ExtractionFailure {
   readonly event: DueEvent;
   readonly layer: number;
   readonly reason: FailureReason;
+}
+
+const FIND = sql(
+  "select event_id, layer, reason from extraction_failure where event_id = any ($1::uuid[])",
+  ["uuid[]"],
+  { event_id: "uuid", layer: "int4", reason: "text" },
+);
+
+/** Why the features of events could not be computed, by event and layer. */
+export async function findFailures(
+  executor: Executor,
+  eventIds: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<number, string>>> {
+  const found = new Map<string, Map<number, string>>();
+  for (const { event_id, layer, reason } of (await query(executor, FIND, [eventIds])).rows) {
+    found.set(event_id, (found.get(event_id) ?? new Map<number, string>()).set(layer, reason));
+  }
+  return found;
 }
 
 const INSERT = sql(

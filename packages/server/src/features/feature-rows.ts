@@ -170,6 +170,11 @@ export async function findFeatureRows(
   return found;
 }
 
+/** All rows of an account, restricted ones included, newest partition first. */
+export function rowsOfAccount(executor: Executor, account: string): AsyncIterable<FeatureRow> {
+  return searchRows(executor, FIND.live_feature, { account }, Number.MAX_SAFE_INTEGER);
+}
+
 async function* searchRows(
   executor: Executor,
   statements: ReturnType<typeof find>,

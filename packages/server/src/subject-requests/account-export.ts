@@ -8,6 +8,10 @@ import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
+import type { FeatureSealer } from "../crypto/feature-sealer.ts";
+import { findBundles, listLayers, nameOf } from "../features/decisions.ts";
+import { rowsOfAccount } from "../features/feature-rows.ts";
+import { openFeatures } from "../features/read-features.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Sealer } from "../ports.ts";
@@ -22,6 +26,7 @@ export interface ExportPorts {
   readonly transaction: Transaction;
   readonly secrets: Secrets;
   readonly sealer: Sealer;
+  readonly featureSealer: FeatureSealer;
   readonly pseudonymizer: Pseudonymizer;
   readonly onProgress: (events: number) => void;
 }
@@ -33,12 +38,12 @@ interface Exported {
 }
 
 /**
- * Yields everything that is held about an account: exact events, their attributes and purposes, keys, actions, tokens
+ * Yields everything that is held about an account: exact events, their attributes, purposes and features, keys, actions, tokens
  * (never their hashes), requests, restrictions, and who read or changed what, when and why. The manifest comes last:
  * without it, an export is not whole.
  */
 export async function* exportAccount(
-  { transaction, secrets, sealer, pseudonymizer, onProgress }: ExportPorts,
+  { transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }: ExportPorts,
   { account, export_id, exported_at }: Pick<AccountExport, "account" | "export_id" | "exported_at">,
 ): AsyncGenerator<ExportPart> {
   const subject = pseudonymizer.subjectOf("account", account);
@@ -46,6 +51,7 @@ export async function* exportAccount(
   const rows = <Row>(composed: ComposedQuery<Row>): AsyncGenerator<Exported> => plain(rowsOf(transaction, composed));
   const sources: Readonly<Record<string, AsyncIterable<Exported>>> = {
     "events.ndjson": exportEvents(transaction, sealer, account, onProgress),
+    "features.ndjson": plain(exportFeatures(transaction, featureSealer, account)),
     "idempotency-keys.ndjson": rows({ ...KEYS, values: [account] }),
     "actions.ndjson": rows({ ...ACTIONS, values: [account] }),
     "tokens.ndjson": rows({ ...TOKENS, values: [account] }),
@@ -111,6 +117,26 @@ async function* exportEvents(
     onProgress(count);
     after = page.at(-1)?.event_id;
     if (page.length < PAGE) return;
+  }
+}
+
+/** The features of the account with their meaning, also of events that have expired. */
+async function* exportFeatures(
+  transaction: Transaction,
+  sealer: FeatureSealer,
+  account: string,
+): AsyncGenerator<object> {
+  const layers = await listLayers(transaction);
+  const bundles = await findBundles(transaction, [...new Set(layers.flatMap(({ members }) => members))]);
+  const meanings = new Map(bundles.map(({ manifest }) => [nameOf(manifest), manifest.meaning]));
+  const purposes = await readPurposeIds(transaction);
+  for await (const row of rowsOfAccount(releasingLocks(transaction), account)) {
+    const event = { event_id: row.event_id, received_at: row.received_at, purpose: purposes.get(row.purpose) };
+    const opened = await openFeatures(sealer, layers, row);
+    if (!opened) yield { ...event, unreadable: true };
+    for (const { feature, ...rest } of opened?.features ?? []) {
+      yield { ...event, feature, meaning: meanings.get(feature), ...rest };
+    }
   }
 }
 

@@ -19,7 +19,7 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   const { pool, clock, config, report } = ports;
   const { account, request_id } = input;
   const reason = reasonOf(input.reason, config);
-  const { audit, secrets, sealer, pseudonymizer, database } = await requireReplayedJournal(ports);
+  const { audit, secrets, sealer, featureSealer, pseudonymizer, database } = await requireReplayedJournal(ports);
   await requireRequest(pool, caller, input);
   await requireHeld(pool, pseudonymizer, account);
   const export_id = randomUUID();
@@ -30,7 +30,7 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   const named = { account, export_id, exported_at: new Date(clock.now()).toISOString() };
   // The snapshot is taken after the entry, which is an access like any other.
   const answer = streamSnapshot(database, (transaction) =>
-    partsOf({ transaction, secrets, sealer, pseudonymizer, onProgress }, named),
+    partsOf({ transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }, named),
   );
   return { answer };
 };

@@ -7,6 +7,14 @@ import { closeCase, listCases, openCase } from "./cases.ts";
 import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
 import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
+import {
+  adoptFeatures,
+  listFeatureDecisions,
+  proposeFeatures,
+  readFeatures,
+  readLayers,
+  retireFeatures,
+} from "./features.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { readConfiguration, readHealth } from "./health.ts";
 import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
@@ -54,6 +62,12 @@ export const OPERATIONS: Operations = {
   readProcessingRecord,
   applyPolicy,
   listDrift,
+  proposeFeatures,
+  adoptFeatures,
+  retireFeatures,
+  listFeatureDecisions,
+  readLayers,
+  readFeatures,
   listOutcomes,
   listRejections,
   readTimeline,

@@ -1,0 +1,211 @@
+import { Type } from "typebox";
+import type { Route } from "../route.ts";
+import {
+  account,
+  actionId,
+  count,
+  dryRun,
+  eventId,
+  limit,
+  nullable,
+  object,
+  reason,
+  shownText,
+  text,
+} from "../schemas.ts";
+
+const TAG = "Features";
+
+/** Bundles of some hundred features. */
+const MAX_BUNDLES_BYTES = 8_388_608;
+
+const featureName = Type.String({
+  pattern: "^[a-z][a-z0-9_]{0,63}@[1-9][0-9]{0,8}$",
+  description: "A version of a feature, `id@version`.",
+});
+const featureNames = Type.Array(featureName, { minItems: 1, maxItems: 500 });
+const purpose = text(64, "Purpose, by its id.");
+
+const ofVersion = { platform: shownText(), sdk_version: shownText() };
+const evidence = object({
+  days: count("Days before the decision."),
+  events: count("Events that were read, the newest."),
+  is_limited: Type.Boolean({ description: "Whether there are more events in these days." }),
+  coverage: Type.Array(
+    object({
+      ...ofVersion,
+      field: shownText("An input."),
+      states: Type.Record(Type.String(), count(), { description: "How often it had each state." }),
+    }),
+  ),
+  refused: Type.Array(
+    object({ ...ofVersion, events: count(), refused: count("Events that ingestion would have refused.") }),
+  ),
+});
+
+const layer = object({
+  layer: count(),
+  purpose: shownText(),
+  members: Type.Array(shownText()),
+  active_from: shownText(),
+  ended_at: nullable(shownText()),
+});
+
+const featuresOfEvent = object({
+  event_id: shownText(),
+  received_at: shownText(),
+  account: shownText(),
+  action_id: shownText(),
+  purpose: shownText(),
+  status: Type.Enum(["computed", "pending", "excluded"], {
+    description:
+      "`computed`: every active layer has a row; `pending`: one is due; `excluded`: none is computed, for `reason`.",
+  }),
+  reason: nullable(
+    shownText(
+      "`no-layer`: no feature is adopted for the purpose; `before-adoption`: the event was received earlier; or why the computation failed.",
+    ),
+  ),
+  sha256: nullable(shownText("SHA-256 of the exact bytes of the event, in hexadecimal.")),
+  features: Type.Array(
+    object({
+      feature: shownText("`id@version`."),
+      state: shownText("`observed`, or why there is no value."),
+      value: Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]),
+      failure: nullable(shownText("Why its definition gave no result.")),
+      inputs: Type.Array(shownText(), { description: "The state of each input, in the order of the manifest." }),
+      layer: count(),
+      extracted_at: shownText(),
+    }),
+  ),
+});
+
+export const FEATURE_ROUTES = {
+  proposeFeatures: {
+    method: "POST",
+    path: "/features/propose",
+    tag: TAG,
+    summary: "Propose versions of features: archives their bundles with evidence about their inputs",
+    permission: "features.propose",
+    operation: "feature.propose",
+    access: "change",
+    maxBodyBytes: MAX_BUNDLES_BYTES,
+    body: object({
+      bundles: Type.Array(
+        object({
+          id: text(64, "Id of the feature."),
+          version: Type.Integer({ minimum: 1, maximum: 999_999_999 }),
+          hash: text(64, "SHA-256 of the identity, in hexadecimal."),
+          text: Type.String({ minLength: 1, maxLength: 1_048_576, description: "The program." }),
+          manifest: Type.Unknown({ description: "The manifest." }),
+        }),
+        { minItems: 1, maxItems: 500 },
+      ),
+      reason,
+      dry_run: dryRun,
+    }),
+    answer: object({
+      proposed: Type.Array(shownText(), { description: "Versions that were not archived yet." }),
+      evidence,
+      dry_run: Type.Boolean(),
+    }),
+    problems: ["state-conflict"],
+  },
+  adoptFeatures: {
+    method: "POST",
+    path: "/features/adopt",
+    tag: TAG,
+    summary: "Adopt versions of features for a purpose: they are computed from then on",
+    description:
+      "Their inputs become adopted fields on every server within 2 s. Refused where ingestion would have refused more " +
+      "than a thousandth of an SDK version's events of the last 7 days, unless `accept_refusals` is true. Another person than the one who proposed a version adopts it.",
+    permission: "features.decide",
+    operation: "feature.adopt",
+    access: "change",
+    body: object({
+      features: featureNames,
+      purpose,
+      reason,
+      accept_refusals: Type.Optional(Type.Boolean({ default: false })),
+      dry_run: dryRun,
+    }),
+    answer: object({ layer: nullable(count("The new layer; null for a dry run.")), evidence, dry_run: Type.Boolean() }),
+    problems: ["not-found", "state-conflict"],
+  },
+  retireFeatures: {
+    method: "POST",
+    path: "/features/retire",
+    tag: TAG,
+    summary: "Retire versions of features for a purpose: they are computed no more, and their values stay",
+    permission: "features.decide",
+    operation: "feature.retire",
+    access: "change",
+    body: object({ features: featureNames, purpose, reason }),
+    answer: object({ ended: Type.Array(count(), { description: "The layers that ended." }) }),
+    problems: ["not-found", "state-conflict"],
+  },
+  listFeatureDecisions: {
+    method: "GET",
+    path: "/features/decisions",
+    tag: TAG,
+    summary: "Decisions about features, newest first",
+    permission: "features.governance",
+    operation: "feature.decisions",
+    access: "read",
+    query: object({ feature: Type.Optional(featureName), limit }),
+    answer: object({
+      decisions: Type.Array(
+        object({
+          decision: count(),
+          kind: shownText(),
+          features: Type.Array(shownText()),
+          purpose: nullable(shownText()),
+          decided_at: shownText(),
+          decided_by: shownText(),
+          reason: shownText(),
+          evidence: Type.Unknown({ description: "What was known then about the inputs." }),
+        }),
+      ),
+    }),
+  },
+  readLayers: {
+    method: "GET",
+    path: "/features/layers",
+    tag: TAG,
+    summary: "Layers of features, and what is due",
+    permission: "features.governance",
+    operation: "feature.layers",
+    access: "read",
+    answer: object({
+      layers: Type.Array(layer),
+      due_batches: count("Commit batches whose features are not computed yet."),
+      lag_seconds: Type.Number({ description: "Seconds since the oldest of them was stored." }),
+    }),
+  },
+  readFeatures: {
+    method: "GET",
+    path: "/features",
+    tag: TAG,
+    summary: "Features of an event, an action or an account, newest event first",
+    description: "One of `event_id`, `action_id` and `account` says which. Restricted events are left out.",
+    permission: "features.read",
+    operation: "feature.read",
+    access: "audited-read",
+    query: object({
+      event_id: Type.Optional(eventId),
+      action_id: Type.Optional(actionId),
+      account: Type.Optional(account),
+      wait_ms: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 5_000,
+          default: 0,
+          description: "How long it waits for pending features.",
+        }),
+      ),
+      limit,
+    }),
+    answer: object({ events: Type.Array(featuresOfEvent) }),
+    problems: ["not-found"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;

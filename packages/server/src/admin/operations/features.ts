@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Answer } from "@device-risk-signals/admin-api";
+import type { Bundle } from "@device-risk-signals/features";
+import { requireRecovered } from "../../app/recover.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import {
+  type Adoption,
+  adoptFeatures as adopt,
+  findBundles,
+  listDecisions,
+  listLayers,
+  proposeFeatures as propose,
+  requireAnotherPerson,
+  retireFeatures as retire,
+} from "../../features/decisions.ts";
+import { type Evidence, gatherEvidence, inputsOf } from "../../features/evidence.ts";
+import { readDueState } from "../../features/extraction-due.ts";
+import { findFeatures, isPending } from "../../features/read-features.ts";
+import { agentOf } from "../../identity/caller.ts";
+import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
+import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
+import { invalid, reasonOf } from "./input.ts";
+import type { Operation, OperationCall } from "./operation.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+
+const LIMIT = 50;
+const LOOK_EVERY_MS = 50;
+
+export const proposeFeatures: Operation<"proposeFeatures"> = async ({ ports, caller, input }) => {
+  const reason = reasonOf(input.reason, ports.config);
+  const bundles = input.bundles as readonly Bundle[];
+  await requireRunnable(bundles);
+  const evidence = await evidenceOf(ports, bundles);
+  if (input.dry_run) return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, audit: {} };
+  const { audit } = await recovered(ports);
+  const proposed = await inOwnerTransaction(ports.administration, (owner) =>
+    propose(owner, audit, bundles, evidence, { ...agentOf(caller), reason }),
+  );
+  return { answer: { proposed: [...proposed], evidence: shownEvidence(evidence), dry_run: false } };
+};
+
+/** Loads the programs in a process of their own, which also compares each with its hash. @throws input-invalid */
+async function requireRunnable(bundles: readonly Bundle[]): Promise<void> {
+  const { openRunner } = await import("@device-risk-signals/features/runner");
+  const runner = await openRunner(bundles).catch((error: unknown) => {
+    if (!(error instanceof TypeError)) throw error;
+    throw new OperatorError("input-invalid", `A bundle can't be archived: ${error.message}.`, { cause: error });
+  });
+  await runner.close();
+}
+
+export const adoptFeatures: Operation<"adoptFeatures"> = async ({ ports, caller, input }) => {
+  const reason = reasonOf(input.reason, ports.config);
+  const purpose = await requirePurpose(ports, input.purpose);
+  const features = [...new Set(input.features)].toSorted();
+  const evidence = await evidenceOf(ports, await findBundles(ports.pool, features), purpose.code);
+  if (input.dry_run) return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, audit: {} };
+  const { audit } = await recovered(ports);
+  const adoption: Adoption = { features, purpose, evidence, acceptsRefusals: input.accept_refusals ?? false };
+  const decider = { ...agentOf(caller), reason };
+  const layer = await inOwnerTransaction(ports.administration, async (owner) => {
+    if (caller.via !== "direct") await requireAnotherPerson(owner, features, caller.person);
+    return adopt(owner, audit, adoption, decider);
+  });
+  return { answer: { layer, evidence: shownEvidence(evidence), dry_run: false } };
+};
+
+export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, caller, input }) => {
+  const reason = reasonOf(input.reason, ports.config);
+  const purpose = await requirePurpose(ports, input.purpose);
+  const { audit } = await recovered(ports);
+  const features = [...new Set(input.features)].toSorted();
+  const ended = await inOwnerTransaction(ports.administration, (owner) =>
+    retire(owner, audit, { features, purpose }, { ...agentOf(caller), reason }),
+  );
+  return { answer: { ended: [...ended] } };
+};
+
+/** What a restored database lacks of the journal is applied before anything is decided on it. */
+async function recovered(ports: AdminPorts) {
+  const installation = await ports.installation();
+  await requireRecovered(installation);
+  return installation;
+}
+
+/** Reads events as the owner: no other login of the admin API may read payloads without an audit entry for each. */
+async function evidenceOf(ports: AdminPorts, bundles: readonly Bundle[], purpose?: number): Promise<Evidence> {
+  const { sealer } = await ports.keys();
+  const inputs = inputsOf(bundles.map(({ manifest }) => manifest));
+  return withOwner(ports.administration, (executor) =>
+    gatherEvidence({ executor, sealer, now: ports.clock.now(), ...(purpose !== undefined && { purpose }) }, inputs),
+  );
+}
+
+const shownEvidence = ({ coverage, refused, ...evidence }: Evidence): Answer<"adoptFeatures">["evidence"] => ({
+  ...evidence,
+  coverage: coverage.map(({ states, ...row }) => ({ ...row, states: states as Record<string, number> })),
+  refused: [...refused],
+});
+
+async function requirePurpose({ pool }: AdminPorts, id: string): Promise<Adoption["purpose"]> {
+  const code = await findPurposeCode(pool, id);
+  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${id}: see drs purpose list.`);
+  return { code, id };
+}
+
+export const listFeatureDecisions: Operation<"listFeatureDecisions"> = async ({ ports, input }) => {
+  const decisions = await listDecisions(ports.pool, input.limit ?? LIMIT, input.feature);
+  return { answer: { decisions }, audit: { detail: { count: decisions.length } } };
+};
+
+export const readLayers: Operation<"readLayers"> = async ({ ports }) => {
+  const purposes = await readPurposeIds(ports.pool);
+  const layers = (await listLayers(ports.pool)).map(({ purpose, members, ...layer }) => ({
+    layer: layer.layer,
+    purpose: purposes.get(purpose) ?? "",
+    members: [...members],
+    active_from: layer.active_from,
+    ended_at: layer.ended_at,
+  }));
+  const { batches, lag_seconds } = await readDueState(ports.pool);
+  return { answer: { layers, due_batches: batches, lag_seconds }, audit: { detail: { count: layers.length } } };
+};
+
+export const readFeatures: Operation<"readFeatures"> = async (call) => {
+  const { ports, input } = call;
+  const { featureSealer } = await requireReplayedJournal(ports);
+  const subject = subjectOf(input);
+  const limit = input.limit ?? LIMIT;
+  const until = ports.monotonic.now() + (input.wait_ms ?? 0);
+  for (;;) {
+    const events = await findFeatures({ executor: ports.pool, sealer: featureSealer }, subject, limit);
+    if (events.some(isPending) && ports.monotonic.now() < until) {
+      await sleep(LOOK_EVERY_MS);
+      continue;
+    }
+    if (events.length === 0)
+      throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
+    return {
+      answer: {
+        events: events.map((event) => ({
+          ...event,
+          features: event.features.map((one) => ({ ...one, inputs: [...one.inputs] })),
+        })),
+      },
+      audit: {
+        ...(input.account !== undefined && { account: input.account }),
+        eventIds: events.map(({ event_id }) => event_id),
+      },
+    };
+  }
+};
+
+function subjectOf({ event_id, action_id, account }: OperationCall<"readFeatures">["input"]) {
+  const named = [event_id, action_id, account].filter((value) => value !== undefined);
+  if (named.length !== 1) throw invalid("query", "one of event_id, action_id and account says what is read");
+  if (event_id !== undefined) return { eventId: event_id.toLowerCase() };
+  return action_id === undefined ? { account: account ?? "" } : { actionId: action_id };
+}

@@ -1,0 +1,223 @@
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Answer, Input } from "@device-risk-signals/admin-api";
+import { type Command, InvalidArgumentError } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
+import { call } from "./call.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
+import { account, example, name, ttl, uuid } from "./options.ts";
+import { reasonReader } from "./reason.ts";
+
+const NAME = /^[a-z][a-z0-9_]{0,63}@[1-9]\d{0,8}$/;
+
+function featureName(text: string): string {
+  if (!NAME.test(text)) throw new InvalidArgumentError("It must be an id and a version, such as root_traces@2.");
+  return text;
+}
+
+function limit(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 1_000) {
+    throw new InvalidArgumentError("It must be a whole number from 1 to 1000.");
+  }
+  return value;
+}
+
+const featureNames = (text: string, before: string[] = []): string[] => [...before, featureName(text)];
+
+interface DecideOptions {
+  readonly purpose: string;
+  readonly reason: string;
+  readonly acceptRefusals?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Commands on the features of an installation: decisions, values, and the process that computes them. */
+export function addStoredFeatures(command: Command, context: Context): void {
+  addDecisions(command, context);
+  addReads(command, context);
+  command
+    .command("work")
+    .description("Compute the features of stored events until SIGTERM or SIGINT.")
+    .addHelpText("after", example("drs feature work"))
+    .action(async () => {
+      const { workOnFeatures } = await import("./feature-work.ts");
+      await workOnFeatures(context);
+    });
+}
+
+function addDecisions(command: Command, context: Context): void {
+  const reason = reasonReader(context);
+  const purpose = name("a purpose", 64);
+
+  command
+    .command("propose")
+    .description("Archive versions of features, with evidence about their inputs.")
+    .argument("<path>", "folder with definitions, or JSON: an array of bundles")
+    .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
+    .option("--dry-run", "print the evidence, and archive nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs feature propose features/ --reason "review 4711"'))
+    .action(async (path: string, options: Pick<DecideOptions, "reason" | "dryRun" | "json">) => {
+      const bundles = await readBundles(context, path);
+      const input = { bundles, reason: options.reason, dry_run: options.dryRun ?? false };
+      const answer = await call(context, "proposeFeatures", input);
+      if (options.json) return printJson(context, answer);
+      printEvidence(context, answer.evidence);
+      print(context, answer.dry_run ? "Nothing was archived." : `Proposed: ${listed(answer.proposed)}.`);
+    });
+
+  command
+    .command("adopt")
+    .description("Compute versions of features for the events of a purpose from now on.")
+    .argument("<feature...>", "versions, such as root_traces@2", featureNames)
+    .requiredOption("--purpose <id>", "purpose whose events they are computed of", purpose)
+    .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
+    .option("--accept-refusals", "adopt although ingestion would have refused events")
+    .option("--dry-run", "print the evidence, and adopt nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs feature adopt root_traces@2 --purpose payments --reason "review 4711"'))
+    .action(async (features: string[], options: DecideOptions) => {
+      const answer = await call(context, "adoptFeatures", {
+        features,
+        purpose: options.purpose,
+        reason: options.reason,
+        accept_refusals: options.acceptRefusals ?? false,
+        dry_run: options.dryRun ?? false,
+      });
+      if (options.json) return printJson(context, answer);
+      printEvidence(context, answer.evidence);
+      print(context, answer.layer === null ? "Nothing was adopted." : `Adopted as layer ${answer.layer}.`);
+    });
+
+  command
+    .command("retire")
+    .description("Compute versions of features no more; stored values stay.")
+    .argument("<feature...>", "versions, such as root_traces@2", featureNames)
+    .requiredOption("--purpose <id>", "purpose that they were adopted for", purpose)
+    .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs feature retire root_traces@1 --purpose payments --reason "review 4712"'))
+    .action(async (features: string[], options: DecideOptions) => {
+      const input = { features, purpose: options.purpose, reason: options.reason };
+      const answer = await call(context, "retireFeatures", input);
+      if (options.json) return printJson(context, answer);
+      print(context, `Retired: ${listed(features)}.`);
+    });
+
+  command
+    .command("decisions")
+    .description("List decisions about features, newest first.")
+    .option("--feature <id@version>", "decisions about one version", featureName)
+    .option("--limit <number>", "maximum number of rows, up to 1000", limit, 50)
+    .option("--json", "print one JSON object per line, with the evidence")
+    .addHelpText("after", example("drs feature decisions --feature root_traces@2 --json"))
+    .action(async ({ feature, limit: rowLimit, json = false }: { feature?: string; limit: number; json?: boolean }) => {
+      const input = { ...(feature !== undefined && { feature }), limit: rowLimit };
+      const { decisions } = await call(context, "listFeatureDecisions", input);
+      const rows = json ? decisions : decisions.map((decision) => ({ ...decision, evidence: undefined }));
+      printRows(context, rows, json, "No decisions.");
+    });
+}
+
+interface GetOptions {
+  readonly event?: string;
+  readonly action?: string;
+  readonly account?: string;
+  readonly wait: number;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+function addReads(command: Command, context: Context): void {
+  command
+    .command("layers")
+    .description("List which features are computed for which purpose, and what is due.")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs feature layers"))
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const answer = await call(context, "readLayers", {});
+      if (json) return printJson(context, answer);
+      printRows(context, answer.layers, false, "No features were adopted yet.");
+      const { due_batches, lag_seconds } = answer;
+      print(context, `Due: ${due_batches} commit batches; the oldest since ${Math.round(lag_seconds)} s.`);
+    });
+
+  command
+    .command("get")
+    .description("Print the features of an event, an action or an account.")
+    .option("--event <id>", "one event", uuid)
+    .option("--action <id>", "the events of an action", name("an action id", 128))
+    .option("--account <name>", "the events of an account", account)
+    .option("--wait <duration>", "how long to wait for pending features, up to 5s", ttl, 0)
+    .option("--limit <number>", "maximum number of events, up to 1000", limit, 50)
+    .option("--json", "print one JSON object per event")
+    .addHelpText("after", example("drs feature get --event ID", "drs feature get --action act_1 --wait 1s --json"))
+    .action(async ({ event, action, account: of, wait, limit: rowLimit, json = false }: GetOptions) => {
+      const input: Input<"readFeatures"> = {
+        ...(event !== undefined && { event_id: event }),
+        ...(action !== undefined && { action_id: action }),
+        ...(of !== undefined && { account: of }),
+        wait_ms: Math.min(wait, 5_000),
+        limit: rowLimit,
+      };
+      if ([event, action, of].filter((value) => value !== undefined).length !== 1) {
+        throw new OperatorError("wrong-usage", "One of --event, --action and --account says which.");
+      }
+      const { events } = await call(context, "readFeatures", input);
+      if (json) for (const one of events) printJson(context, one);
+      else for (const one of events) printFeatures(context, one);
+    });
+}
+
+function printFeatures(context: Context, event: Answer<"readFeatures">["events"][number]): void {
+  const { event_id, status, reason, features } = event;
+  print(context, `${event_id}: ${status}${reason === null ? "" : ` (${reason})`}`);
+  const rows = features.map(({ feature, state, value, inputs }) => ({
+    feature,
+    state,
+    value,
+    inputs: inputs.join(" "),
+  }));
+  if (rows.length > 0) printRows(context, rows, false, "");
+}
+
+function printEvidence(
+  context: Context,
+  { events, days, coverage, refused }: Answer<"adoptFeatures">["evidence"],
+): void {
+  print(context, `Evidence: ${events} events of the last ${days} days.`);
+  printRows(context, coverage, false, "No event has these inputs.");
+  for (const { platform, sdk_version, refused: of, events: all } of refused) {
+    if (of > 0) print(context, `Ingestion would have refused ${of} of ${all} events of ${platform} ${sdk_version}.`);
+  }
+}
+
+const listed = (names: readonly string[]): string => (names.length === 0 ? "nothing new" : names.join(", "));
+
+type Bundles = Input<"proposeFeatures">["bundles"];
+
+async function readBundles({ directory }: Context, name: string): Promise<Bundles> {
+  const path = resolve(directory, name);
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw new OperatorError("input-invalid", `${path} can't be read (${error.code})`);
+  });
+  return found.isDirectory() ? buildBundles(path) : parseBundles(path, await readFile(path, "utf8"));
+}
+
+/** @throws input-invalid with every problem of the definitions. */
+async function buildBundles(folder: string): Promise<Bundles> {
+  const { listFeatures } = await import("@device-risk-signals/features/project");
+  const { features, problems } = await listFeatures(folder);
+  if (problems.length === 0) return features.map(({ bundle }) => bundle);
+  throw new OperatorError("input-invalid", [`${folder} can't be built:`, ...problems].join("\n  "));
+}
+
+function parseBundles(path: string, text: string): Bundles {
+  try {
+    return JSON.parse(text) as Bundles;
+  } catch (cause) {
+    throw new OperatorError("input-invalid", `${path} is not JSON`, { cause });
+  }
+}

@@ -1,0 +1,147 @@
+/** The features of events as a person or a program reads them: computed, pending or excluded. */
+import { isUnreadable } from "../crypto/open-if-readable.ts";
+import type { FeatureSealer } from "../crypto/feature-sealer.ts";
+import { findAttributes, type ListedEvent, listEvents, receivedAtOf } from "../events/read-events.ts";
+import { readPurposeIds } from "../policy/policy-table.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
+import { findFailures } from "./failures.ts";
+import { decodeFeatures } from "./feature-payload.ts";
+import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+
+export interface ReadFeature {
+  readonly feature: FeatureName;
+  readonly state: string;
+  readonly value: boolean | number | string | null;
+  readonly failure: string | null;
+  readonly inputs: readonly string[];
+  readonly layer: number;
+  readonly extracted_at: string;
+}
+
+export interface FeaturesOfEvent {
+  readonly event_id: string;
+  readonly received_at: string;
+  readonly account: string;
+  readonly action_id: string;
+  readonly purpose: string;
+  readonly status: "computed" | "pending" | "excluded";
+  readonly reason: string | null;
+  readonly sha256: string | null;
+  readonly features: readonly ReadFeature[];
+}
+
+export const isPending = ({ status }: FeaturesOfEvent): boolean => status === "pending";
+
+export type ReadSubject = { readonly eventId: string } | { readonly actionId: string } | { readonly account: string };
+
+export interface ReadPorts {
+  readonly executor: Executor;
+  readonly sealer: FeatureSealer;
+}
+
+/** What events and rows of features have in common. */
+type Attributes = Pick<ListedEvent, "event_id" | "received_at" | "account" | "action_id" | "purpose">;
+
+/**
+ * Finds the features of events, newest event first. Restricted events are left out; an event that has expired has the
+ * features that were computed of it.
+ */
+export async function findFeatures(
+  { executor, sealer }: ReadPorts,
+  subject: ReadSubject,
+  limit: number,
+): Promise<readonly FeaturesOfEvent[]> {
+  const layers = await listLayers(executor);
+  const purposes = await readPurposeIds(executor);
+  const rows = await findFeatureRows(executor, rowsOf(subject), limit * Math.max(1, layers.length));
+  const events = await eventsOf(executor, subject, limit);
+  const found = new Map<string, { attributes: Attributes; isStored: boolean; rows: FeatureRow[] }>();
+  for (const event of events) found.set(event.event_id, { attributes: event, isStored: true, rows: [] });
+  for (const row of rows) {
+    const one = found.get(row.event_id) ?? { attributes: row, isStored: false, rows: [] };
+    found.set(row.event_id, one);
+    one.rows.push(row);
+  }
+  const newest = [...found.values()]
+    .toSorted((a, b) => (a.attributes.event_id < b.attributes.event_id ? 1 : -1))
+    .slice(0, limit);
+  const failures = await findFailures(
+    executor,
+    newest.map(({ attributes }) => attributes.event_id),
+  );
+  const result: FeaturesOfEvent[] = [];
+  for (const { attributes, isStored, rows: own } of newest) {
+    const missing = isStored ? layers.filter((layer) => isMissing(layer, attributes, own)) : [];
+    const reasons = missing.map(({ layer, active_from }) => {
+      const failure = failures.get(attributes.event_id)?.get(layer);
+      if (failure !== undefined) return failure;
+      return attributes.received_at < active_from ? "before-adoption" : undefined;
+    });
+    const isDue = reasons.includes(undefined);
+    const isComputed = own.length > 0 && !isDue;
+    const opened = await openRows(sealer, layers, own);
+    const { event_id, received_at, account, action_id, purpose } = attributes;
+    result.push({
+      event_id,
+      received_at,
+      account,
+      action_id,
+      purpose: purposes.get(purpose) ?? "",
+      status: isDue ? "pending" : isComputed ? "computed" : "excluded",
+      reason: isDue || isComputed ? null : (reasons[0] ?? "no-layer"),
+      ...opened,
+    });
+  }
+  return result;
+}
+
+/** Whether an active layer of the event's purpose has no row of it. */
+const isMissing = (layer: LayerRow, event: Attributes, rows: readonly FeatureRow[]): boolean =>
+  layer.ended_at === null && layer.purpose === event.purpose && !rows.some((row) => row.layer === layer.layer);
+
+const rowsOf = (subject: ReadSubject) =>
+  "eventId" in subject ? { ...subject, receivedAt: receivedAtOf(subject.eventId) } : subject;
+
+async function eventsOf(executor: Executor, subject: ReadSubject, limit: number): Promise<readonly ListedEvent[]> {
+  if (!("eventId" in subject)) return listEvents(executor, subject, limit);
+  const event = await findAttributes(executor, subject.eventId);
+  return event ? [event] : [];
+}
+
+async function openRows(
+  sealer: FeatureSealer,
+  layers: readonly LayerRow[],
+  rows: readonly FeatureRow[],
+): Promise<Pick<FeaturesOfEvent, "sha256" | "features">> {
+  const opened = (await Promise.all(rows.map((row) => openFeatures(sealer, layers, row)))).filter(
+    (one) => one !== undefined,
+  );
+  return { sha256: opened.at(-1)?.sha256 ?? null, features: opened.flatMap(({ features }) => features) };
+}
+
+interface OpenedRow {
+  readonly sha256: string;
+  readonly features: readonly ReadFeature[];
+}
+
+/** @returns `undefined` for a row whose keys are lost, or which was damaged. @throws Unavailable */
+export async function openFeatures(
+  sealer: FeatureSealer,
+  layers: readonly LayerRow[],
+  row: FeatureRow,
+): Promise<OpenedRow | undefined> {
+  const { account, event_id: eventId, layer, purpose, received_at, key_id, payload, extracted_at } = row;
+  const identity = { account, eventId, layer, purpose, receivedAt: Date.parse(received_at) };
+  const bytes = await sealer.open(identity, key_id, payload).catch((error: unknown) => {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  });
+  if (!bytes) return undefined;
+  const { sha256, results } = decodeFeatures(bytes);
+  const members = layers.find((one) => one.layer === layer)?.members ?? [];
+  const features = results.map(({ state, value = null, failure = null, inputs }, index) => {
+    return { feature: members[index] ?? "", state, value, failure, inputs, layer, extracted_at };
+  });
+  return { sha256, features };
+}

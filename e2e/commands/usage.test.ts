@@ -61,7 +61,7 @@ describe("the command drs", () => {
     ["event", "get", NO_EVENT, "--raw", "--reason", "dispute 4711", "--category", "other"],
     ["event", "get", NO_EVENT, "--case", NO_EVENT],
     ["case", "open", "--category", "dispute", "--reason", "dispute 4711"],
-    ["case", "open", "--category", "dispute", "--reason", "dispute 4711", "--account", "a", "--action", "b"],
+    ["case", "open", "--category", "dispute", "--reason", "dispute 4711", "--action", "b"],
     ["event", "list", "--limit", "-1"],
     ["event", "list", "--limit", "many"],
     ["event", "list", "--after", "no-uuid"],

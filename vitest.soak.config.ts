@@ -9,6 +9,7 @@ export default defineConfig({
     include: [
       ...SUITES.flatMap((name) => [`e2e/${name}*.test.ts`, `e2e/${name}/*.test.ts`]),
       "packages/server/src/events/many-partitions.test.ts",
+      "packages/server/src/admin/fuzz.test.ts",
     ],
     globalSetup: "e2e/support/shared-postgres.ts",
     env: { SOAK: process.env["SOAK"] ?? "1" },

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { count, nullable, object, shownText, text } from "../schemas.ts";
+import { count, nullable, object, shownText } from "../schemas.ts";
 
 const TAG = "Purposes";
 
@@ -76,7 +76,6 @@ export const PURPOSE_ROUTES = {
     appliedBy: "worker",
     maxBodyBytes: MAX_POLICY_BYTES,
     body: object({
-      name: text(4_096, "Name of the file, for messages."),
       policy: Type.String({ maxLength: MAX_POLICY_CHARACTERS, description: "The policy file, as YAML." }),
       dry_run: Type.Optional(Type.Boolean()),
     }),

@@ -89,7 +89,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   revokeAction: { account: "customer-1", action_id: "act_1" },
   listPurposes: {},
   readProcessingRecord: {},
-  applyPolicy: { name: "policy", policy: POLICY, dry_run: true },
+  applyPolicy: { policy: POLICY, dry_run: true },
   listDrift: {},
   proposeFeatures: { bundles: [bundleOf("() => true")], reason: "review 4711", dry_run: true },
   adoptFeatures: { features: ["none@1"], purpose: "default", reason: "review 4711" },

@@ -30,9 +30,9 @@ export function purposeCommand(context: Context): Command {
     .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run", "drs purpose apply purposes.yaml"))
     .action(async (file: string, { dryRun = false, yes, json = false }: ApplyOptions) => {
       const policy = await readPolicyFile(context, file);
-      const planned = await call(context, "applyPolicy", { ...policy, dry_run: true });
+      const planned = await call(context, "applyPolicy", { policy, dry_run: true });
       if (!dryRun) await confirmExpiry(context, planned, yes);
-      const applied = dryRun ? planned : await call(context, "applyPolicy", policy);
+      const applied = dryRun ? planned : await call(context, "applyPolicy", { policy });
       if (json) printJson(context, applied);
       else printApplied(context, applied);
     });
@@ -60,18 +60,11 @@ export function purposeCommand(context: Context): Command {
   return command;
 }
 
-interface PolicyFile {
-  /** Path of the file. */
-  readonly name: string;
-  readonly policy: string;
-}
-
-async function readPolicyFile({ directory }: Context, file: string): Promise<PolicyFile> {
-  const name = resolve(directory, file);
-  const policy = await readFile(name, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError("input-invalid", `${name} can't be read (${error.code})`);
+function readPolicyFile({ directory }: Context, file: string): Promise<string> {
+  const path = resolve(directory, file);
+  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new OperatorError("input-invalid", `${path} can't be read (${error.code})`);
   });
-  return { name, policy };
 }
 
 type Applied = Answer<"applyPolicy">;

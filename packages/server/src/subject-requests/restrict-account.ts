@@ -75,7 +75,7 @@ async function requireRequest(
 async function findPurpose(executor: Executor, id: string | undefined): Promise<RestrictionOrder["purpose"]> {
   if (id === undefined) return undefined;
   const code = await findPurposeCode(executor, id);
-  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${id}: see drs purpose list.`);
+  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   return { id, code };
 }
 

@@ -215,7 +215,7 @@ async function subjectOf(executor: Executor, input: Subject): Promise<ErasureSub
   if (event_id !== undefined) return { kind: "event", eventId: event_id };
   if (purpose === undefined) return { kind: "account", account: account ?? "" };
   const code = await findPurposeCode(executor, purpose);
-  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${purpose}: see drs purpose list.`);
+  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   return { kind: "purpose", account: account ?? "", purpose: code };
 }
 

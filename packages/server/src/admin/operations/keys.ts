@@ -132,7 +132,7 @@ function requireAll(versions: readonly KeyVersion[]): void {
 
 function requireUnused(versions: readonly KeyVersion[], version: string): void {
   const found = versions.find((one) => one.version === version && one.known);
-  if (!found) throw new OperatorError("not-found", `There is no version ${version}: see drs key list.`);
+  if (!found) throw new OperatorError("not-found", "There is no such version: see drs key list.");
   // guard(drop): the current version is not destroyed
   // fails: e2e/keys.test.ts › the old version is destroyed
   if (found.current) throw new OperatorError("state-conflict", "It is the current version: drs key rotate first.");

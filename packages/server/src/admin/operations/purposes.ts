@@ -61,12 +61,12 @@ async function change({ ports, caller }: OperationCall<"applyPolicy">, policy: P
 }
 
 /** @throws input-invalid with every problem of the file. */
-async function policyOf({ name, policy: text }: OperationCall<"applyPolicy">["input"]): Promise<Policy> {
+async function policyOf({ policy: text }: OperationCall<"applyPolicy">["input"]): Promise<Policy> {
   const { readPolicy } = await import("../../policy/read-policy.ts");
   const result = readPolicy(text);
   if (result.ok) return result.policy;
   throw new OperatorError(
     "input-invalid",
-    [`${name} is not a policy:`, ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
+    ["The file is not a policy:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
   );
 }

@@ -4,7 +4,7 @@ export const jailbreakTraces = feature({
   id: "jailbreak_traces",
   version: 1,
   owner: "fraud team",
-  meaning: "How many kinds of traces of a jailbreak were seen, of the kinds that were looked for; iOS",
+  meaning: "How many kinds of traces that only a jailbreak leaves were seen, of the kinds that were looked for; iOS",
   falseReadings: [
     'A jailbreak that hides from the app leaves no trace: 0 is not "not jailbroken"',
     "A scheme counts only together with another trace, because any app may claim a scheme",
@@ -14,8 +14,6 @@ export const jailbreakTraces = feature({
     scheme: field("os_integrity.canOpenJailbreakScheme"),
     links: field("os_integrity.symbolicLinksSuspicious"),
     bypass: field("os_integrity.jailbreakBypassDetected"),
-    paths: field("os_integrity.suspiciousFilePathsFound"),
-    writable: field("os_integrity.writableSystemPathFound"),
   },
   output: count({ bins: [0, 1, 2] }),
   compute: (inputs) => countTrue(inputs),

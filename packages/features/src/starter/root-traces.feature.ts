@@ -4,10 +4,11 @@ export const rootTraces = feature({
   id: "root_traces",
   version: 1,
   owner: "fraud team",
-  meaning: "How many kinds of traces of root were seen, of the kinds that were looked for; Android",
+  meaning: "How many kinds of traces of root or of a jailbreak were seen, of the kinds that were looked for",
   falseReadings: [
     "A device farm or a developer's phone is rooted on purpose",
     'Root that hides from the app leaves no trace: 0 is not "not rooted"',
+    "iOS has four of the kinds: compare devices of one platform",
   ],
   purposes: ["payments"],
   inputs: {
